@@ -14,15 +14,16 @@ use serde::Serialize;
 
 use crate::{
     align::Names,
-    args::{Apply, Family},
+    args::{Apply, Family, RowsArgs},
     error::{Context, Result, bail, ensure, wrong},
+    files::{File, LeftOut},
     fit::{CORRECTNESS, UNKNOWN, family},
-    input::{Cells, Ids, Matrix, clipped, say as tell},
+    input::{Cells, LabelColumn, Matrix, clipped, say as tell},
     kind::Vectors,
-    rows::{Like, Wanted, logits, read_rows},
-    source::{Where, check_halves, device, options, read_numbers},
+    rows::{Wanted, logits, rows_of},
+    source::{Where, check_halves, device, options, order_columns, tensor},
     words::{Outcomes, key, object, say},
-    writer::{Format, write_matrix},
+    writer::{Format, Header, write_matrix},
 };
 
 /// Recalibrated predictions as rows of a file, and what is told of them.
@@ -44,8 +45,9 @@ struct Applied {
     /// The names of the columns; empty if the predictions have none.
     #[serde(skip)]
     names: Vec<String>,
-    #[serde(skip)]
-    ids: Option<Ids>,
+    /// The rows that are written empty.
+    #[serde(skip_serializing_if = "LeftOut::is_none")]
+    left_out: LeftOut,
 }
 
 /// Samples of a prediction with recalibrated levels.
@@ -54,32 +56,81 @@ const SAMPLES: usize = 100;
 pub fn run(args: &Apply, json: bool) -> Result<()> {
     let format = Format::of(&args.output)?;
     let device = device(args.rows.device)?;
-    let made = match args.family {
-        Family::Categorical => of_classes(args, &device)?,
-        Family::Normal => of_distributions::<Normal>(args, &device)?,
-        Family::Laplace => of_distributions::<Laplace>(args, &device)?,
+    let mut file = read(args)?;
+    let n = file.table.len();
+    let (kept, left_out) = kept_rows(&mut file, &args.rows)?;
+    let mut made = match args.input.family {
+        Family::Categorical => of_classes(args, &mut file, &device)?,
+        Family::Normal => of_distributions::<Normal>(args, &mut file, &device)?,
+        Family::Laplace => of_distributions::<Laplace>(args, &mut file, &device)?,
         _ => bail!("{UNKNOWN}"),
     };
-    let header = (made.ids.as_ref(), &made.names[..]);
+    if !left_out.is_none() {
+        made.matrix = made.matrix.spread(&kept, n);
+        made.left_out = left_out;
+    }
+    let header = Header {
+        ids: file.table.ids.as_ref(),
+        names: &made.names,
+    };
     // a tensor has the name of what it holds
-    let name = match args.family {
+    let name = match args.input.family {
         Family::Categorical => made.numbers,
         _ => "predictions",
     };
     write_matrix(&args.output, format, name, &made.matrix, header)?;
     if json {
         say(object("apply", &made)?);
-    } else if ![CORRECTNESS, &key(args.family)].contains(&made.family.as_str()) {
+    } else if ![CORRECTNESS, &key(args.input.family)].contains(&made.family.as_str()) {
         tell(&args.output, format!("rows of --family {}", made.family));
     }
     Ok(())
 }
 
-fn of_classes(args: &Apply, device: &Device) -> Result<Applied> {
+/// Reads the predictions. Labels beside them are not needed, but for the correctness beside confidences.
+fn read(args: &Apply) -> Result<File> {
+    let are_classes = args.input.family == Family::Categorical;
+    let options = options(&args.rows, Where::NotNeeded, are_classes);
+    let mut file = File::read(&args.input.predictions, &options, &args.rows)?;
+    if !file.table.is_confidence {
+        file.table.labels.clear();
+    }
+    Ok(file)
+}
+
+/// Leaves out the rows without a value, but not their ids. Gives those that are kept.
+fn kept_rows(file: &mut File, args: &RowsArgs) -> Result<(Vec<usize>, LeftOut)> {
+    let (mut missing, counts) = file.missing(args, &[])?;
+    let n = file.table.len();
+    missing.sort_unstable();
+    missing.dedup();
+    let kept: Vec<usize> = (0..n)
+        .filter(|row| missing.binary_search(row).is_err())
+        .collect();
+    if let Some(counts) = counts {
+        let path = file.path.display();
+        ensure!(!kept.is_empty(), "{path}: no row has all values");
+        let rows = missing.len();
+        eprintln!(
+            "calibration: {rows} of {n} rows are written empty, since values are missing: {counts}"
+        );
+        let ids = file.table.ids.take();
+        file.table.select(&kept);
+        file.table.ids = ids;
+    }
+    let left_out = LeftOut {
+        rows: missing.len(),
+        missing: missing.len(),
+        ignored: 0,
+    };
+    Ok((kept, left_out))
+}
+
+fn of_classes(args: &Apply, file: &mut File, device: &Device) -> Result<Applied> {
     let map = load_map(&args.map, device)?;
     let (kind, fitted_to) = (map.kind(), map.fitted_to());
     if fitted_to.family.as_deref() != Some(CORRECTNESS) {
-        check_family(args, &*map, &key(args.family))?;
+        check_family(args, &*map, &key(args.input.family))?;
     }
     let other = fitted_to
         .logits
@@ -94,24 +145,20 @@ fn of_classes(args: &Apply, device: &Device) -> Result<Applied> {
         return Err(wrong).of(&args.map);
     }
     let of = args.map.display().to_string();
-    let like = Like {
-        names: Names {
-            names: &fitted_to.columns,
-            of: &of,
-        },
-        confidence: None,
+    let like = Names {
+        names: &fitted_to.columns,
+        of: &of,
     };
-    let wanted = (Where::NotNeeded, Wanted::Logits);
-    let rows = read_rows(&args.predictions, &args.rows, wanted, like, device)?;
-    let family = family(args.family, rows.predictions.subject());
+    let rows = rows_of(file, &args.rows, Wanted::Logits, (like, device))?;
+    let family = family(args.input.family, rows.predictions.subject());
     check_family(args, &*map, &family)?;
     let classes = rows.predictions.classes();
     let expected = map.width().unwrap_or(classes);
     if expected != classes {
         let wrong = wrong!("{classes} columns, expected {expected}, the classes of {of}");
-        return Err(wrong).of(&args.predictions);
+        return Err(wrong).of(&args.input.predictions);
     }
-    let logits = logits(&args.predictions, &rows.predictions, map.method())?;
+    let logits = logits(&args.input.predictions, &rows.predictions, map.method())?;
     let numbers = Numbers::of(args);
     let values = numbers.values(map.forward(logits), rows.is_binary);
     let values = values.try_into_vec_as::<f64>()?;
@@ -123,7 +170,7 @@ fn of_classes(args: &Apply, device: &Device) -> Result<Applied> {
             values[at]
         );
         let wrong = wrong.at(at / columns, format_args!("column {}", at % columns));
-        return Err(wrong).of(&args.predictions);
+        return Err(wrong).of(&args.input.predictions);
     }
     let mut made = Applied {
         map: of,
@@ -132,23 +179,23 @@ fn of_classes(args: &Apply, device: &Device) -> Result<Applied> {
         output: args.output.display().to_string(),
         matrix: Matrix { columns, values },
         names: rows.names,
-        ids: rows.ids,
+        left_out: LeftOut::default(),
         outcomes: Outcomes::Classes(classes),
         family,
         numbers: numbers.name(),
     };
-    if let (true, Some((cells, lines))) = (rows.is_confidence, &rows.labels) {
-        let at = rows.label_at.unwrap_or(1);
-        made.matrix = beside_correctness(&made.matrix, cells, at).on(&args.predictions, lines)?;
+    if let Some(LabelColumn { name, at, cells }) = file.table.labels.first() {
+        made.matrix =
+            beside_correctness(&made.matrix, cells, *at).on(&file.path, &file.table.lines)?;
         if !made.names.is_empty() {
-            made.names.insert(at, rows.label_name.unwrap_or_default());
+            made.names.insert(*at, name.clone());
         }
     }
     Ok(made)
 }
 
 /// Recalibrates normal or Laplace predictions.
-fn of_distributions<P>(args: &Apply, device: &Device) -> Result<Applied>
+fn of_distributions<P>(args: &Apply, file: &mut File, device: &Device) -> Result<Applied>
 where
     P: Vectors + ScaleFamily + Component + Marginals,
 {
@@ -157,19 +204,25 @@ where
         "--to-probabilities: of --family categorical"
     );
     let map = DistributionMap::load(&args.map, device)?;
-    check_family(args, &*map, &key(args.family))?;
-    recalibrated::<P>(args, &map, device).of(&args.predictions)
+    check_family(args, &*map, &key(args.input.family))?;
+    let made = recalibrated::<P>(args, &map, file, device);
+    made.on(&file.path, &file.table.lines)
 }
 
-fn recalibrated<P>(args: &Apply, map: &DistributionMap, device: &Device) -> Result<Applied>
+fn recalibrated<P>(
+    args: &Apply,
+    map: &DistributionMap,
+    file: &mut File,
+    device: &Device,
+) -> Result<Applied>
 where
     P: Vectors + ScaleFamily + Component + Marginals,
 {
-    let options = options(&args.rows, Where::NotNeeded);
     let expected = &map.fitted_to().columns;
-    let (read, _) = read_numbers(&args.predictions, &args.rows, &options, expected, device)?;
-    let mut names = read.names;
-    let dimensions = read.rows.dims()[1] / 2;
+    order_columns(file, &args.rows, expected);
+    let mut names = std::mem::take(&mut file.table.names);
+    let numbers = std::mem::take(&mut file.table.numbers);
+    let dimensions = numbers.columns / 2;
     let of = args.map.display();
     let width = map.width().unwrap_or(dimensions);
     ensure!(
@@ -186,10 +239,10 @@ where
             clipped(&expected.join(", "))
         );
     }
-    let predictions = P::parse(read.rows, dimensions)?;
+    let predictions = P::parse(tensor(numbers, args.rows.device, device), dimensions)?;
     predictions.check()?;
     let counted = |what: &'static str, count: usize| (0..count).map(move |k| format!("{what}{k}"));
-    let family = key(args.family);
+    let family = key(args.input.family);
     let (family, rows, made) = match map.forward(predictions) {
         Recalibrated::Family(same) => {
             let rows = Tensor::cat(same.location_and_scale().into(), 1);
@@ -231,7 +284,7 @@ where
         output: args.output.display().to_string(),
         matrix: Matrix { columns, values },
         names,
-        ids: read.ids,
+        left_out: LeftOut::default(),
         outcomes: Outcomes::Dimensions(dimensions),
         family,
         numbers: "parameters",
@@ -258,7 +311,7 @@ fn check_family(args: &Apply, map: &dyn FittedMap, family: &str) -> Result<()> {
             "a {kind} of {}, expected one of {}, as {} holds",
             words(known),
             words(family),
-            args.predictions.display()
+            args.input.predictions.display()
         )
     } else {
         wrong!(

@@ -1,6 +1,6 @@
 //! `calibration compare`: what a recalibration gained.
 
-use std::{fmt, path::Path};
+use std::fmt;
 
 use burn::tensor::Tensor;
 use burn_calibration::{
@@ -16,10 +16,10 @@ use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
 use crate::{
-    align,
     answer::{Size, check_level, omnibus, sizes},
     args::{Compare, Family},
     error::Result,
+    files::{Inputs, LeftOut},
     kernel::fixed,
     kind::{Kind, Vectors, View, with_vectors},
     limits::{BLOCK, QUADRATIC_LIMIT, redraws},
@@ -27,7 +27,7 @@ use crate::{
     quantities::{SCORES, ece_name, ece_of_event},
     rows::Wanted,
     table::{Table, title_width},
-    vectors::read_like,
+    vectors::VectorFiles,
     words::{DataWords, KernelWords, Known, Named, Pair, probability, verdict},
 };
 
@@ -82,6 +82,14 @@ pub fn run(args: &Compare) -> Result<Comparison> {
     }
 }
 
+/// The files that are compared.
+fn inputs(args: &Compare) -> Inputs<'_> {
+    Inputs {
+        predictions: vec![&args.before, &args.after],
+        ..Inputs::default()
+    }
+}
+
 /// A paired change, with its interval and p-value where there are some.
 fn change(args: &Compare, name: Name, gain: error::Result<Improvement>) -> (Name, Known<Paired>) {
     let paired = |gain: Improvement| {
@@ -106,6 +114,7 @@ struct Compared<B: Kind, A: Kind> {
     after: View<A>,
     kernel: Kernel,
     class_names: Vec<String>,
+    left_out: LeftOut,
     rng: StdRng,
 }
 
@@ -115,6 +124,7 @@ impl<B: Kind, A: Kind<Targets = B::Targets>> Compared<B, A> {
         (before, after): (B, A),
         targets: B::Targets,
         class_names: Vec<String>,
+        left_out: LeftOut,
     ) -> Result<Self> {
         let mut rng = StdRng::seed_from_u64(args.source.seed);
         Ok(Self {
@@ -122,6 +132,7 @@ impl<B: Kind, A: Kind<Targets = B::Targets>> Compared<B, A> {
             before: before.view(targets.clone(), None, &class_names),
             after: after.view(targets, None, &class_names),
             class_names,
+            left_out,
             rng,
         })
     }
@@ -145,7 +156,10 @@ impl<B: Kind, A: Kind<Targets = B::Targets>> Compared<B, A> {
         progress.step("confidence intervals");
         let (of_before, of_after) = kernels.unzip();
         Comparison {
-            data: before.predictions.in_words(names),
+            data: DataWords {
+                left_out: self.left_out,
+                ..before.predictions.in_words(names)
+            },
             kernel: KernelWords::from(&kernel),
             level: args.sizes.level,
             changes: Named(changes),
@@ -166,20 +180,11 @@ where
     B: Kind<Targets = Tensor<2>> + Vectors,
     A: Kind<Targets = Tensor<2>> + Vectors,
 {
-    let mut before = read_like::<B>(&[&args.before], &args.source, &[])?;
-    let mut names = &before.columns[..];
-    if args.after_family.is_some_and(|after| after != args.family) {
-        names = &[];
-    }
-    let mut after = read_like::<A>(&[&args.after], &args.source, names)?;
-    let files = [(&args.before, &before.ids), (&args.after, &after.ids)];
-    let files = files.map(|(path, ids)| (path.as_path(), ids.as_ref()));
-    if let Some(order) = &align::rows(&files)?[1] {
-        after.sets[0] = after.sets[0].select_rows(order);
-    }
-    let sets = (before.sets.remove(0), after.sets.remove(0));
+    let mut files = VectorFiles::read(&inputs(args), &args.source)?;
+    let rows = &args.source.rows;
+    let sets = (files.parse::<B>(0, rows)?, files.parse::<A>(1, rows)?);
     let count = redraws("--redraws", args.redraws, sets.0.dimensions())?;
-    let compared = Compared::new(args, sets, before.targets, Vec::new())?;
+    let compared = Compared::new(args, sets, files.targets, Vec::new(), files.left_out)?;
     let (before, after) = (&compared.before.predictions, &compared.after.predictions);
     let targets = &compared.before.targets;
     let crps = Improvement::of(&Crps, before, after, targets);
@@ -197,13 +202,13 @@ where
 }
 
 fn of_classes(args: &Compare) -> Result<Comparison> {
-    let paths: [&Path; 2] = [&args.before, &args.after];
-    let mut loaded = Categorical::read(&paths, &args.source, Wanted::Probabilities)?;
+    let mut loaded = Categorical::read(&inputs(args), &args.source, Wanted::Probabilities)?;
     let sets = (loaded.sets.remove(0), loaded.sets.remove(0));
     let count = redraws("--redraws", args.redraws, sets.0.classes())?;
     let progress = Progress::new(5);
     progress.step("bandwidth");
-    let compared = Compared::new(args, sets, loaded.targets, loaded.class_names)?;
+    let (names, left_out) = (loaded.class_names, loaded.left_out);
+    let compared = Compared::new(args, sets, loaded.targets, names, left_out)?;
     let (View { of, event, .. }, kernel) = (&compared.before, compared.kernel);
     let (before, after) = (&compared.before.predictions, &compared.after.predictions);
     let labels = &compared.before.targets;

@@ -83,7 +83,7 @@ impl Error {
 pub trait Context<T> {
     fn of(self, path: &Path) -> Result<T>;
 
-    /// Adds the line of the row as well.
+    /// Adds the line of the row as well, and the row that it is in the file where rows were left out.
     fn on(self, path: &Path, lines: &Lines) -> Result<T>;
 }
 
@@ -95,9 +95,13 @@ impl<T, E: Into<Error>> Context<T> for Result<T, E> {
     fn on(self, path: &Path, lines: &Lines) -> Result<T> {
         self.map_err(|error| {
             let error = error.into();
+            if error.file.is_some() {
+                return error;
+            }
             Error {
                 line: error.line.or(error.row.and_then(|row| lines.of(row))),
-                file: error.file.or_else(|| Some(path.display().to_string())),
+                row: error.row.map(|row| lines.row(row)),
+                file: Some(path.display().to_string()),
                 ..error
             }
         })

@@ -15,6 +15,7 @@ use crate::{
     answer::{Answer, check_level, omnibus, sizes},
     args::{Evaluate, Family, Lens},
     error::{Result, wrong},
+    files::Inputs,
     finite,
     given::{self, Column, GivenAnswer},
     kind::{Kind, Test, View, with_family},
@@ -86,22 +87,23 @@ pub struct Adjusted {
 
 pub fn run(args: &Evaluate) -> Result<Evaluation> {
     check_level(&args.sizes)?;
-    with_family!(args.family, P => evaluate::<P>(args))
+    with_family!(args.input.family, P => evaluate::<P>(args))
 }
 
 fn evaluate<P: Kind>(args: &Evaluate) -> Result<Evaluation> {
-    let mut loaded = P::read(&[&args.predictions], &args.source, Wanted::Probabilities)?;
+    let inputs = Inputs {
+        given: args.given.as_deref(),
+        ..Inputs::of(&args.input.predictions)
+    };
+    let mut loaded = P::read(&inputs, &args.source, Wanted::Probabilities)?;
+    let class_names = std::mem::take(&mut loaded.class_names);
+    let data = loaded.in_words(&class_names);
     let (predictions, targets) = (loaded.sets.remove(0), loaded.targets);
-    let class_names = loaded.class_names;
-    let data = predictions.in_words(&class_names);
     let count = redraws("--replicates", args.replicates, predictions.dimensions())?;
     let summary = predictions.summary(&targets);
     let views = predictions.views(targets, (args.lens, &class_names))?;
     let tests = chosen::<P>(args)?;
-    let columns = match &args.given {
-        Some(path) => given::read(path, (&args.predictions, data.n))?,
-        None => Vec::new(),
-    };
+    let columns = loaded.given;
     let steps = 4 + tests.len() + usize::from(!columns.is_empty());
     let progress = Progress::new(steps * views.len());
     let mut rng = StdRng::seed_from_u64(args.source.seed);
@@ -117,7 +119,7 @@ fn evaluate<P: Kind>(args: &Evaluate) -> Result<Evaluation> {
     Ok(Evaluation {
         data,
         summary,
-        family: args.family,
+        family: args.input.family,
         lens: args.lens,
         found: match args.lens {
             Lens::ClassWise => Found::Classes {
@@ -208,7 +210,7 @@ fn chosen<P: Kind>(args: &Evaluate) -> Result<Vec<Test<P>>> {
     let find = |name: &String| {
         let found = tests::<P>().into_iter().find(|test| test.name.key == name);
         found.ok_or_else(|| {
-            let family = key(args.family);
+            let family = key(args.input.family);
             wrong!("--test {name}: of classes, there is none for --family {family}")
         })
     };

@@ -20,6 +20,7 @@ use serde::Serialize;
 use crate::{
     args::{Family, Fit, KeepName, LossName},
     error::{Result, bail, ensure, wrong},
+    files::Inputs,
     finite,
     kind::{Kind, Vectors},
     limits::QUADRATIC_LIMIT,
@@ -238,7 +239,9 @@ fn of_classes(args: &Fit, path: &Path) -> Result<Fitted> {
         kind.map_err(|_| wrong!("--method {name}: of --family normal or laplace"))
     });
     let method = method.transpose()?;
-    let loaded = Categorical::read(&[path], &args.source, Wanted::Logits)?;
+    let inputs = Inputs::of(path);
+    let loaded = Categorical::read(&inputs, &args.source, Wanted::Logits)?;
+    let of = loaded.in_words(&[]);
     let (sets, labels) = (loaded.sets, loaded.targets);
     let subject = sets[0].subject();
     if let (Some(keep @ (KeepName::Accuracy | KeepName::Order)), Subject::Correctness) =
@@ -272,7 +275,7 @@ fn of_classes(args: &Fit, path: &Path) -> Result<Fitted> {
     };
     let names = [loaded.class_names, loaded.columns.clone()].into_iter();
     let data = Data {
-        of: sets[0].in_words(&[]),
+        of,
         changed_classes: (subject == Subject::Classes).then_some(changed),
         log_loss: Known(Ok([log_loss(logits), log_loss(calibrated)].into())),
         columns: loaded.columns,
@@ -302,7 +305,9 @@ where
         })
     });
     let method = method.transpose()?;
-    let mut loaded = P::read(&[path], &args.source, Wanted::Logits)?;
+    let inputs = Inputs::of(path);
+    let mut loaded = P::read(&inputs, &args.source, Wanted::Logits)?;
+    let of_data = loaded.in_words(&[]);
     let (predictions, targets) = (loaded.sets.remove(0), loaded.targets);
     let data = (predictions.clone(), targets.clone());
     let (mut map, name, choice) = match method {
@@ -313,7 +318,6 @@ where
             chosen(config.fit(data.0, data.1)?)
         }
     };
-    let of_data = predictions.in_words(&[]);
     let log_loss = |log_density: Tensor<1>| -log_density.mean().into_scalar::<f64>();
     let before = log_loss(predictions.log_density(&targets));
     let after = match map.forward(predictions) {

@@ -1,6 +1,6 @@
 //! `--given`: is the model calibrated for every group, and for whom is it not?
 
-use std::{collections::BTreeSet, fmt, io::Read, path::Path};
+use std::{collections::BTreeSet, fmt};
 
 use burn::tensor::{Tensor, TensorData};
 use burn_calibration::{
@@ -13,7 +13,8 @@ use serde::Serialize;
 
 use crate::{
     error::{Context, Result, bail, ensure, wrong},
-    input::{Lines, Record, Records, clipped, read_text},
+    files::{File, Files},
+    input::{Cells, clipped},
     kind::{Kind, View},
     table::Table,
     words::probability,
@@ -39,67 +40,38 @@ pub struct Column {
     width: usize,
 }
 
-/// The columns of a file with a header, of so many rows as the predictions have: of text or numbers.
-pub fn read(path: &Path, (predictions, samples): (&Path, usize)) -> Result<Vec<Column>> {
-    let (rows, columns) = read_text(path).and_then(parse).of(path)?;
-    ensure!(
-        rows == samples,
-        "{}: {rows} rows below the header, expected {samples}, as many as {} has",
-        path.display(),
-        predictions.display()
-    );
-    Ok(columns)
+/// The columns of the file that a command names, if it names one.
+pub fn of_files(files: &Files) -> Result<Vec<Column>> {
+    files.given.as_ref().map_or(Ok(Vec::new()), columns)
 }
 
-/// The columns of a text, and the number of its rows.
-fn parse(reader: impl Read) -> Result<(usize, Vec<Column>)> {
-    let mut records = Records::new(reader)?;
-    let mut record = Record::default();
-    records.read(&mut record)?;
-    let header: Vec<String> = record.cells().map(str::to_owned).collect();
-    if header.iter().all(|name| name.parse::<f64>().is_ok()) {
-        bail!("expected a header with the names of the columns in the first line");
-    }
-    let mut names = BTreeSet::new();
-    if let Some(name) = header
-        .iter()
-        .find(|name| name.is_empty() || !names.insert(*name))
-    {
-        bail!("the header names a column \"{name}\", expected a name of its own for each");
-    }
-    let mut cells: Vec<Vec<String>> = vec![Vec::new(); header.len()];
-    let (mut row, mut lines) = (0, Lines::default());
-    while records.read(&mut record)? {
-        lines.push(row, record.line);
-        let found = record.len();
-        if found != header.len() {
-            let expected = header.len();
-            let wrong = wrong!("{found} columns, expected {expected} as in the header");
-            return Err(wrong.at_row(row).in_line(record.line));
+/// The columns of a file with a header, of text or numbers.
+fn columns(File { path, table }: &File) -> Result<Vec<Column>> {
+    let read = || {
+        ensure!(
+            table.has_header,
+            "expected a header with the names of the columns in the first line"
+        );
+        let mut names = BTreeSet::new();
+        let is_wrong = |name: &String| name.is_empty() || !names.insert(name.clone());
+        let mut all = table.labels.iter().map(|column| column.name.clone());
+        if let Some(name) = all.find(is_wrong) {
+            bail!("the header names a column \"{name}\", expected a name of its own for each");
         }
-        for ((cells, cell), name) in cells.iter_mut().zip(record.cells()).zip(&header) {
-            if cell.is_empty() {
-                let wrong = wrong!("is empty, expected a group or a number");
-                let wrong = wrong.at(row, format_args!("column {name}"));
-                return Err(wrong.in_line(record.line));
-            }
-            cells.push(cell.to_owned());
-        }
-        row += 1;
-    }
-    if row == 0 {
-        bail!("holds no rows below the header");
-    }
-    let columns = header.into_iter().zip(cells);
-    let columns = columns.map(|(name, cells)| Column::new(name, &cells, &lines));
-    Ok((row, columns.collect::<Result<_>>()?))
+        let columns = table.labels.iter();
+        columns
+            .map(|column| Column::new(column.name.clone(), &column.cells))
+            .collect()
+    };
+    read().on(path, &table.lines)
 }
 
 impl Column {
     /// A column of numbers where all cells are, else one of groups.
-    fn new(name: String, cells: &[String], lines: &Lines) -> Result<Self> {
+    fn new(name: String, cells: &Cells) -> Result<Self> {
         let numbers: Option<Vec<f64>> = cells.iter().map(|cell| cell.parse().ok()).collect();
         let Some(numbers) = numbers else {
+            let cells: Vec<String> = cells.iter().map(str::to_owned).collect();
             let names: BTreeSet<&String> = cells.iter().collect();
             let width = names.len();
             ensure!(
@@ -110,20 +82,16 @@ impl Column {
             let row = |cell| names.iter().map(move |group| hit(cell, *group));
             return Ok(Self {
                 is_number: false,
-                groups: Group::by_value(&name, cells),
+                groups: Group::by_value(&name, &cells),
                 coordinates: cells.iter().flat_map(row).collect(),
                 width,
                 name,
             });
         };
         if let Some(row) = numbers.iter().position(|number| !number.is_finite()) {
-            let cell = clipped(&cells[row]);
+            let cell = clipped(cells.get(row));
             let wrong = wrong!("\"{cell}\", expected a finite number as in the other rows");
-            let wrong = wrong.at(row, format_args!("column {name}"));
-            return Err(match lines.of(row) {
-                Some(line) => wrong.in_line(line),
-                None => wrong,
-            });
+            return Err(wrong.at(row, format_args!("column {name}")));
         }
         let n = numbers.len() as f64;
         let mean = numbers.iter().sum::<f64>() / n;

@@ -1,7 +1,5 @@
 //! Kinds of predictions: how their files are read, and what there is of them.
 
-use std::path::Path;
-
 use burn::tensor::{Int, Tensor};
 use burn_calibration::{
     distribution::{AbsoluteMoments, Categorical, Geometry, Given, Predictive, Subject},
@@ -20,7 +18,8 @@ use crate::{
     answer::{Size, Sizing, Unit},
     args::{Evaluate, Lens, SourceArgs},
     error::{Result, bail},
-    input::Ids,
+    files::{Inputs, LeftOut},
+    given::Column,
     kernel::fixed,
     quantities::{estimates_of_classes, tests_of_classes},
     rows::{Wanted, read_classes},
@@ -99,8 +98,20 @@ pub struct Loaded<P: Kind> {
     /// Names of the columns in the order of the classes or parameters: those of the first file, or of
     /// `--classes`; empty where there are none.
     pub columns: Vec<String>,
-    /// What names the rows.
-    pub ids: Option<Ids>,
+    /// Variables of each sample.
+    pub given: Vec<Column>,
+    /// The rows that are not among them.
+    pub left_out: LeftOut,
+}
+
+impl<P: Kind> Loaded<P> {
+    /// What the first set is, for a result of it.
+    pub fn in_words(&self, class_names: &[String]) -> DataWords {
+        DataWords {
+            left_out: self.left_out,
+            ..self.sets[0].in_words(class_names)
+        }
+    }
 }
 
 /// Values with what they are of.
@@ -112,7 +123,7 @@ pub trait Kind: Reportable<Kernel: Copy + 'static> + 'static {
     const OUTCOMES: fn(usize) -> Outcomes;
 
     /// Reads sets of predictions of the same samples, and their targets.
-    fn read(paths: &[&Path], args: &SourceArgs, wanted: Wanted) -> Result<Loaded<Self>>;
+    fn read(inputs: &Inputs, args: &SourceArgs, wanted: Wanted) -> Result<Loaded<Self>>;
 
     /// The whole predictions, or those of a class against the rest; classes have names.
     fn view(self, targets: Self::Targets, class: Option<usize>, names: &[String]) -> View<Self>;
@@ -159,6 +170,7 @@ pub trait Kind: Reportable<Kernel: Copy + 'static> + 'static {
             outcomes: Self::OUTCOMES(self.dimensions()),
             class_names: class_names.to_vec(),
             subject: self.predicted(),
+            left_out: LeftOut::default(),
         }
     }
 
@@ -213,8 +225,8 @@ pub trait Vectors: Geometry + AbsoluteMoments + Scored + 'static {
 impl Kind for Categorical {
     const OUTCOMES: fn(usize) -> Outcomes = Outcomes::Classes;
 
-    fn read(paths: &[&Path], args: &SourceArgs, wanted: Wanted) -> Result<Loaded<Self>> {
-        read_classes(paths, args, wanted)
+    fn read(inputs: &Inputs, args: &SourceArgs, wanted: Wanted) -> Result<Loaded<Self>> {
+        read_classes(inputs, args, wanted)
     }
 
     fn view(self, targets: Tensor<1, Int>, class: Option<usize>, names: &[String]) -> View<Self> {

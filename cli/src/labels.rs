@@ -1,17 +1,17 @@
 //! Labels of classes, in a file of their own or beside the predictions: numbers, names or words.
 
-use std::{collections::HashMap, fs, path::Path};
+use std::{collections::HashMap, fs};
 
-use burn_calibration::distribution::Predictive;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use crate::{
     align::{check_distinct, numbered},
     args::{LabelsArgs, SourceArgs},
     error::{Context, Result, bail, ensure, wrong},
-    input::{Cells, Ids, Lines, Options, Table, WhichLabel, clipped, read_table, say},
+    files::{File, Files},
+    input::{Cells, LabelColumn, Options, Table, WhichLabel, clipped, say},
     rows::Rows,
-    source::{label_options, no_labels},
+    source::label_options,
 };
 
 /// What makes the stream of drawn labels another than that of redraws.
@@ -22,8 +22,6 @@ pub struct Labels {
     pub classes: Vec<i64>,
     /// The names of the classes; empty where these are numbers from 0.
     pub names: Vec<String>,
-    /// What names the rows of a file of their own.
-    pub ids: Option<Ids>,
 }
 
 /// The names that an option or the columns give the classes.
@@ -34,95 +32,12 @@ fn names_of(args: &SourceArgs, rows: &Rows) -> Vec<String> {
     }
 }
 
-/// Reads the labels of the predictions of a file. Names the classes where they are not numbers from 0.
-pub fn read_labels(args: &SourceArgs, (path, rows): (&Path, &Rows)) -> Result<Labels> {
-    let (samples, count) = (rows.predictions.len(), rows.predictions.classes());
-    let names = names_of(args, rows);
-    ensure!(
-        args.labels.classes.is_none() || names.len() == count,
-        "--classes: {} names, expected {count}, the classes of {}",
-        names.len(),
-        path.display()
-    );
-    check_distinct(&names).of("--classes".as_ref())?;
-    let classes = Classes::new(&names, count, &args.labels, args.rows.by_position);
-    let Some(file) = &args.labels.labels else {
-        let own = rows.labels.as_ref().ok_or_else(|| no_labels(path))?;
-        return Ok(Labels {
-            classes: parse(&classes, path, own)?,
-            names: classes.names(),
-            ids: None,
-        });
-    };
-    let (labels, table) = of_file(file, args, &classes)?;
-    if labels.len() != samples {
-        let advice = match labels.len() as i64 - samples as i64 {
-            1 if !table.has_header => "; --labels-header yes if line 1 is a header",
-            -1 if table.has_header => "; --labels-header no if line 1 is no header",
-            -1 => "; --header yes if line 1 of the predictions is a header",
-            _ => "",
-        };
-        bail!(
-            "{}: {} labels, expected {samples}, as many as {} has rows{advice}",
-            file.display(),
-            labels.len(),
-            path.display()
-        );
-    }
-    Ok(Labels {
-        classes: labels,
-        names: classes.names(),
-        ids: table.ids.filter(|_| !args.rows.by_position),
-    })
-}
-
-/// Checks that the labels beside other predictions of the same samples, if there are some, are those of the
-/// first ones. Rows of the others are taken in the order that matches.
-pub fn check_same(
-    args: &SourceArgs,
-    labels: &[i64],
-    (first, rows): (&Path, &Rows),
-    (path, others): (&Path, &Rows),
-    order: Option<&[usize]>,
-) -> Result<()> {
-    let Some(own) = &others.labels else {
-        return Ok(());
-    };
-    let (names, count) = (names_of(args, rows), rows.predictions.classes());
-    let classes = Classes::new(&names, count, &args.labels, args.rows.by_position);
-    let found = parse(&classes, path, own)?;
-    let place = |row: usize| order.map_or(row, |order| order[row]);
-    let what = if rows.is_confidence {
-        "correctness"
-    } else {
-        "label"
-    };
-    let mut rows_of = labels.iter().enumerate();
-    let Some((row, label)) = rows_of.find(|(row, label)| found[place(*row)] != **label) else {
-        return Ok(());
-    };
-    let in_first = rows.labels.as_ref().map(|(_, lines)| lines.name(row));
-    let wrong = wrong!(
-        "the {what} is {}, expected {} as in {} of {}: both are of the same samples",
-        classes.title(found[place(row)]),
-        classes.title(*label),
-        in_first.unwrap_or_else(|| format!("row {row}")),
-        first.display()
-    );
-    Err(wrong.at_row(place(row))).on(path, &own.1)
-}
-
-fn parse(classes: &Classes, path: &Path, (cells, lines): &(Cells, Lines)) -> Result<Vec<i64>> {
-    classes.parse(cells).on(path, lines)
-}
-
-/// The labels of a file of their own, which may be drawn from frequencies.
-fn of_file(file: &Path, args: &SourceArgs, classes: &Classes) -> Result<(Vec<i64>, Table)> {
+/// Reads the labels of a file of their own, if there is one. Names of classes are no header.
+pub fn read_file(files: &mut Files, args: &SourceArgs, names: &[String]) -> Result<()> {
     let column = args.rows.label_column.as_deref();
     let words = WORDS.as_flattened().iter().map(|word| word.to_string());
-    let words: Vec<String> = classes.names.iter().cloned().chain(words).collect();
-    let (is_soft, seed) = (args.labels.soft_labels, args.seed);
-    let options = if is_soft {
+    let words: Vec<String> = names.iter().cloned().chain(words).collect();
+    let options = if args.labels.soft_labels {
         Options {
             columns: column,
             index: Some(2),
@@ -130,50 +45,88 @@ fn of_file(file: &Path, args: &SourceArgs, classes: &Classes) -> Result<(Vec<i64
         }
     } else {
         Options {
-            label: column.map_or(WhichLabel::Last, WhichLabel::Only),
+            label: column.map_or(WhichLabel::All, WhichLabel::Only),
             index: Some(0),
             words: &words,
             ..label_options(&args.labels)
         }
     };
-    let table = read_table(file, &options)?;
-    let labels = if is_soft {
-        drawn(&table, classes, seed)
-    } else {
-        labels_of(&table, classes)
-    };
-    let labels = labels.on(file, &table.lines)?;
-    if is_soft {
-        let note = "labels are frequencies: one is drawn for each row, seed";
-        say(file, format_args!("{note} {seed}"));
-    }
-    Ok((labels, table))
+    files.read_labels(args, &options)
 }
 
-/// The labels of a table: its last column, or where there are others one-hot ones.
-fn labels_of(table: &Table, classes: &Classes) -> Result<Vec<i64>> {
-    let cells = (table.labels.as_ref()).expect("the last column or one by name");
-    let others = &table.numbers;
-    if others.columns == 0 {
-        return classes.parse(cells);
+/// The labels of the predictions of the first file. Names the classes where they are not numbers from 0.
+pub fn of_files(args: &SourceArgs, files: &Files, rows: &Rows) -> Result<Labels> {
+    let (count, names) = (rows.predictions.classes(), names_of(args, rows));
+    check_distinct(&names).of("--classes".as_ref())?;
+    let classes = Classes::new(&names, count, &args.labels, args.rows.by_position);
+    let File { path, table } = files.of_labels();
+    let labels = if args.labels.soft_labels {
+        drawn(table, &classes, args.seed)
+    } else {
+        labels_of(table, &classes)
+    };
+    let labels = labels.on(path, &table.lines)?;
+    if args.labels.soft_labels {
+        let note = "labels are frequencies: one is drawn for each row, seed";
+        say(path, format_args!("{note} {}", args.seed));
     }
-    // a column for each class, all 0 but one
-    let columns = others.columns + 1;
+    Ok(Labels {
+        classes: labels,
+        names: classes.names(),
+    })
+}
+
+/// Checks that the labels beside other predictions of the same samples, if there are some, are those of the
+/// first ones.
+pub fn check_same(
+    args: &SourceArgs,
+    labels: &[i64],
+    (first, rows): (&File, &Rows),
+    File { path, table }: &File,
+) -> Result<()> {
+    if table.labels.is_empty() {
+        return Ok(());
+    }
+    let (names, count) = (names_of(args, rows), rows.predictions.classes());
+    let classes = Classes::new(&names, count, &args.labels, args.rows.by_position);
+    let found = labels_of(table, &classes).on(path, &table.lines)?;
+    let what = if rows.is_confidence {
+        "correctness"
+    } else {
+        "label"
+    };
+    let Some(row) = (0..labels.len()).find(|&row| found[row] != labels[row]) else {
+        return Ok(());
+    };
+    let wrong = wrong!(
+        "the {what} is {}, expected {} as in {} of {}: both are of the same samples",
+        classes.title(found[row]),
+        classes.title(labels[row]),
+        first.table.lines.name(row),
+        first.path.display()
+    );
+    Err(wrong.at_row(row)).on(path, &table.lines)
+}
+
+/// The labels of a table: its column of labels, or one-hot ones, a column for each class, all 0 but one.
+fn labels_of(table: &Table, classes: &Classes) -> Result<Vec<i64>> {
+    if let [labels] = &table.labels[..] {
+        return classes.parse(&labels.cells);
+    }
+    let columns = table.labels.len();
     ensure!(
         columns == classes.count,
-        "{columns} columns, expected one label a row"
+        "{columns} columns, expected one label a row, or one column of 0 and 1 for each of {} classes",
+        classes.count
     );
-    let names: Vec<String> = (table.names.iter())
-        .chain(&table.label_name)
-        .cloned()
-        .collect();
+    let names = table.labels.iter().map(|labels| labels.name.clone());
+    let names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
     let order = classes.order(&names)?;
-    let rows = others.values.chunks(others.columns).zip(cells.iter());
-    let label = |(row, (others, last)): (usize, (&[f64], &str))| {
-        let last = last.parse().unwrap_or(f64::NAN);
-        let row_of: Vec<f64> = others.iter().copied().chain([last]).collect();
-        let one = row_of.iter().position(|hit| *hit == 1.0);
-        let are_others_zero = row_of.iter().filter(|hit| **hit == 0.0).count() == columns - 1;
+    let label = |row: usize| {
+        let hit = |labels: &LabelColumn| labels.cells.get(row).parse().unwrap_or(f64::NAN);
+        let hits: Vec<f64> = table.labels.iter().map(hit).collect();
+        let one = hits.iter().position(|hit| *hit == 1.0);
+        let are_others_zero = hits.iter().filter(|hit| **hit == 0.0).count() == columns - 1;
         let one = one.filter(|_| are_others_zero).ok_or_else(|| {
             let wrong = wrong!(
                 "{columns} columns without a single 1 among zeros, expected one label a row; --soft-labels takes \
@@ -183,7 +136,7 @@ fn labels_of(table: &Table, classes: &Classes) -> Result<Vec<i64>> {
         })?;
         Ok(order[one])
     };
-    rows.enumerate().map(label).collect()
+    (0..table.len()).map(label).collect()
 }
 
 /// Labels that are drawn from frequencies, a column a class.

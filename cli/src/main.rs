@@ -10,6 +10,7 @@ mod args;
 mod compare;
 mod error;
 mod evaluate;
+mod files;
 mod finite;
 mod fit;
 mod given;

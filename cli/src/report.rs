@@ -1,7 +1,5 @@
 //! `calibration report`.
 
-use std::path::{Path, PathBuf};
-
 use burn_calibration::{distribution::Subject, names};
 use burn_calibration_report::{ReportBuilder, Section};
 use serde::Serialize;
@@ -10,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::{
     args::{Family, Report},
     error::{Result, bail, ensure},
+    files::Inputs,
     finite,
     kind::{Kind, View, with_family},
     progress::Progress,
@@ -50,7 +49,7 @@ struct Numbers {
 }
 
 pub fn run(args: &Report, json: bool) -> Result<()> {
-    with_family!(args.family, P => report::<P>(args, json))
+    with_family!(args.input.family, P => report::<P>(args, json))
 }
 
 fn report<P: Kind>(args: &Report, json: bool) -> Result<()> {
@@ -59,9 +58,9 @@ fn report<P: Kind>(args: &Report, json: bool) -> Result<()> {
         !to_stdout || !json,
         "-o -: --json goes to standard output too, expected a file for the page"
     );
-    let paths = [&args.predictions].into_iter().chain(&args.after);
-    let paths: Vec<&Path> = paths.map(PathBuf::as_path).collect();
-    let loaded = P::read(&paths, &args.source, Wanted::Probabilities)?;
+    let mut inputs = Inputs::of(&args.input.predictions);
+    inputs.predictions.extend(args.after.as_deref());
+    let loaded = P::read(&inputs, &args.source, Wanted::Probabilities)?;
     let (sets, targets) = (&loaded.sets, &loaded.targets);
     let builder = ReportBuilder::new(&sets[0], targets)
         .with_title(&args.title)
@@ -100,8 +99,8 @@ fn report<P: Kind>(args: &Report, json: bool) -> Result<()> {
     let after = report.after.as_ref().zip(sets.get(1));
     let written = Written {
         files,
-        data: sets[0].in_words(&loaded.class_names),
-        family: args.family,
+        data: loaded.in_words(&loaded.class_names),
+        family: args.input.family,
         level: report.level,
         seed: report.seed,
         kernel: KernelWords::from(&P::on_predictions(&report.kernel)),

@@ -9,14 +9,16 @@ use burn_calibration::{
 };
 
 use crate::{
-    align::{self, File, Names, check_distinct, columns, in_order, numbered, say_by_name},
+    align::{Names, check_distinct, columns, in_order, numbered, say_by_name},
     args::{RowsArgs, SourceArgs},
     error::{Context, Result, ensure, wrong},
-    input::{Cells, Ids, Lines, Matrix, Options, Resolution, Table, clipped, read_table, say},
+    files::{File, Files, Inputs},
+    given,
+    input::{Matrix, Resolution, Table, clipped, say},
     kind::Loaded,
-    labels::{check_same, class_names, read_labels},
+    labels::{self, check_same, class_names},
     probabilities::{became_probabilities, check_logarithms, check_logits, settle},
-    source::{Where, device, no_labels, options, places, tensor},
+    source::{device, tensor},
 };
 
 /// The logarithm that stands for that of 0 where only the order counts: its exponential is 0.
@@ -31,17 +33,11 @@ pub enum Wanted {
     Probabilities,
 }
 
-/// The predictions of a file, with what it says of classes and labels.
+/// The predictions of a file, with what it says of classes.
 pub struct Rows {
     pub predictions: Categorical,
     /// The names of the columns in the order of the classes; empty if the file has none.
     pub names: Vec<String>,
-    pub labels: Option<(Cells, Lines)>,
-    /// The name of their column, and its position.
-    pub label_name: Option<String>,
-    pub label_at: Option<usize>,
-    /// What names the rows; none by position.
-    pub ids: Option<Ids>,
     /// Whether there is one column: the probability of an event.
     pub is_binary: bool,
     /// Whether that is the confidence, and the labels are the correctness.
@@ -55,72 +51,30 @@ impl Rows {
     }
 }
 
-/// What is known of a file from others.
-#[derive(Clone, Copy)]
-pub struct Like<'a> {
-    /// The names of the columns.
-    pub names: Names<'a>,
-    /// Whether it holds confidence and correctness, where that is known, and the position of the latter.
-    pub confidence: Option<(bool, Option<usize>)>,
-}
-
-impl<'a> Like<'a> {
-    /// As another file of predictions.
-    pub fn file(of: &'a str, rows: &'a Rows) -> Self {
-        Self {
-            names: Names {
-                names: rows.class_names(),
-                of,
-            },
-            confidence: Some((rows.is_confidence, rows.label_at)),
-        }
-    }
-}
-
-/// Reads the predictions of a file, and its labels if they are there.
-pub fn read_rows(
-    path: &Path,
+/// Makes predictions of the numbers of a file, which are taken out of its table.
+pub fn rows_of(
+    file: &mut File,
     args: &RowsArgs,
-    (place, wanted): (Where, Wanted),
-    like: Like,
-    device: &Device,
+    wanted: Wanted,
+    (like, device): (Names, &Device),
 ) -> Result<Rows> {
-    let mut options = Options {
-        index: Some(if args.positive { 1 } else { 2 }),
-        are_probabilities: !args.logits && !args.log_probabilities,
-        ..options(args, place)
-    };
-    if let Some((is_confidence, correct)) = like.confidence {
-        options.confidence = Some(is_confidence);
-        options.correct = correct.filter(|_| is_confidence);
-    }
-    let mut table = read_table(path, &options)?;
-    if place == Where::Here && table.labels.is_none() {
-        return Err(no_labels(path));
-    }
-    let lines = std::mem::take(&mut table.lines);
-    let mut rows = rows_of(path, args, wanted, table, (like, device)).on(path, &lines)?;
-    if let Some((_, own)) = &mut rows.labels {
-        *own = lines;
-    }
-    Ok(rows)
+    let lines = std::mem::take(&mut file.table.lines);
+    let rows = rows_of_table(&file.path, args, wanted, &mut file.table, (like, device));
+    let rows = rows.on(&file.path, &lines);
+    file.table.lines = lines;
+    rows
 }
 
-/// The predictions of a table.
-fn rows_of(
+fn rows_of_table(
     path: &Path,
     args: &RowsArgs,
     wanted: Wanted,
-    table: Table,
-    (like, device): (Like, &Device),
+    table: &mut Table,
+    (like, device): (Names, &Device),
 ) -> Result<Rows> {
-    let Table {
-        mut names,
-        mut numbers,
-        mut resolution,
-        is_confidence,
-        ..
-    } = table;
+    let mut names = std::mem::take(&mut table.names);
+    let mut numbers = std::mem::take(&mut table.numbers);
+    let (mut resolution, is_confidence) = (table.resolution, table.is_confidence);
     let is_binary = args.positive || is_confidence;
     let columns = numbers.columns;
     ensure!(
@@ -133,7 +87,7 @@ fn rows_of(
          its log-odds with --logits"
     );
     if !is_binary && !args.by_position {
-        let order = class_order(&names, like.names)?;
+        let order = class_order(&names, like)?;
         if let Some(order) = order {
             numbers = numbers.with_columns(&order);
             names = in_order(&names, &order);
@@ -193,10 +147,6 @@ fn rows_of(
     Ok(Rows {
         predictions: predictions?.about(subject)?,
         names,
-        labels: table.labels.map(|labels| (labels, Lines::default())),
-        label_name: table.label_name,
-        label_at: table.label_at,
-        ids: table.ids.filter(|_| !args.by_position),
         is_binary,
         is_confidence,
     })
@@ -204,71 +154,67 @@ fn rows_of(
 
 /// Reads sets of predictions of the same samples, and their labels: columns by their names, rows by their ids.
 pub fn read_classes(
-    paths: &[&Path],
+    inputs: &Inputs,
     args: &SourceArgs,
     wanted: Wanted,
 ) -> Result<Loaded<Categorical>> {
     let device = device(args.rows.device)?;
-    let mut places = places(&args.labels);
-    let mut read = |path: &Path, like: Like| {
-        let place = places.next().expect("there is one for each file");
-        read_rows(path, &args.rows, (place, wanted), like, &device)
-    };
-    let (first, others) = paths.split_first().expect("there is a file");
+    let mut files = Files::read(inputs, args, true)?;
     let by_option = args.labels.classes.as_deref();
     let by_option = by_option.map(class_names).unwrap_or_default();
-    let like = Like {
-        names: Names {
-            names: &by_option,
-            of: OPTION,
-        },
-        confidence: None,
+    let File { path, table: first } = &files.sets[0];
+    let is_event = args.rows.positive || first.is_confidence;
+    let count = if is_event { 2 } else { first.numbers.columns };
+    ensure!(
+        args.labels.classes.is_none() || by_option.len() == count,
+        "--classes: {} names, expected {count}, the classes of {}",
+        by_option.len(),
+        path.display()
+    );
+    let words = match &by_option[..] {
+        [] if is_event => Vec::new(),
+        [] => first.names.clone(),
+        names => names.to_vec(),
     };
-    let own = read(first, like)?;
-    let of = first.display().to_string();
-    let others = (others.iter())
-        .map(|path| Ok((*path, read(path, Like::file(&of, &own))?)))
-        .collect::<Result<Vec<_>>>()?;
-    let mut labels = read_labels(args, (first, &own))?;
-    for (path, rows) in &others {
-        check_like((path, rows), (first, &own))?;
-    }
-    let of_rows = std::iter::once((*first, own.ids.as_ref()))
-        .chain(others.iter().map(|(path, rows)| (*path, rows.ids.as_ref())));
-    let of_labels = args.labels.labels.iter();
-    let of_labels = of_labels.map(|path| (path.as_path(), labels.ids.as_ref()));
-    let files: Vec<File> = of_rows.chain(of_labels).collect();
-    let orders = align::rows(&files)?;
-    if let (Some(_), Some(Some(order))) = (&args.labels.labels, orders.last()) {
-        labels.classes = in_order(&labels.classes, order);
-    }
-    for (other, order) in others.iter().zip(&orders[1..]) {
-        let other = (other.0, &other.1);
-        check_same(
-            args,
-            &labels.classes,
-            (first, &own),
-            other,
-            order.as_deref(),
-        )?;
+    labels::read_file(&mut files, args, &words)?;
+    let left_out = files.join(args, &words)?;
+    let like = Names {
+        names: &by_option,
+        of: OPTION,
+    };
+    let own = rows_of(&mut files.sets[0], &args.rows, wanted, (like, &device))?;
+    let labels = labels::of_files(args, &files, &own)?;
+    let (first, others) = files.sets.split_first_mut().expect("there is a file");
+    let of = first.path.display().to_string();
+    let mut sets = Vec::new();
+    for file in others {
+        let like = Names {
+            names: own.class_names(),
+            of: &of,
+        };
+        let rows = rows_of(file, &args.rows, wanted, (like, &device))?;
+        let (found, expected) = (rows.predictions.classes(), own.predictions.classes());
+        ensure!(
+            found == expected,
+            "{}: {found} columns, expected {expected}, as many as {of} has",
+            file.path.display()
+        );
+        check_same(args, &labels.classes, (first, &own), file)?;
+        sets.push(rows.predictions);
     }
     let columns = match own.class_names() {
         [] => by_option,
         names => names.to_vec(),
     };
-    let ids = own.ids.clone().or(labels.ids);
     let targets = TensorData::new(labels.classes, [own.predictions.len()]);
-    let rows = std::iter::once(own).chain(others.into_iter().map(|(_, rows)| rows));
-    let sets = rows.zip(&orders).map(|(rows, order)| match order {
-        Some(order) => rows.predictions.select_rows(order),
-        None => rows.predictions,
-    });
+    sets.insert(0, own.predictions);
     Ok(Loaded {
-        sets: sets.collect(),
+        sets,
         targets: Tensor::from_data(targets, &device),
         class_names: labels.names,
         columns,
-        ids,
+        given: given::of_files(&files)?,
+        left_out,
     })
 }
 
@@ -338,37 +284,4 @@ pub fn logits(
          isotonic, venn-abers or histogram take zeros"
     );
     Err(wrong.at(at / classes, format_args!("column {}", at % classes))).of(path)
-}
-
-/// Checks that the predictions of one file are of as many samples and classes as those of another, and about
-/// the same.
-fn check_like(
-    (path, rows): (&Path, &Rows),
-    (expected_path, expected): (&Path, &Rows),
-) -> Result<()> {
-    let (got, expect) = (&rows.predictions, &expected.predictions);
-    for (what, got, expected) in [
-        ("rows", got.len(), expect.len()),
-        ("columns", got.classes(), expect.classes()),
-    ] {
-        ensure!(
-            got == expected,
-            "{}: {got} {what}, expected {expected}, as many as {} has",
-            path.display(),
-            expected_path.display()
-        );
-    }
-    let words = |rows: &Rows| match rows.predictions.subject() {
-        Subject::Correctness => "confidence and correctness",
-        _ => "probabilities",
-    };
-    ensure!(
-        rows.is_confidence == expected.is_confidence,
-        "{}: {}, expected {}, as {} has; --confidence-correctness says it of both",
-        path.display(),
-        words(rows),
-        words(expected),
-        expected_path.display()
-    );
-    Ok(())
 }

@@ -1,6 +1,6 @@
 //! Devices, and numbers of files on them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use burn::tensor::{DType, Device, Tensor, TensorData};
 
@@ -8,7 +8,8 @@ use crate::{
     align::{in_order, places_of, say_by_name},
     args::{DeviceName, LabelsArgs, RowsArgs, YesNo},
     error::{Context, Error, Result, bail, ensure, wrong},
-    input::{Cells, Ids, Lines, Matrix, Options, WhichLabel, clipped, read_table},
+    files::File,
+    input::{Matrix, Options, WhichLabel, clipped},
     words::key,
 };
 
@@ -25,8 +26,8 @@ pub enum Where {
     NotNeeded,
 }
 
-/// What the arguments say of a file of predictions.
-pub fn options(args: &RowsArgs, labels: Where) -> Options<'_> {
+/// What the arguments say of a file of predictions, of classes or of real numbers.
+pub fn options(args: &RowsArgs, labels: Where, are_classes: bool) -> Options<'_> {
     let name = args.label_column.as_deref();
     let label = match (labels, name) {
         (Where::Elsewhere, _) | (_, None) => WhichLabel::None,
@@ -34,16 +35,16 @@ pub fn options(args: &RowsArgs, labels: Where) -> Options<'_> {
         (_, Some(name)) => WhichLabel::Named(name),
     };
     let is_known = labels == Where::Elsewhere || name.is_some() || args.positive;
+    let is_told = args.confidence_correctness || is_known || !are_classes;
     Options {
         header: args.header.map(|header| header == YesNo::Yes),
         columns: args.columns.as_deref(),
         label,
-        index: None,
+        index: are_classes.then_some(if args.positive { 1 } else { 2 }),
         is_counted: matches!(labels, Where::Elsewhere | Where::InTheFirst),
-        are_probabilities: false,
+        are_probabilities: are_classes && !args.logits && !args.log_probabilities,
         correct: None,
-        confidence: (args.confidence_correctness || is_known)
-            .then_some(args.confidence_correctness),
+        confidence: is_told.then_some(args.confidence_correctness),
         words: &[],
     }
 }
@@ -105,26 +106,9 @@ pub fn device(name: DeviceName) -> Result<Device> {
     })
 }
 
-/// The numbers of a file.
-pub struct Numbers {
-    pub rows: Tensor<2>,
-    pub path: PathBuf,
-    /// The names of the columns; empty if the file has none.
-    pub names: Vec<String>,
-    /// What names the rows; none by position.
-    pub ids: Option<Ids>,
-    pub lines: Lines,
-}
-
-/// Reads the numbers of a file: columns in the order of names that are expected, if they are the same names.
-pub fn read_numbers(
-    path: &Path,
-    args: &RowsArgs,
-    options: &Options,
-    expected: &[String],
-    device: &Device,
-) -> Result<(Numbers, Option<Cells>)> {
-    let mut table = read_table(path, options)?;
+/// Puts the columns of a file in the order of names that are expected, if they are the same names.
+pub fn order_columns(file: &mut File, args: &RowsArgs, expected: &[String]) {
+    let table = &mut file.table;
     let is_other = expected != table.names && expected.len() == table.names.len();
     if is_other
         && !args.by_position
@@ -132,35 +116,32 @@ pub fn read_numbers(
     {
         table.numbers = table.numbers.with_columns(&order);
         table.names = in_order(&table.names, &order);
-        say_by_name(path, "columns", &table.names);
+        say_by_name(&file.path, "columns", &table.names);
     }
-    let numbers = Numbers {
-        rows: tensor(table.numbers, args.device, device),
-        path: path.to_path_buf(),
-        names: table.names,
-        ids: table.ids.filter(|_| !args.by_position),
-        lines: table.lines,
-    };
-    Ok((numbers, table.labels))
 }
 
-impl Numbers {
-    /// Targets in a column beside the predictions.
-    pub fn beside(&self, cells: &Cells, name: DeviceName, device: &Device) -> Result<Self> {
-        let target = |(row, cell): (usize, &str)| {
-            let wrong = |_| wrong!("the target is {cell:?}, expected a number").at_row(row);
-            cell.parse().map_err(wrong)
-        };
-        let values: Result<_> = cells.iter().enumerate().map(target).collect();
-        let values = values.on(&self.path, &self.lines)?;
-        Ok(Self {
-            rows: tensor(Matrix { columns: 1, values }, name, device),
-            path: self.path.clone(),
-            names: Vec::new(),
-            ids: None,
-            lines: self.lines.clone(),
-        })
+/// The targets of a file: its numbers, or the columns of labels beside them.
+pub fn targets(file: &mut File, are_beside: bool) -> Result<Matrix> {
+    if !are_beside {
+        return Ok(std::mem::take(&mut file.table.numbers));
     }
+    let labels = &file.table.labels;
+    let mut values = Vec::with_capacity(file.table.len() * labels.len());
+    for row in 0..file.table.len() {
+        for column in labels {
+            let cell = column.cells.get(row);
+            let wrong = |_| wrong!("the target is {cell:?}, expected a number").at_row(row);
+            values.push(
+                cell.parse()
+                    .map_err(wrong)
+                    .on(&file.path, &file.table.lines)?,
+            );
+        }
+    }
+    Ok(Matrix {
+        columns: labels.len(),
+        values,
+    })
 }
 
 /// Words for the location and the scale of a distribution in names of columns.

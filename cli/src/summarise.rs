@@ -17,6 +17,7 @@ use serde::Serialize;
 use crate::{
     args::{Family, Summarise},
     error::{Context, Result, ensure, wrong},
+    files::Inputs,
     kernel::shape,
     kind::{Kind, Loaded, Vectors, with_vectors},
     limits::check_bins,
@@ -38,7 +39,7 @@ pub mod setting {
 }
 
 pub fn run(args: &Summarise) -> Result<Summary> {
-    match args.family {
+    match args.input.family {
         Family::Categorical => of_classes(args),
         family => with_vectors!(family, P => of_vectors::<P>(args)),
     }
@@ -49,7 +50,9 @@ fn of_classes(args: &Summarise) -> Result<Summary> {
         args.length_scale.is_none(),
         "--length-scale: of families other than categorical"
     );
-    let loaded = Categorical::read(&[&args.predictions], &args.source, Wanted::Logits)?;
+    let inputs = Inputs::of(&args.input.predictions);
+    let loaded = Categorical::read(&inputs, &args.source, Wanted::Logits)?;
+    let data = loaded.in_words(&[]);
     let (predictions, labels) = (&loaded.sets[0], loaded.targets);
     check_bins(args.bins, predictions.classes())?;
     let rows = Rows::new(predictions, &labels)?;
@@ -64,11 +67,8 @@ fn of_classes(args: &Summarise) -> Result<Summary> {
         Ok(evaluation)
     };
     let evaluation = evaluation()?;
-    save(
-        args,
-        predictions,
-        Piece::new(evaluation, rows.digest(), loaded.columns),
-    )
+    let piece = Piece::new(evaluation, rows.digest(), loaded.columns);
+    save(args, data, piece)
 }
 
 /// Sums up scores, coverages, and estimates of the SKCE in blocks.
@@ -77,11 +77,13 @@ where
     P: Kind<Targets = Tensor<2>> + Vectors,
     RealKernel: TargetKernel<P>,
 {
-    let Loaded { sets, targets, .. } =
-        P::read(&[&args.predictions], &args.source, Wanted::Probabilities)?;
+    let inputs = Inputs::of(&args.input.predictions);
+    let loaded = P::read(&inputs, &args.source, Wanted::Probabilities)?;
+    let data = loaded.in_words(&[]);
+    let Loaded { sets, targets, .. } = loaded;
     let predictions = &sets[0];
     let mut settings = vec![
-        (setting::FAMILY, key(args.family)),
+        (setting::FAMILY, key(args.input.family)),
         (setting::DIMENSIONS, predictions.dimensions().to_string()),
     ];
     let kernel = kernel::<P>(args).map(|kernel| on_both(args, kernel));
@@ -125,11 +127,11 @@ where
         }
         Ok((means, columns))
     };
-    let (means, columns) = columns().of(&args.predictions)?;
+    let (means, columns) = columns().of(&args.input.predictions)?;
     let targets = targets.try_into_vec_as::<f64>()?;
     let numbers = columns.into_iter().flat_map(|(_, numbers)| numbers);
     let digest = Means::digest_of(targets.into_iter().chain(numbers));
-    save(args, predictions, Piece::new(means, digest, Vec::new()))
+    save(args, data, Piece::new(means, digest, Vec::new()))
 }
 
 /// The kernel on predictions, if a bandwidth is given.
@@ -149,11 +151,11 @@ fn on_both(args: &Summarise, kernel: Kernel) -> Result<TensorKernel<RealKernel>>
     ))
 }
 
-fn save<P: Kind>(args: &Summarise, predictions: &P, piece: Piece<impl Sums>) -> Result<Summary> {
+fn save(args: &Summarise, data: DataWords, piece: Piece<impl Sums>) -> Result<Summary> {
     piece.save(&args.output)?;
     Ok(Summary {
         output: args.output.display().to_string(),
-        data: predictions.in_words(&[]),
+        data,
     })
 }
 

@@ -1,7 +1,5 @@
 //! The families of predictions of real numbers.
 
-use std::path::Path;
-
 use burn::tensor::Tensor;
 use burn_calibration::{
     distribution::{
@@ -19,20 +17,18 @@ use burn_calibration::{
 use rand::rngs::StdRng;
 
 use crate::{
-    align::{self, File},
     answer::{Size, Sizing},
-    args::{Evaluate, LengthScale, Lens, SourceArgs},
+    args::{Evaluate, LengthScale, Lens, RowsArgs, SourceArgs},
     error::{Context, Result, bail, ensure},
+    files::{File, Files, Inputs, LeftOut},
+    given,
     input::{Options, clipped, say},
     kernel::{fixed, some},
     kind::{Estimates, Kind, Loaded, ScoresOf, Vectors, View, Words},
     limits::QUADRATIC_LIMIT,
     quantities::estimates_of_vectors,
     rows::Wanted,
-    source::{
-        Numbers, Where, are_levels, check_halves, device, label_options, no_labels, options,
-        places, read_numbers,
-    },
+    source::{are_levels, check_halves, device, label_options, order_columns, targets, tensor},
     words::{Outcomes, TargetWords},
 };
 
@@ -120,6 +116,7 @@ fn refuse_options_of_classes(args: &SourceArgs) -> Result<()> {
         (labels.classes.is_some(), "--classes"),
         (labels.one_based, "--one-based"),
         (labels.soft_labels, "--soft-labels"),
+        (!labels.ignore_label.is_empty(), "--ignore-label"),
     ];
     match options.iter().find(|(is_given, _)| *is_given) {
         Some((_, name)) => bail!("{name}: of the family categorical only"),
@@ -127,97 +124,69 @@ fn refuse_options_of_classes(args: &SourceArgs) -> Result<()> {
     }
 }
 
-/// Reads predictions of real numbers and their targets, from a file of their own or a column of the first:
-/// columns by their names, where they have those of the first file or the expected ones, and rows by their ids.
-pub fn read_like<P>(paths: &[&Path], args: &SourceArgs, expected: &[String]) -> Result<Loaded<P>>
-where
-    P: Kind<Targets = Tensor<2>> + Vectors,
-{
-    refuse_options_of_classes(args)?;
-    let device = device(args.rows.device)?;
-    let by_position = args.rows.by_position;
-    let mut sets: Vec<Numbers> = Vec::new();
-    let mut own = None;
-    for (path, place) in paths.iter().zip(places(&args.labels)) {
+/// The files of predictions of real numbers, and their targets.
+pub struct VectorFiles {
+    files: Files,
+    pub targets: Tensor<2>,
+    pub left_out: LeftOut,
+}
+
+impl VectorFiles {
+    /// Reads them, the targets from a file of their own or columns of the first: columns by their names, where
+    /// they have those of the first file, and rows by their ids.
+    pub fn read(inputs: &Inputs, args: &SourceArgs) -> Result<Self> {
+        refuse_options_of_classes(args)?;
+        let mut files = Files::read(inputs, args, false)?;
         let options = Options {
-            confidence: Some(false),
-            ..options(&args.rows, place)
+            columns: args.rows.label_column.as_deref(),
+            ..label_options(&args.labels)
         };
-        let expected = sets.first().map_or(expected, |first| &first.names);
-        let (numbers, cells) = read_numbers(path, &args.rows, &options, expected, &device)?;
-        if let Some(cells) = cells.filter(|_| place == Where::Here) {
-            own = Some(numbers.beside(&cells, args.rows.device, &device)?);
+        files.read_labels(args, &options)?;
+        let left_out = files.join(args, &[])?;
+        let are_beside = files.labels.is_none();
+        let (first, others) = files.sets.split_first_mut().expect("there is a file");
+        for file in others {
+            order_columns(file, &args.rows, &first.table.names);
         }
-        sets.push(numbers);
-    }
-    let targets = match (&args.labels.labels, own) {
-        (Some(file), _) => {
-            let options = Options {
-                columns: args.rows.label_column.as_deref(),
-                ..label_options(&args.labels)
-            };
-            read_numbers(file, &args.rows, &options, &[], &device)?.0
-        }
-        (None, Some(own)) => own,
-        (None, None) => return Err(no_labels(paths[0])),
-    };
-    let [count, dimensions] = targets.rows.dims();
-    for rows in &sets {
-        let samples = rows.rows.dims()[0];
-        let advice = match count as i64 - samples as i64 {
-            0 => continue,
-            1 => "; --labels-header yes if line 1 of the targets is a header",
-            -1 => "; --header yes if line 1 of the predictions is a header",
-            _ => "",
-        };
-        bail!(
-            "{}: {count} targets, expected {samples}, as many as {} has rows{advice}",
-            targets.path.display(),
-            rows.path.display()
-        );
-    }
-    // targets beside the first predictions are in their order
-    let of_targets = args.labels.labels.iter().map(|_| &targets);
-    let files = sets.iter().chain(of_targets);
-    let files: Vec<File> = files
-        .map(|numbers| (numbers.path.as_path(), numbers.ids.as_ref()))
-        .collect();
-    let orders = align::rows(&files)?;
-    let parse = |rows: &Numbers| -> Result<P> {
-        if P::HALVES && !by_position {
-            check_halves(&rows.names)?;
-        }
-        if P::DRAWS && are_levels(&rows.names) {
-            let names = clipped(&rows.names.join(", "));
-            let draws = "they are taken as draws, each as likely as the others";
-            let note = format_args!("the columns {names} look like levels of quantiles: {draws}");
-            say(&rows.path, note);
-        }
-        let set = P::parse(rows.rows.clone(), dimensions)?;
-        set.check()?;
-        Ok(set)
-    };
-    let read = |(rows, order): (&Numbers, &Option<Vec<usize>>)| {
-        let set = parse(rows).on(&rows.path, &rows.lines)?;
-        set.check_targets(&targets.rows)
-            .on(&targets.path, &targets.lines)?;
-        Ok(match order {
-            Some(order) => set.select_rows(order),
-            None => set,
+        let of_targets = files.labels.as_mut().unwrap_or(first);
+        let targets = targets(of_targets, are_beside)?;
+        let name = args.rows.device;
+        Ok(Self {
+            targets: tensor(targets, name, &device(name)?),
+            files,
+            left_out,
         })
-    };
-    let parsed = sets.iter().zip(&orders).map(read).collect::<Result<_>>()?;
-    let in_order = |order: &Vec<usize>| targets.rows.select_rows(order);
-    let order = orders.get(sets.len()).and_then(Option::as_ref);
-    let ordered = order.map_or_else(|| targets.rows.clone(), in_order);
-    let first = sets.swap_remove(0);
-    Ok(Loaded {
-        sets: parsed,
-        targets: ordered,
-        class_names: Vec::new(),
-        columns: first.names,
-        ids: first.ids.or(targets.ids),
-    })
+    }
+
+    /// Makes predictions of a file, whose numbers are taken out of its table.
+    pub fn parse<P>(&mut self, at: usize, args: &RowsArgs) -> Result<P>
+    where
+        P: Kind<Targets = Tensor<2>> + Vectors,
+    {
+        let File { path, table } = &mut self.files.sets[at];
+        let numbers = std::mem::take(&mut table.numbers);
+        let rows = tensor(numbers, args.device, &device(args.device)?);
+        let parsed = || -> Result<P> {
+            if P::HALVES && !args.by_position {
+                check_halves(&table.names)?;
+            }
+            if P::DRAWS && are_levels(&table.names) {
+                let names = clipped(&table.names.join(", "));
+                let draws = "they are taken as draws, each as likely as the others";
+                let note =
+                    format_args!("the columns {names} look like levels of quantiles: {draws}");
+                say(path, note);
+            }
+            let set = P::parse(rows, self.targets.dims()[1])?;
+            set.check()?;
+            Ok(set)
+        };
+        let set = parsed().on(path, &table.lines)?;
+        let of_targets = self.files.of_labels();
+        let checked = set.check_targets(&self.targets);
+        checked.on(&of_targets.path, &of_targets.table.lines)?;
+        Ok(set)
+    }
 }
 
 impl<P: Vectors> Kind for P
@@ -226,8 +195,17 @@ where
 {
     const OUTCOMES: fn(usize) -> Outcomes = Outcomes::Dimensions;
 
-    fn read(paths: &[&Path], args: &SourceArgs, _wanted: Wanted) -> Result<Loaded<Self>> {
-        read_like(paths, args, &[])
+    fn read(inputs: &Inputs, args: &SourceArgs, _wanted: Wanted) -> Result<Loaded<Self>> {
+        let mut read = VectorFiles::read(inputs, args)?;
+        let sets = (0..inputs.predictions.len()).map(|at| read.parse(at, &args.rows));
+        Ok(Loaded {
+            sets: sets.collect::<Result<_>>()?,
+            targets: read.targets,
+            class_names: Vec::new(),
+            columns: std::mem::take(&mut read.files.sets[0].table.names),
+            given: given::of_files(&read.files)?,
+            left_out: read.left_out,
+        })
     }
 
     fn view(self, targets: Tensor<2>, class: Option<usize>, _names: &[String]) -> View<Self> {

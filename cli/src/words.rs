@@ -18,6 +18,7 @@ use serde::{Serialize, Serializer};
 
 use crate::{
     error::Result,
+    files::LeftOut,
     finite,
     kernel::{bandwidth_of, distance_name},
 };
@@ -109,6 +110,8 @@ pub struct DataWords {
     /// What classes are about.
     #[serde(skip_serializing_if = "is_classes")]
     pub subject: Subject,
+    #[serde(skip_serializing_if = "LeftOut::is_none")]
+    pub left_out: LeftOut,
 }
 
 /// Whether predictions are about classes, none before the others.

@@ -45,10 +45,16 @@ pub fn is_standard_output(path: &Path) -> bool {
     names.iter().any(|name| path == Path::new(name))
 }
 
-/// What text has beside the numbers: ids of rows, and no names of columns, or one for each.
-pub type Header<'a> = (Option<&'a Ids>, &'a [String]);
+/// What text has beside the numbers.
+#[derive(Clone, Copy)]
+pub struct Header<'a> {
+    /// Ids of rows, which are written below a name.
+    pub ids: Option<&'a Ids>,
+    /// No names of columns, or one for each.
+    pub names: &'a [String],
+}
 
-/// Writes a matrix whole: nobody finds half of one.
+/// Writes a matrix whole: nobody finds half of one. A number that is NaN is missing: an empty cell of text.
 pub fn write_matrix(
     path: &Path,
     format: Format,
@@ -72,16 +78,22 @@ pub fn write_matrix(
 }
 
 /// Writes each number with the digits that give it back exactly.
-fn write_csv(writer: impl Write, matrix: &Matrix, (ids, names): Header) -> Result<()> {
+fn write_csv(writer: impl Write, matrix: &Matrix, Header { ids, names }: Header) -> Result<()> {
     let mut csv = csv::Writer::from_writer(writer);
     let ids = ids.filter(|_| !names.is_empty());
+    let cell = |number: &f64| {
+        if number.is_nan() {
+            String::new()
+        } else {
+            format!("{number:?}")
+        }
+    };
     if !names.is_empty() {
         csv.write_record(ids.map(|ids| &ids.name).into_iter().chain(names))?;
     }
     for (row, values) in matrix.values.chunks(matrix.columns).enumerate() {
         let id = ids.map(|ids| ids.cells.get(row).to_owned());
-        let numbers = values.iter().map(|number| format!("{number:?}"));
-        csv.write_record(id.into_iter().chain(numbers))?;
+        csv.write_record(id.into_iter().chain(values.iter().map(cell)))?;
     }
     Ok(csv.flush()?)
 }

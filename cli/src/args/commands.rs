@@ -19,14 +19,8 @@ use crate::{
     after_help = "Examples:\n  calibration evaluate --predictions probs.csv --labels labels.csv\n  calibration evaluate --predictions all.csv --label-column y --columns p0..p9\n  calibration evaluate --predictions logits.npy --logits --labels y.npy --json\n  calibration evaluate --family normal --predictions mean_sd.csv --targets y.csv"
 )]
 pub struct Evaluate {
-    /// Predictions, one row per sample; the columns depend on --family: text such as CSV, NPY, NPZ
-    /// (FILE.npz:ARRAY) or safetensors (FILE.safetensors:TENSOR), packed by gzip or not; - is standard input
-    #[arg(long, value_name = "FILE")]
-    pub predictions: PathBuf,
-
-    /// What a row of the predictions is
-    #[arg(long, value_enum, default_value_t = Family::Categorical)]
-    pub family: Family,
+    #[command(flatten)]
+    pub input: PredictionsArgs,
 
     #[command(flatten)]
     pub targets: TargetKernelArgs,
@@ -99,13 +93,8 @@ pub struct Compare {
     after_help = "Examples:\n  calibration report --predictions probs.csv --labels labels.csv -o report.html\n  calibration report --predictions probs.csv --after better.csv --labels labels.csv -o report.html"
 )]
 pub struct Report {
-    /// Predictions, in the same formats as for evaluate
-    #[arg(long, value_name = "FILE")]
-    pub predictions: PathBuf,
-
-    /// What a row of the predictions is
-    #[arg(long, value_enum, default_value_t = Family::Categorical)]
-    pub family: Family,
+    #[command(flatten)]
+    pub input: PredictionsArgs,
 
     /// Recalibrated predictions of the same samples in the same order, of the same family
     #[arg(long, value_name = "FILE")]
@@ -181,14 +170,8 @@ pub struct Apply {
     #[arg(value_name = "MAP")]
     pub map: PathBuf,
 
-    /// Predictions to recalibrate, in the same formats as for evaluate
-    #[arg(long, value_name = "FILE")]
-    pub predictions: PathBuf,
-
-    /// What a row of the predictions is, as for fit; local recalibration makes mixtures of them, and
-    /// quantile recalibration 100 samples each
-    #[arg(long, value_enum, default_value_t = Family::Categorical)]
-    pub family: Family,
+    #[command(flatten)]
+    pub input: PredictionsArgs,
 
     #[command(flatten)]
     pub rows: RowsArgs,
@@ -275,13 +258,8 @@ pub enum ExportFormat {
     after_help = "Examples:\n  calibration summarise --predictions part1.csv --labels labels1.csv -o part1.json\n  calibration summarise --family normal --predictions p1.csv --targets y1.csv --bandwidth 0.5 --length-scale 1 -o part1.json"
 )]
 pub struct Summarise {
-    /// Predictions of the piece, in the same formats as for evaluate
-    #[arg(long, value_name = "FILE")]
-    pub predictions: PathBuf,
-
-    /// What a row of the predictions is
-    #[arg(long, value_enum, default_value_t = Family::Categorical)]
-    pub family: Family,
+    #[command(flatten)]
+    pub input: PredictionsArgs,
 
     #[command(flatten)]
     pub source: SourceArgs,

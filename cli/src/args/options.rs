@@ -30,6 +30,20 @@ pub enum Family {
     Samples,
 }
 
+/// A file of predictions.
+#[derive(Debug, Args)]
+pub struct PredictionsArgs {
+    /// Predictions, one row per sample; the columns depend on --family: text such as CSV, NPY, NPZ
+    /// (FILE.npz:ARRAY) or safetensors (FILE.safetensors:TENSOR), packed by gzip or not; - is standard input. A
+    /// map is fitted to predictions that were held out from training
+    #[arg(long, value_name = "FILE")]
+    pub predictions: PathBuf,
+
+    /// What a row of the predictions is; maps are of categorical, normal and laplace ones
+    #[arg(long, value_enum, default_value_t = Family::Categorical)]
+    pub family: Family,
+}
+
 /// The sizes of errors, and how large they may be.
 #[derive(Debug, Args)]
 pub struct SizeArgs {
@@ -113,6 +127,11 @@ pub struct LabelsArgs {
     #[arg(long, value_name = "NAMES|FILE")]
     pub classes: Option<String>,
 
+    /// Leave out the rows with this label, and say how many there are; repeatable. In segmentation 255 often
+    /// stands for no class
+    #[arg(long, value_name = "LABEL", allow_negative_numbers = true)]
+    pub ignore_label: Vec<String>,
+
     /// Whether line 1 of the labels is a header, if it is not to be found out
     #[arg(long, value_enum)]
     pub labels_header: Option<YesNo>,
@@ -159,10 +178,15 @@ pub struct RowsArgs {
     #[arg(long)]
     pub columns: Option<String>,
 
-    /// The column of the labels, by name or by number from 0: of the file of labels if there is one, else of
-    /// the predictions
+    /// The column of the labels, by name or by number from 0, or several columns of one-hot labels or targets: of
+    /// the file of labels if there is one, else of the predictions
     #[arg(long, value_name = "COLUMN")]
     pub label_column: Option<String>,
+
+    /// Leave out the rows in which a value is missing: an empty cell, NA, null or NaN. They are left out of all
+    /// files, and counted on standard error; apply writes empty rows in their place
+    #[arg(long)]
+    pub skip_missing: bool,
 
     /// Take columns and rows in their order, whatever names and ids they have: else columns with names are
     /// matched by them, and rows by ids where several files have some

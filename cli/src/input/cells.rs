@@ -36,6 +36,21 @@ impl Cells {
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         (0..self.len()).map(|row| self.get(row))
     }
+
+    /// The text of some rows.
+    pub fn select(&self, rows: &[usize]) -> Self {
+        rows.iter().map(|&row| self.get(row)).collect()
+    }
+}
+
+/// A column of labels.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LabelColumn {
+    /// The name of the column; empty without one.
+    pub name: String,
+    /// The position of the column.
+    pub at: usize,
+    pub cells: Cells,
 }
 
 /// The column that names rows.
@@ -56,32 +71,49 @@ impl<T: ToString> FromIterator<T> for Cells {
     }
 }
 
-/// The lines of rows, from 1; none in files without lines.
+/// Where rows are in a file: their numbers from 0, and their lines from 1, which files without lines lack.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Lines {
-    /// Rows whose line is not the one after that of the row before.
+    /// Rows of the file whose line is not the one after that of the row before.
     jumps: Vec<(usize, u64)>,
+    /// The row of the file of each row that was selected; empty where they are all, in their order.
+    rows: Vec<usize>,
 }
 
 impl Lines {
+    /// Adds the line of the next row while a file is read.
     pub fn push(&mut self, row: usize, line: u64) {
         if self.of(row) != Some(line) {
             self.jumps.push((row, line));
         }
     }
 
+    /// The row of the file.
+    pub fn row(&self, row: usize) -> usize {
+        self.rows.get(row).copied().unwrap_or(row)
+    }
+
     /// The line of a row.
     pub fn of(&self, row: usize) -> Option<u64> {
+        let row = self.row(row);
         let at = self.jumps.partition_point(|(first, _)| *first <= row);
         let (first, line) = self.jumps[..at].last()?;
         Some(line + (row - first) as u64)
     }
 
-    /// Names a row, with its line.
+    /// Names a row of the file, with its line.
     pub fn name(&self, row: usize) -> String {
         match self.of(row) {
-            Some(line) => format!("row {row} (line {line})"),
-            None => format!("row {row}"),
+            Some(line) => format!("row {} (line {line})", self.row(row)),
+            None => format!("row {}", self.row(row)),
+        }
+    }
+
+    /// Where some rows are.
+    pub fn select(&self, rows: &[usize]) -> Self {
+        Self {
+            jumps: self.jumps.clone(),
+            rows: rows.iter().map(|&row| self.row(row)).collect(),
         }
     }
 }

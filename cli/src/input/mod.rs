@@ -15,10 +15,9 @@ mod table;
 
 use std::path::{Path, PathBuf};
 
-use crate::error::{Context, Result, bail, ensure};
-pub use cells::{Cells, Ids, Lines};
+use crate::error::{Context, Result, ensure};
+pub use cells::{Cells, Ids, LabelColumn, Lines};
 use open::{Content, open};
-pub use records::{Record, Records};
 pub use resolution::Resolution;
 use table::Columns;
 pub use table::PANDAS;
@@ -46,19 +45,39 @@ impl Matrix {
                 .collect(),
         }
     }
+
+    /// So many rows: those of some places are the rows, and the others are NaN.
+    pub fn spread(&self, places: &[usize], rows: usize) -> Self {
+        let mut values = vec![f64::NAN; rows * self.columns];
+        for (&place, row) in places.iter().zip(self.values.chunks(self.columns)) {
+            values[place * self.columns..][..self.columns].copy_from_slice(row);
+        }
+        Self {
+            columns: self.columns,
+            values,
+        }
+    }
+
+    /// The rows in an order, which may leave some out.
+    pub fn with_rows(&self, order: &[usize]) -> Self {
+        let row = |&row: &usize| &self.values[row * self.columns..][..self.columns];
+        Self {
+            columns: self.columns,
+            values: order.iter().flat_map(row).copied().collect(),
+        }
+    }
 }
 
-/// A file of numbers, one column of which may be the labels.
+/// A file of numbers, and of labels beside them.
 #[derive(Debug, Default)]
 pub struct Table {
     /// The names of the columns of numbers; empty without a header.
     pub names: Vec<String>,
+    /// The positions of these columns.
+    places: Vec<usize>,
+    /// A value that is missing is NaN.
     pub numbers: Matrix,
-    pub labels: Option<Cells>,
-    /// The name of their column, if it has one.
-    pub label_name: Option<String>,
-    /// The position of their column.
-    pub label_at: Option<usize>,
+    pub labels: Vec<LabelColumn>,
     /// What names the rows, if a column does.
     pub ids: Option<Ids>,
     pub lines: Lines,
@@ -69,6 +88,76 @@ pub struct Table {
     pub has_header: bool,
     /// What was taken for what.
     notes: Vec<String>,
+}
+
+/// Text of a value that is missing, in small letters.
+const MISSING: [&str; 6] = ["", "na", "n/a", "nan", "null", "<na>"];
+
+fn is_missing(cell: &str) -> bool {
+    MISSING.iter().any(|word| cell.eq_ignore_ascii_case(word))
+}
+
+impl Table {
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        match self.labels.first() {
+            Some(labels) if self.numbers.columns == 0 => labels.cells.len(),
+            _ => self.numbers.rows(),
+        }
+    }
+
+    /// Some rows, in the order in which they are named.
+    pub fn select(&mut self, rows: &[usize]) {
+        self.numbers = self.numbers.with_rows(rows);
+        for labels in &mut self.labels {
+            labels.cells = labels.cells.select(rows);
+        }
+        if let Some(ids) = &mut self.ids {
+            ids.cells = ids.cells.select(rows);
+        }
+        self.lines = self.lines.select(rows);
+    }
+
+    /// The rows without a value, column after column, each with its title. A word that is a label is no missing
+    /// one.
+    pub fn missing(&self, words: &[String]) -> Vec<(String, Vec<usize>)> {
+        let rows = self.numbers.values.chunks(self.numbers.columns.max(1));
+        // a column may hold lists of numbers
+        let mut gaps: Vec<Vec<usize>> = vec![Vec::new(); self.places.len()];
+        for (row, numbers) in rows.enumerate() {
+            let missing = numbers
+                .iter()
+                .enumerate()
+                .filter(|(_, number)| number.is_nan());
+            for (column, _) in missing {
+                let gaps = &mut gaps[column.min(self.places.len() - 1)];
+                if gaps.last() != Some(&row) {
+                    gaps.push(row);
+                }
+            }
+        }
+        let name = |column: usize| self.names.get(column).map_or("", String::as_str);
+        let numbers = (self.places.iter().zip(gaps).enumerate())
+            .map(|(column, (&place, gaps))| (titled(place, name(column)), gaps));
+        let is_gap = |cell: &str| is_missing(cell) && !words.iter().any(|word| word == cell);
+        let labels = self.labels.iter().map(|labels| {
+            let cells = labels.cells.iter().enumerate();
+            let gaps = cells.filter(|(_, cell)| is_gap(cell)).map(|(row, _)| row);
+            (titled(labels.at, &labels.name), gaps.collect())
+        });
+        let all = numbers.chain(labels);
+        all.filter(|(_, gaps): &(_, Vec<usize>)| !gaps.is_empty())
+            .collect()
+    }
+}
+
+/// A column in words.
+fn titled(column: usize, name: &str) -> String {
+    if name.is_empty() {
+        format!("column {column}")
+    } else {
+        format!("column {column} ({})", clipped(name))
+    }
 }
 
 /// What is known of a file.
@@ -94,16 +183,18 @@ pub struct Options<'a> {
     pub words: &'a [String],
 }
 
-/// The column of the labels.
+/// The columns of the labels.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum WhichLabel<'a> {
     #[default]
     None,
-    Last,
+    /// All, but one that names rows.
+    All,
+    /// Those of some names.
     Named(&'a str),
-    /// That of a name, and no column of numbers.
+    /// Those of some names, and no column of numbers.
     Only(&'a str),
-    /// That of a name, if there is one.
+    /// Those of some names, if they are there.
     IfThere(&'a str),
 }
 
@@ -132,14 +223,6 @@ pub fn read_table(path: &Path, options: &Options) -> Result<Table> {
     Ok(table)
 }
 
-/// Reads the text of a file, packed or not.
-pub fn read_text(path: &Path) -> Result<Box<dyn std::io::Read>> {
-    match open(path)? {
-        Content::Text(reader) => Ok(reader),
-        _ => bail!("expected text"),
-    }
-}
-
 /// Says how a file was read.
 pub fn say(path: &Path, what: impl std::fmt::Display) {
     eprintln!("calibration: {}: {what}", path.display());
@@ -165,10 +248,14 @@ fn array_table((numbers, format): array::Array, options: &Options) -> Result<Tab
         ..*options
     };
     let columns = Columns::new(Vec::new(), numbers.columns, &options)?;
-    let labels = columns.label.map(|label| {
-        let rows = numbers.values.chunks(numbers.columns);
-        rows.map(|row| row[label]).collect()
-    });
+    let label = |&at: &usize| LabelColumn {
+        cells: {
+            let rows = numbers.values.chunks(numbers.columns);
+            rows.map(|row| row[at]).collect()
+        },
+        ..LabelColumn::default()
+    };
+    let labels = columns.labels.iter().map(label).collect();
     let numbers = if columns.numbers.len() == numbers.columns {
         numbers
     } else {

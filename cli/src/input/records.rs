@@ -26,16 +26,6 @@ pub struct Record {
     pub cells: Cells,
 }
 
-impl Record {
-    pub fn len(&self) -> usize {
-        self.cells.len()
-    }
-
-    pub fn cells(&self) -> impl Iterator<Item = &str> {
-        self.cells.iter()
-    }
-}
-
 /// The rows of a text whose delimiter is found in its first two rows. Quotes are read here, and not by the
 /// crate `csv`: that has no delimiter of any number of spaces, takes a quote after a space for text, and
 /// does not say on which line the row after a blank line is.

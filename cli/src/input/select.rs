@@ -9,6 +9,13 @@ pub fn by_name(names: &[String], any: &[&str]) -> Option<usize> {
     names.iter().position(is_one)
 }
 
+/// Whether all columns that an option names are there under their names.
+pub fn are_named(spec: &str, names: &[String]) -> bool {
+    let has = |word: &str| names.iter().any(|name| name == word.trim());
+    let mut words = spec.split(',').flat_map(|word| word.split(".."));
+    has(spec) || words.all(has)
+}
+
 /// The columns that an option names: `cat,dog`, `p0..p9`, `1-10`, with numbers from 0.
 pub fn select(spec: &str, names: &[String], width: usize, option: &str) -> Result<Vec<usize>> {
     let one = |word: &str| -> Result<usize> {

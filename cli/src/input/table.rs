@@ -4,12 +4,14 @@ use std::io::Read;
 
 use super::{
     Options, Table, WhichLabel,
-    cells::{Cells, Ids},
+    cells::{Cells, Ids, LabelColumn},
     clipped,
     header::Header,
+    is_missing,
     limits::{MOST_NUMBERS, check_numbers},
     records::{Record, Records},
-    select::{by_name, select},
+    select::{are_named, by_name, select},
+    titled,
 };
 use crate::error::{Error, Result, ensure, wrong};
 
@@ -55,10 +57,10 @@ pub fn read(reader: impl Read, options: &Options) -> Result<Table> {
 pub struct Columns {
     names: Vec<String>,
     width: usize,
-    pub label: Option<usize>,
+    pub labels: Vec<usize>,
     pub numbers: Vec<usize>,
     /// The column that may name or count rows, and what is known of it. Until it is settled the column is
-    /// one of numbers as well.
+    /// one of numbers or labels as well.
     pub id: usize,
     pub index: Index,
     /// Whether all columns are of numbers but an index and the labels.
@@ -101,21 +103,16 @@ impl Columns {
         );
         let is_confidence = options.confidence == Some(true)
             || options.confidence.is_none() && width == 2 && are_confidences(&names);
-        let label = match (options.label, width) {
+        let named = |name| select(name, &names, width, "--label-column");
+        let mut labels = match (options.label, width) {
             (_, 2) if is_confidence => {
                 let named = by_name(&names, &CORRECT).or(options.correct);
-                Some(named.unwrap_or(1))
+                vec![named.unwrap_or(1)]
             }
-            (WhichLabel::None, _) => None,
-            (WhichLabel::Last, _) => {
-                let is_id = |name: &String| IDS.contains(&&*name.to_lowercase()) || name == PANDAS;
-                let last = names.iter().rposition(|name| !is_id(name));
-                Some(last.unwrap_or(width - 1))
-            }
-            (WhichLabel::Named(name) | WhichLabel::Only(name), _) => {
-                Some(select(name, &names, width, "--label-column")?[0])
-            }
-            (WhichLabel::IfThere(name), _) => names.iter().position(|other| other == name),
+            (WhichLabel::None | WhichLabel::All, _) => Vec::new(),
+            (WhichLabel::Named(name) | WhichLabel::Only(name), _) => named(name)?,
+            (WhichLabel::IfThere(name), _) if are_named(name, &names) => named(name)?,
+            (WhichLabel::IfThere(_), _) => Vec::new(),
         };
         ensure!(
             options.confidence != Some(true) || width == 2,
@@ -125,9 +122,10 @@ impl Columns {
             .columns
             .map(|columns| select(columns, &names, width, "--columns"));
         let chosen = chosen.transpose()?;
-        let is_only = matches!(options.label, WhichLabel::Only(_));
+        let are_all = matches!(options.label, WhichLabel::All);
+        let is_only = are_all || matches!(options.label, WhichLabel::Only(_));
         let is_taken = |column: usize| {
-            label == Some(column) || chosen.as_ref().is_some_and(|all| all.contains(&column))
+            labels.contains(&column) || chosen.as_ref().is_some_and(|all| all.contains(&column))
         };
         let known = |(column, name): (usize, &String)| {
             let name = name.to_lowercase();
@@ -139,25 +137,30 @@ impl Columns {
             };
             (!is_taken(column)).then_some((column, index))
         };
-        let is_open = chosen.is_none() && !is_only;
+        let is_open = chosen.is_none() && (are_all || !is_only);
         let (id, index) = match names.iter().enumerate().find_map(known) {
             _ if width < 2 || is_confidence => (0, Index::No),
             Some(known) => known,
-            None if is_open && label != Some(0) && options.index.is_some() => (0, Index::Counting),
+            None if is_open && !is_taken(0) && options.index.is_some() => (0, Index::Counting),
             None => (0, Index::No),
         };
+        let is_other =
+            |column: &usize| !labels.contains(column) && (index != Index::Yes || *column != id);
+        let others = (0..width).filter(is_other).collect();
         let numbers = match chosen {
             Some(chosen) => chosen,
+            None if are_all => {
+                labels = others;
+                Vec::new()
+            }
             None if is_only => Vec::new(),
-            None => (0..width)
-                .filter(|&column| Some(column) != label && (index != Index::Yes || column != id))
-                .collect(),
+            None => others,
         };
         check_numbers(1, width as u64)?;
         Ok(Self {
             names,
             width,
-            label,
+            labels,
             numbers,
             id,
             index,
@@ -170,6 +173,7 @@ impl Columns {
     pub fn settle(&mut self, is_index: bool) {
         if is_index {
             self.numbers.retain(|column| *column != self.id);
+            self.labels.retain(|column| *column != self.id);
         } else {
             self.index = Index::No;
         }
@@ -193,30 +197,33 @@ impl Columns {
     /// Names the columns of a table whose rows were read.
     pub fn describe(self, table: Table) -> Table {
         let name = |column: usize| self.names.get(column).cloned();
+        let label = |(labels, &at): (LabelColumn, &usize)| LabelColumn {
+            name: name(at).unwrap_or_default(),
+            at,
+            ..labels
+        };
         let has_ids = matches!(self.index, Index::Yes | Index::Named);
         Table {
             names: (self.numbers.iter())
                 .filter_map(|&column| name(column))
                 .collect(),
-            label_name: self.label.and_then(name),
-            label_at: self.label,
-            labels: self.label.map(|_| table.labels.unwrap_or_default()),
+            labels: (table.labels.into_iter().zip(&self.labels))
+                .map(label)
+                .collect(),
             ids: table.ids.filter(|_| has_ids).map(|ids| Ids {
                 name: name(self.id).unwrap_or_default(),
                 ..ids
             }),
             is_confidence: self.is_confidence,
             has_header: !self.names.is_empty(),
+            places: self.numbers,
             ..table
         }
     }
 
     /// Names a column in a message.
     pub fn title(&self, column: usize) -> String {
-        match self.names.get(column).filter(|name| !name.is_empty()) {
-            Some(name) => format!("column {column} ({})", clipped(name)),
-            None => format!("column {column}"),
-        }
+        titled(column, self.names.get(column).map_or("", String::as_str))
     }
 }
 
@@ -258,15 +265,20 @@ impl Rows {
         );
         for &column in &columns.numbers {
             let cell = cells.get(column);
-            let value = cell.parse();
-            values.push(value.map_err(|_| no_number(row, columns, (record, column)))?);
+            let value = match cell.parse() {
+                Err(_) if is_missing(cell) => f64::NAN,
+                value => value.map_err(|_| no_number(row, columns, (record, column)))?,
+            };
+            values.push(value);
             if row < SEEN && (columns.index == Index::No || column != columns.id) {
                 table.resolution.see(cell);
             }
         }
-        if let Some(label) = columns.label {
-            let labels = table.labels.get_or_insert_default();
-            labels.push(cells.get(label));
+        table
+            .labels
+            .resize_with(columns.labels.len(), LabelColumn::default);
+        for (labels, &column) in table.labels.iter_mut().zip(&columns.labels) {
+            labels.cells.push(cells.get(column));
         }
         self.count += 1;
         Ok(())
@@ -314,6 +326,11 @@ impl Rows {
             }
             values.truncate(kept);
         }
+        if let Some(place) = columns.labels.iter().position(|at| *at == columns.id)
+            && self.count > 0
+        {
+            self.table.labels.remove(place);
+        }
         columns.settle(true);
     }
 
@@ -336,7 +353,6 @@ impl Rows {
 /// What is wrong with a cell that is no number.
 fn no_number(row: usize, columns: &Columns, (record, column): (&Record, usize)) -> Error {
     let wrong = match record.cells.get(column) {
-        "" => wrong!("is empty, expected a number"),
         cell if has_decimal_comma(cell) => {
             wrong!("\"{cell}\" has a decimal comma, expected a decimal point")
         }

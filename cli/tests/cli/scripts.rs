@@ -47,3 +47,8 @@ fn reports() {
 fn columnar() {
     script("columnar");
 }
+
+#[test]
+fn missing() {
+    script("missing");
+}

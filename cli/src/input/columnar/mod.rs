@@ -103,7 +103,7 @@ where
     if options.columns.is_none() {
         choose(&mut columns, &names, &kinds, &mut notes);
     }
-    if let Some(label) = columns.label {
+    for &label in &columns.labels {
         check_labels(&columns, label, &kinds)?;
     }
     let resolution = coarsest(&columns, &kinds)?;

@@ -8,7 +8,7 @@ use super::Kind;
 use crate::error::{Result, wrong};
 use crate::input::{
     Table,
-    cells::Cells,
+    cells::{Cells, LabelColumn},
     limits::{check_numbers, check_unpacked},
     table::{Columns, Index},
 };
@@ -32,7 +32,8 @@ impl<'a> Rows<'a> {
         let has_ids = matches!(columns.index, Index::Yes | Index::Named);
         let id = has_ids.then_some(columns.id);
         let numbers = columns.numbers.iter().copied();
-        let mut wanted: Vec<usize> = numbers.chain(columns.label).chain(id).collect();
+        let labels = columns.labels.iter().copied();
+        let mut wanted: Vec<usize> = numbers.chain(labels).chain(id).collect();
         wanted.sort_unstable();
         wanted.dedup();
         Self {
@@ -49,24 +50,29 @@ impl<'a> Rows<'a> {
     pub fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         let end = self.count + batch.num_rows();
         self.check(end, 1)?;
-        let array = |rows: &Self, column: usize| -> Result<ArrayRef> {
+        let array = |rows: &Self, column: usize| -> ArrayRef {
             let at = rows.wanted.binary_search(&column).unwrap_or_default();
-            rows.no_nulls(column, batch.column(at), 1)?;
-            Ok(batch.column(at).clone())
+            batch.column(at).clone()
         };
-        if let Some(label) = self.columns.label {
-            let label = array(self, label)?;
-            push_cells(&label, self.table.labels.get_or_insert_default(), self.size)?;
+        let labels = &self.columns.labels;
+        self.table
+            .labels
+            .resize_with(labels.len(), LabelColumn::default);
+        for (at, &label) in labels.iter().enumerate() {
+            let label = array(self, label);
+            push_cells(&label, &mut self.table.labels[at].cells, self.size)?;
         }
         if let Some(id) = self.id {
-            let id = array(self, id)?;
+            let cells = array(self, id);
+            self.no_nulls(id, &cells)?;
             let ids = self.table.ids.get_or_insert_default();
-            push_cells(&id, &mut ids.cells, self.size)?;
+            push_cells(&cells, &mut ids.cells, self.size)?;
         }
         if let [only] = self.columns.numbers[..]
-            && let lists = array(self, only)?
+            && let lists = array(self, only)
             && lists.data_type().is_list()
         {
+            self.no_nulls(only, &lists)?;
             self.push_lists(only, &lists)?;
         } else {
             let (start, width) = (self.table.numbers.values.len(), self.columns.numbers.len());
@@ -74,11 +80,11 @@ impl<'a> Rows<'a> {
             self.table.numbers.values.resize(count, 0.0);
             self.table.numbers.columns = width;
             for (at, &column) in self.columns.numbers.iter().enumerate() {
-                let numbers = cast(&array(self, column)?, &DataType::Float64)?;
+                let numbers = cast(&array(self, column), &DataType::Float64)?;
                 let places = self.table.numbers.values[start..].iter_mut().skip(at);
-                let numbers = numbers.as_primitive::<Float64Type>().values();
+                let numbers = numbers.as_primitive::<Float64Type>().iter();
                 let pairs = places.step_by(width).zip(numbers);
-                pairs.for_each(|(to, number)| *to = *number);
+                pairs.for_each(|(to, number)| *to = number.unwrap_or(f64::NAN));
             }
         }
         self.count = end;
@@ -107,9 +113,9 @@ impl<'a> Rows<'a> {
         self.check(self.count + lists.len(), width)?;
         let (start, count) = (offsets[0] as usize, width * lists.len());
         let values = lists.values().slice(start, count);
-        self.no_nulls(column, &values, width)?;
-        let numbers = values.as_primitive::<Float64Type>().values();
-        self.table.numbers.values.extend_from_slice(numbers);
+        let numbers = values.as_primitive::<Float64Type>().iter();
+        let numbers = numbers.map(|number| number.unwrap_or(f64::NAN));
+        self.table.numbers.values.extend(numbers);
         Ok(())
     }
 
@@ -120,19 +126,19 @@ impl<'a> Rows<'a> {
         Ok(count)
     }
 
-    /// Checks that a value is in each place, so many of them in a row.
-    fn no_nulls(&self, column: usize, array: &ArrayRef, width: usize) -> Result<()> {
+    /// Checks that each row has an id, or a list.
+    fn no_nulls(&self, column: usize, array: &ArrayRef) -> Result<()> {
         let nulls = array.logical_nulls().filter(|nulls| nulls.null_count() > 0);
         let null = nulls.and_then(|nulls| nulls.iter().position(|is_valid| !is_valid));
         null.map_or(Ok(()), |at| {
-            let row = self.count + at / width;
+            let row = self.count + at;
             Err(wrong!("is null, expected a value").at(row, self.columns.title(column)))
         })
     }
 }
 
 /// Adds a cell of each row, within what a file of so many bytes may unpack to. Text is viewed, so that a long
-/// word of many rows is in memory once; whole numbers keep all their digits.
+/// word of many rows is in memory once; whole numbers keep all their digits. A null is a cell without text.
 fn push_cells(array: &ArrayRef, cells: &mut Cells, size: u64) -> Result<()> {
     let values = match array.data_type() {
         DataType::Dictionary(_, value) => &**value,
@@ -140,12 +146,13 @@ fn push_cells(array: &ArrayRef, cells: &mut Cells, size: u64) -> Result<()> {
     };
     if Kind::of(values) == Kind::Text || values.is_integer() {
         let text = cast(array, &DataType::Utf8View)?;
-        let text = text.as_string_view().iter().flatten();
-        text.for_each(|cell| cells.push(cell));
+        let text = text.as_string_view().iter();
+        text.for_each(|cell| cells.push(cell.unwrap_or_default()));
     } else {
         let numbers = cast(array, &DataType::Float64)?;
-        let numbers = numbers.as_primitive::<Float64Type>().values().iter();
-        numbers.for_each(|number| cells.push(&number.to_string()));
+        let numbers = numbers.as_primitive::<Float64Type>().iter();
+        let text = |number: Option<f64>| number.map_or_else(String::new, |x| x.to_string());
+        numbers.for_each(|number| cells.push(&text(number)));
     }
     check_unpacked(cells.bytes() as u64, size)
 }

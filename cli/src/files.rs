@@ -1,0 +1,260 @@
+//! The files of one call side by side: rows of the same samples, in one order, without those that are left out.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::{
+    align,
+    args::{RowsArgs, SourceArgs},
+    error::{Context, Result, ensure, wrong},
+    input::{Options, Table, WhichLabel, read_table, say},
+    source::{Where, no_labels, options, places},
+};
+
+/// The files that a command names.
+#[derive(Default)]
+pub struct Inputs<'a> {
+    /// Predictions of the same samples.
+    pub predictions: Vec<&'a Path>,
+    /// Variables of each sample.
+    pub given: Option<&'a Path>,
+}
+
+impl<'a> Inputs<'a> {
+    /// A single file of predictions.
+    pub fn of(predictions: &'a Path) -> Self {
+        Self {
+            predictions: vec![predictions],
+            ..Self::default()
+        }
+    }
+}
+
+/// A file as it was read.
+pub struct File {
+    pub path: PathBuf,
+    pub table: Table,
+}
+
+/// The files of one call.
+pub struct Files {
+    /// Predictions, of which the first may have the labels.
+    pub sets: Vec<File>,
+    /// Labels of a file of their own.
+    pub labels: Option<File>,
+    pub given: Option<File>,
+}
+
+/// The rows that are left out of all files.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    pub rows: usize,
+    /// Those without a value in a column.
+    pub missing: usize,
+    /// The others, with a label that is ignored.
+    pub ignored: usize,
+}
+
+impl LeftOut {
+    pub fn is_none(&self) -> bool {
+        self.rows == 0
+    }
+}
+
+impl File {
+    pub fn read(path: &Path, options: &Options, args: &RowsArgs) -> Result<Self> {
+        let mut table = read_table(path, options)?;
+        table.ids.take_if(|_| args.by_position);
+        let path = path.to_path_buf();
+        Ok(Self { path, table })
+    }
+
+    /// The rows without a value, and how many there are in which column. An error where they are not to be
+    /// skipped.
+    pub fn missing(
+        &self,
+        args: &RowsArgs,
+        words: &[String],
+    ) -> Result<(Vec<usize>, Option<String>)> {
+        let missing = self.table.missing(words);
+        let first = missing.iter().min_by_key(|(_, rows)| rows[0]);
+        if let Some((title, rows)) = first.filter(|_| !args.skip_missing) {
+            let wrong = wrong!(
+                "is empty, NA, null or NaN, expected a value; --skip-missing leaves such rows out"
+            );
+            return Err(wrong.at(rows[0], title)).on(&self.path, &self.table.lines);
+        }
+        let path = self.path.display();
+        let mut counts: Vec<String> = (missing.iter().take(MOST_TOLD))
+            .map(|(title, rows)| format!("{} in {title} of {path}", rows.len()))
+            .collect();
+        if let more @ 1.. = missing.len().saturating_sub(MOST_TOLD) {
+            counts.push(format!("others in {more} more columns of {path}"));
+        }
+        let rows = missing.into_iter().flat_map(|(_, rows)| rows).collect();
+        let said = !counts.is_empty();
+        Ok((rows, said.then(|| counts.join(", "))))
+    }
+}
+
+/// The most columns with missing values that are named.
+const MOST_TOLD: usize = 20;
+
+impl Files {
+    /// Reads all but the labels of a file of their own.
+    pub fn read(inputs: &Inputs, args: &SourceArgs, are_classes: bool) -> Result<Self> {
+        let mut sets: Vec<File> = Vec::new();
+        for (path, place) in inputs.predictions.iter().zip(places(&args.labels)) {
+            let mut options = options(&args.rows, place, are_classes);
+            if let Some(first) = sets.first().map(|first| &first.table) {
+                options.confidence = Some(first.is_confidence);
+                let correct = first.labels.first().map(|labels| labels.at);
+                options.correct = correct.filter(|_| first.is_confidence);
+            }
+            let file = File::read(path, &options, &args.rows)?;
+            if place == Where::Here && file.table.labels.is_empty() {
+                return Err(no_labels(path));
+            }
+            sets.push(file);
+        }
+        let given = Options {
+            label: WhichLabel::All,
+            confidence: Some(false),
+            is_counted: true,
+            ..Options::default()
+        };
+        let given = (inputs.given).map(|path| File::read(path, &given, &args.rows));
+        Ok(Self {
+            sets,
+            labels: None,
+            given: given.transpose()?,
+        })
+    }
+
+    /// Reads the labels of a file of their own, if there is one.
+    pub fn read_labels(&mut self, args: &SourceArgs, options: &Options) -> Result<()> {
+        let file = args.labels.labels.as_ref();
+        let labels = file.map(|path| File::read(path, options, &args.rows));
+        self.labels = labels.transpose()?;
+        Ok(())
+    }
+
+    /// The file that has the labels.
+    pub fn of_labels(&self) -> &File {
+        self.labels.as_ref().unwrap_or(&self.sets[0])
+    }
+
+    fn all(&self) -> impl Iterator<Item = &File> {
+        self.sets.iter().chain(&self.labels).chain(&self.given)
+    }
+
+    fn all_mut(&mut self) -> impl Iterator<Item = &mut File> {
+        let sets = self.sets.iter_mut();
+        sets.chain(&mut self.labels).chain(&mut self.given)
+    }
+
+    /// Puts rows of all files in the order of their ids, and leaves out those without a value and those with a
+    /// label that is ignored. Words that are labels are no missing values.
+    pub fn join(&mut self, args: &SourceArgs, words: &[String]) -> Result<LeftOut> {
+        self.check_counts()?;
+        let files = self.all();
+        let files: Vec<align::File> = files
+            .map(|file| (&*file.path, file.table.ids.as_ref()))
+            .collect();
+        let orders = align::rows(&files)?;
+        for (file, order) in self.all_mut().zip(orders) {
+            order.inspect(|order| file.table.select(order));
+        }
+        let n = self.sets[0].table.len();
+        let mut is_left_out = vec![false; n];
+        let mut said = Vec::new();
+        let with_labels = self.sets.iter().chain(&self.labels);
+        let with_words = with_labels.map(|file| (file, words));
+        let given = self.given.iter().map(|file| (file, &[][..]));
+        for (file, words) in with_words.chain(given) {
+            let (rows, counts) = file.missing(&args.rows, words)?;
+            said.extend(counts);
+            rows.iter().for_each(|&row| is_left_out[row] = true);
+        }
+        let count = |rows: &[bool]| rows.iter().filter(|is_left_out| **is_left_out).count();
+        let missing = count(&is_left_out);
+        if missing > 0 {
+            let said = said.join(", ");
+            eprintln!(
+                "calibration: {missing} of {n} rows are left out, since values are missing: {said}"
+            );
+        }
+        if !args.labels.ignore_label.is_empty() {
+            self.ignore(&args.labels.ignore_label, &mut is_left_out)?;
+        }
+        let rows = count(&is_left_out);
+        if rows > 0 {
+            ensure!(
+                rows < n,
+                "{}: no row is left: each of {n} lacks a value or has an ignored label",
+                self.sets[0].path.display()
+            );
+            let kept: Vec<usize> = (0..n).filter(|&row| !is_left_out[row]).collect();
+            self.all_mut().for_each(|file| file.table.select(&kept));
+        }
+        Ok(LeftOut {
+            rows,
+            missing,
+            ignored: rows - missing,
+        })
+    }
+
+    /// Leaves out the rows with one of some labels, and says how many there are.
+    fn ignore(&self, ignored: &[String], is_left_out: &mut [bool]) -> Result<()> {
+        let File { path, table } = self.of_labels();
+        let [labels] = &table.labels[..] else {
+            return Err(wrong!("--ignore-label: expected labels in one column")).of(path);
+        };
+        let number = |text: &str| text.parse::<f64>().ok();
+        let mut counts = vec![0; ignored.len()];
+        for (cell, is_left_out) in labels.cells.iter().zip(is_left_out) {
+            let is_label = |label: &String| {
+                label == cell || number(label).is_some_and(|y| number(cell) == Some(y))
+            };
+            let found = ignored.iter().position(is_label).filter(|_| !*is_left_out);
+            if let Some(at) = found {
+                counts[at] += 1;
+                *is_left_out = true;
+            }
+        }
+        for (label, count) in ignored.iter().zip(counts) {
+            let n = labels.cells.len();
+            let words = format_args!("{count} of {n} rows have the label {label} and are left out");
+            say(path, words);
+        }
+        Ok(())
+    }
+
+    /// Checks that all files have as many rows as the first one.
+    fn check_counts(&self) -> Result<()> {
+        let (first, others) = self.sets.split_first().expect("there is a file");
+        let expected = first.table.len();
+        let has_header = |file: &File| file.table.has_header;
+        let advice = |file: &File| match file.table.len() as i64 - expected as i64 {
+            1 if !has_header(file) => "; --labels-header yes if line 1 is a header",
+            -1 if has_header(file) => {
+                "; --labels-header no if line 1 is no header, --classes names it if it is a class"
+            }
+            -1 => "; --header yes if line 1 of the predictions is a header",
+            _ => "",
+        };
+        let labels = self.labels.iter().map(|file| (file, advice(file)));
+        let others = others.iter().chain(&self.given).map(|file| (file, ""));
+        for (file, advice) in others.chain(labels) {
+            let found = file.table.len();
+            ensure!(
+                found == expected,
+                "{}: {found} rows, expected {expected}, as many as {} has{advice}",
+                file.path.display(),
+                first.path.display()
+            );
+        }
+        Ok(())
+    }
+}
