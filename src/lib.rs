@@ -126,11 +126,14 @@ pub mod prelude {
     pub use crate::{
         diagram::Reliability,
         distribution::{
-            Categorical, Given, Laplace, Mixture, Normal, Predictive, Samples, Subject,
+            Categorical, Given, Laplace, Mixture, Normal, Predictive, QuantileForecasts, Samples,
+            Subject,
         },
         estimator::{
             Accuracy, Cwce, Ece, Estimator, Event, Mmce, Skce, Tce,
-            regression::{Ence, IntervalCoverage, Pinball, QuantileCalibration, Sharpness},
+            regression::{
+                Ence, IntervalCoverage, Pinball, QuantileCalibration, QuantileCoverage, Sharpness,
+            },
         },
         hypothesis::{
             CalibrationTest, Cox, ExactTest, GivenTest, Group, GroupTest, HosmerLemeshow,
@@ -143,16 +146,19 @@ pub mod prelude {
             WeightSchedule,
         },
         recalibration::{
-            AutoRecalibrationConfig, BetaCalibrationConfig, DiagonalScalingConfig,
-            DirichletCalibrationConfig, EnsembleTemperatureScalingConfig, Fit, FittedMap,
-            HistogramBinningConfig, IsotonicRegressionConfig, Keep, LocalRecalibrationConfig,
-            LocationScaleRecalibrationConfig, LpCalibrationError, MatrixScalingConfig,
-            OrderInvariantConfig, PlattScalingConfig, QuadraticScalingConfig,
+            AutoRecalibrationConfig, BetaCalibrationConfig, ConformalShiftConfig,
+            DiagonalScalingConfig, DirichletCalibrationConfig, EnsembleTemperatureScalingConfig,
+            Fit, FittedMap, HistogramBinningConfig, IsotonicRegressionConfig, Keep,
+            LocalRecalibrationConfig, LocationScaleRecalibrationConfig, LpCalibrationError,
+            MatrixScalingConfig, OrderInvariantConfig, PlattScalingConfig, QuadraticScalingConfig,
             QuantileRecalibrationConfig, Recalibration, RefinementError, SplineCalibrationConfig,
             StructuredMatrixScalingConfig, StructuredVectorScalingConfig, TemperatureScaling,
             TemperatureScalingConfig, VarianceScalingConfig, VectorScalingConfig, VennAbersConfig,
             load_map,
         },
-        score::{Brier, Corp, Crps, LogScore, ObservedExpected, Overconfidence, Quantify, Score},
+        score::{
+            Brier, Corp, Crps, LogScore, ObservedExpected, Overconfidence, Quantify, Score,
+            WeightedIntervalScore,
+        },
     };
 }

@@ -6,8 +6,10 @@ use burn::tensor::{
     s,
 };
 use burn_calibration::{
-    distribution::{Component, Laplace, Marginals, Normal},
-    recalibration::{DistributionMap, FittedMap, Recalibrated, ScaleFamily, load_map},
+    distribution::{Component, Laplace, Marginals, Normal, Predictive as _},
+    recalibration::{
+        DistributionMap, FittedMap, Recalibrated, Recalibration as _, ScaleFamily, load_map,
+    },
 };
 use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
@@ -20,6 +22,7 @@ use crate::{
     fit::{CORRECTNESS, UNKNOWN, family},
     input::{Cells, LabelColumn, Matrix, clipped, say as tell},
     kind::Vectors,
+    quantiles,
     rows::{Wanted, logits, rows_of},
     source::{Where, check_halves, device, options, order_columns, tensor},
     words::{Outcomes, key, object, say},
@@ -56,6 +59,10 @@ const SAMPLES: usize = 100;
 pub fn run(args: &Apply, json: bool) -> Result<()> {
     let format = Format::of(&args.output)?;
     let device = device(args.rows.device)?;
+    ensure!(
+        args.minimum.is_none() || args.input.family == Family::Quantiles,
+        "--minimum: of the family quantiles only"
+    );
     let mut file = read(args)?;
     let n = file.table.len();
     let (kept, left_out) = kept_rows(&mut file, &args.rows)?;
@@ -63,6 +70,7 @@ pub fn run(args: &Apply, json: bool) -> Result<()> {
         Family::Categorical => of_classes(args, &mut file, &device)?,
         Family::Normal => of_distributions::<Normal>(args, &mut file, &device)?,
         Family::Laplace => of_distributions::<Laplace>(args, &mut file, &device)?,
+        Family::Quantiles => of_quantiles(args, &mut file, &device)?,
         _ => bail!("{UNKNOWN}"),
     };
     if !left_out.is_none() {
@@ -194,6 +202,54 @@ fn of_classes(args: &Apply, file: &mut File, device: &Device) -> Result<Applied>
     Ok(made)
 }
 
+/// Shifts the quantiles of forecasts.
+fn of_quantiles(args: &Apply, file: &mut File, device: &Device) -> Result<Applied> {
+    ensure!(
+        !args.to_probabilities && !args.to_logits,
+        "--to-probabilities, --to-logits: of --family categorical"
+    );
+    let map = DistributionMap::load(&args.map, device)?;
+    check_family(args, &*map, &key(args.input.family))?;
+    let DistributionMap::Conformal(map) = map else {
+        let wrong = wrong!(
+            "a {}, expected a map that fit --family quantiles made",
+            map.kind()
+        );
+        return Err(wrong).of(&args.map);
+    };
+    order_columns(file, &args.rows, &map.fitted_to().columns);
+    let numbers = std::mem::take(&mut file.table.numbers);
+    let rows = tensor(numbers, args.rows.device, device);
+    let shifted = || -> Result<_> {
+        let names = &file.table.names;
+        let (forecasts, names) = quantiles::parse(names, rows, &args.rows, &map.levels())?;
+        forecasts.check()?;
+        map.check_levels(&forecasts)?;
+        let shifted = map.forward(forecasts);
+        let raised = args.minimum.map(|minimum| {
+            let raise = |values: Tensor<2>| values.clamp_min(minimum);
+            shifted.map(&raise)
+        });
+        Ok((raised.unwrap_or(shifted), names))
+    };
+    let (shifted, names) = shifted().on(&file.path, &file.table.lines)?;
+    Ok(Applied {
+        map: args.map.display().to_string(),
+        kind: map.kind(),
+        n: shifted.len(),
+        output: args.output.display().to_string(),
+        matrix: Matrix {
+            columns: shifted.levels().len(),
+            values: shifted.values().try_into_vec_as::<f64>()?,
+        },
+        names,
+        left_out: LeftOut::default(),
+        outcomes: Outcomes::Dimensions(1),
+        family: key(args.input.family),
+        numbers: "quantiles",
+    })
+}
+
 /// Recalibrates normal or Laplace predictions.
 fn of_distributions<P>(args: &Apply, file: &mut File, device: &Device) -> Result<Applied>
 where
@@ -205,6 +261,14 @@ where
     );
     let map = DistributionMap::load(&args.map, device)?;
     check_family(args, &*map, &key(args.input.family))?;
+    if let DistributionMap::Conformal(_) = &map {
+        let wrong = wrong!("a {} of quantiles, expected --family quantiles", map.kind());
+        return Err(wrong).of(&args.map);
+    }
+    ensure!(
+        args.rows.levels.is_empty(),
+        "--levels: of the family quantiles only"
+    );
     let made = recalibrated::<P>(args, &map, file, device);
     made.on(&file.path, &file.table.lines)
 }

@@ -49,7 +49,7 @@ pub struct Comparison {
 
 /// An estimate before and after, and its paired difference.
 #[derive(Serialize)]
-struct Paired {
+pub struct Paired {
     before: f64,
     after: f64,
     difference: f64,
@@ -83,7 +83,7 @@ pub fn run(args: &Compare) -> Result<Comparison> {
 }
 
 /// The files that are compared.
-fn inputs(args: &Compare) -> Inputs<'_> {
+pub fn inputs(args: &Compare) -> Inputs<'_> {
     Inputs {
         predictions: vec![&args.before, &args.after],
         ..Inputs::default()
@@ -91,7 +91,11 @@ fn inputs(args: &Compare) -> Inputs<'_> {
 }
 
 /// A paired change, with its interval and p-value where there are some.
-fn change(args: &Compare, name: Name, gain: error::Result<Improvement>) -> (Name, Known<Paired>) {
+pub fn change(
+    args: &Compare,
+    name: Name,
+    gain: error::Result<Improvement>,
+) -> (Name, Known<Paired>) {
     let paired = |gain: Improvement| {
         let interval = gain.interval(args.sizes.level);
         Paired {
@@ -300,7 +304,7 @@ impl fmt::Display for Comparison {
 }
 
 impl Paired {
-    fn cells(&self) -> Vec<String> {
+    pub fn cells(&self) -> Vec<String> {
         let values = [self.before, self.after, self.difference];
         let mut cells = values.map(|value| format!("{value:.6e}")).to_vec();
         if let Ok((End(low), End(high))) = &self.interval.0 {
@@ -314,7 +318,7 @@ impl Paired {
     }
 
     /// Why there is no interval.
-    fn note(&self) -> String {
+    pub fn note(&self) -> String {
         let reason = self.interval.0.as_ref().err();
         reason.map_or_else(String::new, |reason| format!("no interval: {reason}"))
     }

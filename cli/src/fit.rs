@@ -4,16 +4,19 @@ use std::{fmt, path::Path};
 
 use burn::tensor::{Int, Tensor, activation::softmax};
 use burn_calibration::{
-    distribution::{Categorical, Component, Density, Laplace, Marginals, Normal, Subject},
+    distribution::{
+        Categorical, Component, Density, Laplace, Marginals, Normal, QuantileForecasts, Subject,
+    },
     estimator::SkceForm,
     kernel::Kernel,
     loss::{MmceLossConfig, ScoreLoss, SkceLossConfig},
     recalibration::{
-        self, AutoRecalibrationConfig, Choice, DistributionMethod, Fit as _, FitProgress,
-        FitReport, FitWarning, FittedMap, FittedTo, Guarantees, Keep, LogitMap, MapKind,
-        NamedParameter, Objective, PriorCorrection, Recalibrated, ScaleFamily,
+        self, AutoRecalibrationConfig, Choice, ConformalShiftConfig, DistributionMethod, Fit as _,
+        FitProgress, FitReport, FitWarning, FittedMap, FittedTo, Guarantees, Keep, LogitMap,
+        MapKind, NamedParameter, Objective, PriorCorrection, Recalibrated, Recalibration as _,
+        ScaleFamily,
     },
-    score::{Brier, LogScore},
+    score::{Brier, LogScore, Score as _, WeightedIntervalScore},
 };
 use serde::Serialize;
 
@@ -25,6 +28,7 @@ use crate::{
     kind::{Kind, Vectors},
     limits::QUADRATIC_LIMIT,
     progress::Progress,
+    quantiles,
     rows::{Wanted, logits},
     show::guarantee_lines,
     words::{DataWords, Known, Outcomes, Pair, key, show},
@@ -64,6 +68,9 @@ struct Data {
     changed_classes: Option<usize>,
     /// The mean log loss, of a map that has one.
     log_loss: Known<Pair<f64>>,
+    /// The mean weighted interval score, of quantile forecasts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    interval_score: Option<Pair<f64>>,
     /// The names of the columns.
     #[serde(skip)]
     columns: Vec<String>,
@@ -225,18 +232,23 @@ fn fitted(args: &Fit, path: &Path) -> Result<Fitted> {
         Family::Categorical => of_classes(args, path),
         Family::Normal => of_distributions::<Normal>(args, path),
         Family::Laplace => of_distributions::<Laplace>(args, path),
+        Family::Quantiles => of_quantiles(args, path),
         _ => bail!("{UNKNOWN}"),
     }
 }
 
 /// What is wrong with another family.
 pub const UNKNOWN: &str =
-    "--family: there are maps of categorical, normal and laplace predictions only";
+    "--family: there are maps of categorical, normal and laplace predictions and of quantiles only";
 
 fn of_classes(args: &Fit, path: &Path) -> Result<Fitted> {
     let method = (args.method.as_ref()).map(|name| {
         let kind = name.parse::<MapKind>();
-        kind.map_err(|_| wrong!("--method {name}: of --family normal or laplace"))
+        let families = match name.as_str() {
+            CONFORMAL => "quantiles",
+            _ => "normal or laplace",
+        };
+        kind.map_err(|_| wrong!("--method {name}: of --family {families}"))
     });
     let method = method.transpose()?;
     let inputs = Inputs::of(path);
@@ -278,6 +290,7 @@ fn of_classes(args: &Fit, path: &Path) -> Result<Fitted> {
         of,
         changed_classes: (subject == Subject::Classes).then_some(changed),
         log_loss: Known(Ok([log_loss(logits), log_loss(calibrated)].into())),
+        interval_score: None,
         columns: loaded.columns,
         class_names: (names.into_iter())
             .find(|names| names.len() == classes)
@@ -332,11 +345,42 @@ where
             after.map(|after| [before, after].into()),
             "what the map makes has no density",
         ),
+        interval_score: None,
         columns: loaded.columns,
         class_names: Vec::new(),
     };
     finish(args, &mut *map, (name, choice), data)
 }
+
+/// Fits the map of quantile forecasts.
+fn of_quantiles(args: &Fit, path: &Path) -> Result<Fitted> {
+    ensure!(
+        args.loss == LossName::Log && args.keep.is_none(),
+        "--loss, --keep: of other families; the shifts of quantiles are quantiles of the residuals"
+    );
+    if let Some(name) = args.method.as_ref().filter(|name| *name != CONFORMAL) {
+        bail!("--method {name}: of other families, expected {CONFORMAL} or none");
+    }
+    let (mut loaded, columns) = quantiles::read(&Inputs::of(path), &args.source)?;
+    let (forecasts, targets) = (loaded.sets.remove(0), loaded.targets);
+    let mut map = ConformalShiftConfig::new().fit(forecasts.clone(), targets.clone())?;
+    let score = |forecasts: &QuantileForecasts| -> Result<f64> {
+        Ok(WeightedIntervalScore.mean(forecasts, &targets)?.estimate)
+    };
+    let scores = [score(&forecasts)?, score(&map.forward(forecasts.clone()))?];
+    let data = Data {
+        of: loaded.data,
+        changed_classes: None,
+        log_loss: Known::or_skipped(None, "quantile forecasts have no density"),
+        interval_score: Some(scores.into()),
+        columns,
+        class_names: Vec::new(),
+    };
+    finish(args, &mut map, (CONFORMAL, None), data)
+}
+
+/// The name of the map of quantile forecasts.
+pub const CONFORMAL: &str = "conformal";
 
 /// Saves a map, and tells of it.
 fn finish(
@@ -499,6 +543,12 @@ impl fmt::Display for Fitted {
                 } else {
                     ""
                 }
+            )?;
+        }
+        if let Some(Pair { before, after }) = &data.interval_score {
+            writeln!(
+                f,
+                "WIS:        {before:.6} before, {after:.6} after, on the data of the fit"
             )?;
         }
         for NamedParameter { name, values, .. } in &self.parameters {

@@ -55,6 +55,9 @@ macro_rules! with_vectors {
             $crate::args::Family::Categorical => Err($crate::error::wrong!(
                 "--family: both categorical or neither"
             )),
+            $crate::args::Family::Quantiles => Err($crate::error::wrong!(
+                "--family quantiles: of evaluate, report, fit, apply, and compare where both are quantiles"
+            )),
             $($crate::args::Family::$name => {
                 type $kind = kinds::$of $(<$part>)?;
                 $body

@@ -22,6 +22,7 @@ mod limits;
 mod merge;
 mod probabilities;
 mod progress;
+mod quantiles;
 mod quantities;
 mod report;
 mod rows;
@@ -36,6 +37,7 @@ mod writer;
 use std::{fs, path::PathBuf, process::ExitCode};
 
 use crate::{
+    args::Family,
     error::{Result, ensure, wrong},
     words::{say, show},
 };
@@ -49,6 +51,12 @@ fn main() -> ExitCode {
     let arguments = arguments.unwrap_or_else(|error| error.exit());
     let json = arguments.json;
     let outcome = check_files(&matches).and_then(|()| match &arguments.command {
+        args::Command::Evaluate(args) if args.input.family == Family::Quantiles => {
+            show("evaluate", &quantiles::evaluate(args)?, json)
+        }
+        args::Command::Compare(args) if quantiles::are_of(args) => {
+            show("compare", &quantiles::compare(args)?, json)
+        }
         args::Command::Evaluate(args) => show("evaluate", &evaluate::run(args)?, json),
         args::Command::Compare(args) => show("compare", &compare::run(args)?, json),
         args::Command::Report(args) => report::run(args, json),

@@ -1,7 +1,7 @@
 //! `calibration report`.
 
 use burn_calibration::{distribution::Subject, names};
-use burn_calibration_report::{ReportBuilder, Section};
+use burn_calibration_report::{Report as Page, ReportBuilder, Section};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -12,6 +12,7 @@ use crate::{
     finite,
     kind::{Kind, View, with_family},
     progress::Progress,
+    quantiles,
     quantities::estimates,
     rows::Wanted,
     words::{DataWords, KernelWords, Named, TargetWords, Told, object, say},
@@ -49,15 +50,18 @@ struct Numbers {
 }
 
 pub fn run(args: &Report, json: bool) -> Result<()> {
-    with_family!(args.input.family, P => report::<P>(args, json))
-}
-
-fn report<P: Kind>(args: &Report, json: bool) -> Result<()> {
     let to_stdout = args.output.as_os_str() == "-";
     ensure!(
         !to_stdout || !json,
         "-o -: --json goes to standard output too, expected a file for the page"
     );
+    if args.input.family == Family::Quantiles {
+        return quantiles::report(args, json);
+    }
+    with_family!(args.input.family, P => report::<P>(args, json))
+}
+
+fn report<P: Kind>(args: &Report, json: bool) -> Result<()> {
     let mut inputs = Inputs::of(&args.input.predictions);
     inputs.predictions.extend(args.after.as_deref());
     let loaded = P::read(&inputs, &args.source, Wanted::Probabilities)?;
@@ -73,6 +77,36 @@ fn report<P: Kind>(args: &Report, json: bool) -> Result<()> {
     progress.step("numbers and diagrams");
     let report = builder.build()?;
     drop(progress);
+    let numbers = |section: &P::Section, predictions: &P| {
+        let view = predictions.clone().view(targets.clone(), None, &[]);
+        Numbers::new(section, &view, report.kernel)
+    };
+    write_page(args, json, &report, |files| {
+        let after = report.after.as_ref().zip(sets.get(1));
+        let written = Written {
+            files,
+            data: loaded.in_words(&loaded.class_names),
+            family: args.input.family,
+            level: report.level,
+            seed: report.seed,
+            kernel: KernelWords::from(&P::on_predictions(&report.kernel)),
+            on_targets: P::on_targets(&report.kernel),
+            skce_samples: report.skce_samples,
+            before: numbers(&report.before, &sets[0])?,
+            after: after.map(|(after, set)| numbers(after, set)).transpose()?,
+        };
+        object("report", &written)
+    })
+}
+
+/// Writes the page and its pictures, and the names of their files, or the numbers of these as JSON.
+pub fn write_page<S: Section>(
+    args: &Report,
+    json: bool,
+    report: &Page<S>,
+    numbers: impl FnOnce(Vec<String>) -> Result<String>,
+) -> Result<()> {
+    let to_stdout = args.output.as_os_str() == "-";
     let mut files = Vec::new();
     if to_stdout {
         say(report.to_html());
@@ -88,28 +122,11 @@ fn report<P: Kind>(args: &Report, json: bool) -> Result<()> {
     if to_stdout {
         return Ok(());
     }
-    if !json {
+    if json {
+        say(numbers(files)?);
+    } else {
         files.iter().for_each(|file| say(format_args!("{file}\n")));
-        return Ok(());
     }
-    let numbers = |section: &P::Section, predictions: &P| {
-        let view = predictions.clone().view(targets.clone(), None, &[]);
-        Numbers::new(section, &view, report.kernel)
-    };
-    let after = report.after.as_ref().zip(sets.get(1));
-    let written = Written {
-        files,
-        data: loaded.in_words(&loaded.class_names),
-        family: args.input.family,
-        level: report.level,
-        seed: report.seed,
-        kernel: KernelWords::from(&P::on_predictions(&report.kernel)),
-        on_targets: P::on_targets(&report.kernel),
-        skce_samples: report.skce_samples,
-        before: numbers(&report.before, &sets[0])?,
-        after: after.map(|(after, set)| numbers(after, set)).transpose()?,
-    };
-    say(object("report", &written)?);
     Ok(())
 }
 

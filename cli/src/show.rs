@@ -48,6 +48,7 @@ pub fn run(args: &Show) -> Result<Shown> {
         None => Some(load_map(&args.map, &device)?),
     };
     let (map, of): (&dyn FittedMap, _) = match (&of_distributions, &of_classes) {
+        (Some(map @ DistributionMap::Conformal(_)), _) => (&**map, "levels"),
         (Some(map), _) => (&**map, "dimensions"),
         (_, map) => (map.as_deref().expect("one of the two"), "classes"),
     };

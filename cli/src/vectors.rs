@@ -3,8 +3,8 @@
 use burn::tensor::Tensor;
 use burn_calibration::{
     distribution::{
-        AbsoluteMoments, Component, Density, Geometry, Given, Laplace, Mixture, Normal, Samples,
-        Targets,
+        AbsoluteMoments, Component, Density, Geometry, Given, Laplace, Mixture, Normal, Predictive,
+        Samples, Targets,
     },
     error,
     estimator::{Event, Skce},
@@ -94,7 +94,7 @@ fn halves<P: ScaleFamily>(rows: Tensor<2>, d: usize, what: &str) -> Result<P> {
     Ok(P::with_location_and_scale(rows.slice([0..n, 0..d]), scales))
 }
 
-fn one_dimension(dimensions: usize) -> Result<()> {
+pub fn one_dimension(dimensions: usize) -> Result<()> {
     ensure!(
         dimensions == 1,
         "the targets have {dimensions} columns, expected one for this family"
@@ -163,29 +163,51 @@ impl VectorFiles {
     where
         P: Kind<Targets = Tensor<2>> + Vectors,
     {
-        let File { path, table } = &mut self.files.sets[at];
-        let numbers = std::mem::take(&mut table.numbers);
-        let rows = tensor(numbers, args.device, &device(args.device)?);
-        let parsed = || -> Result<P> {
+        ensure!(
+            args.levels.is_empty(),
+            "--levels: of the family quantiles only"
+        );
+        self.parse_by(at, args, |File { path, table }, rows, dimensions| {
             if P::HALVES && !args.by_position {
                 check_halves(&table.names)?;
             }
             if P::DRAWS && are_levels(&table.names) {
                 let names = clipped(&table.names.join(", "));
                 let draws = "they are taken as draws, each as likely as the others";
-                let note =
-                    format_args!("the columns {names} look like levels of quantiles: {draws}");
+                let family = "--family quantiles takes them as these";
+                let note = format_args!(
+                    "the columns {names} look like levels of quantiles: {draws}; {family}"
+                );
                 say(path, note);
             }
-            let set = P::parse(rows, self.targets.dims()[1])?;
+            P::parse(rows, dimensions)
+        })
+    }
+
+    /// Makes predictions of the numbers of a file, for targets of some dimension.
+    pub fn parse_by<P: Predictive<Targets = Tensor<2>>>(
+        &mut self,
+        at: usize,
+        args: &RowsArgs,
+        parse: impl FnOnce(&File, Tensor<2>, usize) -> Result<P>,
+    ) -> Result<P> {
+        let file = &mut self.files.sets[at];
+        let numbers = std::mem::take(&mut file.table.numbers);
+        let rows = tensor(numbers, args.device, &device(args.device)?);
+        let parsed = parse(file, rows, self.targets.dims()[1]).and_then(|set| {
             set.check()?;
             Ok(set)
-        };
-        let set = parsed().on(path, &table.lines)?;
+        });
+        let set = parsed.on(&file.path, &file.table.lines)?;
         let of_targets = self.files.of_labels();
         let checked = set.check_targets(&self.targets);
         checked.on(&of_targets.path, &of_targets.table.lines)?;
         Ok(set)
+    }
+
+    /// The names of the columns of the first file.
+    pub fn columns(&self) -> &[String] {
+        &self.files.sets[0].table.names
     }
 }
 

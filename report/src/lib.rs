@@ -9,7 +9,8 @@
 //!
 //! One [`ReportBuilder`] takes predictions of every kind. The kind decides what the page shows: a
 //! [`ReliabilitySection`] for classes, and a [`QuantileSection`] with a [`PitDiagram`] and a
-//! [`QuantileDiagram`] for predictions over real vectors.
+//! [`QuantileDiagram`] for predictions over real vectors. [`Report::of_forecasts`] is of forecasts by quantiles, with a
+//! [`ForecastSection`].
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};
@@ -48,6 +49,7 @@ mod answer;
 mod builder;
 mod corp_picture;
 mod drawn;
+mod forecast_section;
 mod frame;
 mod number;
 mod outcome;
@@ -64,6 +66,7 @@ mod table;
 
 pub use builder::ReportBuilder;
 pub use drawn::{Draw, Drawn};
+pub use forecast_section::{ForecastLevels, ForecastSection};
 pub use outcome::Report;
 pub use quantile_section::{Coordinates, QuantileOptions, QuantileSection};
 pub use reliability_section::{Classes, ReliabilityOptions, ReliabilitySection};

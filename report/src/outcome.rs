@@ -103,12 +103,15 @@ impl<S: Section> Report<S> {
                  Intervals, of " (decimals(100.0 * self.level, 2))
                 " %: of a predicted less an observed frequency at least of that level given the predictions \
                  (Clopper and Pearson 1934), "
-                (parts.method) " " (parts.kernel)
-                @if paired { ", the same before and after" }
-                @if self.skce_samples < self.samples {
-                    ", on " (whole(self.skce_samples)) " samples drawn at random"
+                (parts.method) " "
+                @if !parts.kernel.is_empty() {
+                    (parts.kernel)
+                    @if paired { ", the same before and after" }
+                    @if self.skce_samples < self.samples {
+                        ", on " (whole(self.skce_samples)) " samples drawn at random"
+                    }
+                    "; the omnibus test takes a quarter and four times this bandwidth too. "
                 }
-                "; the omnibus test takes a quarter and four times this bandwidth too. "
                 @if paired {
                     "Intervals of the changes of scores allow for errors that did not happen in these samples. \
                      The change of a score is that of its calibration error only if the map is injective, as a \

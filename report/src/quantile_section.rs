@@ -201,8 +201,8 @@ impl Section for QuantileSection {
         &self.omnibus
     }
 
-    fn skce(&self) -> &Result<Interval> {
-        &self.skce
+    fn skce(&self) -> Option<&Result<Interval>> {
+        Some(&self.skce)
     }
 
     fn drawings(&self, _coordinates: &Coordinates) -> Vec<(String, Drawn)> {

@@ -193,8 +193,8 @@ impl Section for ReliabilitySection {
         &self.omnibus
     }
 
-    fn skce(&self) -> &Result<Interval> {
-        &self.skce
+    fn skce(&self) -> Option<&Result<Interval>> {
+        Some(&self.skce)
     }
 
     fn drawings(&self, classes: &Classes) -> Vec<(String, Drawn)> {

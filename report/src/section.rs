@@ -115,8 +115,8 @@ pub trait Section: Clone + Debug + Serialize {
     /// The outcome of the omnibus test of all samples, or why there is none.
     fn omnibus(&self) -> &Result<OmnibusOutcome>;
 
-    /// The unbiased SKCE with its confidence interval, or why there is none.
-    fn skce(&self) -> &Result<Interval>;
+    /// The unbiased SKCE with its confidence interval, or why there is none. None of predictions without a kernel.
+    fn skce(&self) -> Option<&Result<Interval>>;
 
     #[doc(hidden)]
     fn page(report: &Report<Self>) -> Parts;

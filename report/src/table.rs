@@ -134,15 +134,17 @@ fn quantities<S: Section>(section: &S) -> Vec<Quantity> {
          a small one is evidence against calibration, a large one is no evidence for it.",
         Cell::p_value(section.omnibus()),
     );
-    let skce = Quantity::new(
-        names::SKCE,
-        "Squared kernel calibration error of the whole predictions; that of the model is never \
-         negative, and 0 only if it is calibrated, the estimate is by chance also below. Its \
-         size depends on the kernel, so it compares models under the same kernel only.",
-        Cell::interval(section.skce(), scientific),
-    );
+    let skce = section.skce().map(|skce| {
+        Quantity::new(
+            names::SKCE,
+            "Squared kernel calibration error of the whole predictions; that of the model is never \
+             negative, and 0 only if it is calibrated, the estimate is by chance also below. Its \
+             size depends on the kernel, so it compares models under the same kernel only.",
+            Cell::interval(skce, scientific),
+        )
+    });
     let others = section.quantities();
-    [test].into_iter().chain(others).chain([skce]).collect()
+    [test].into_iter().chain(others).chain(skce).collect()
 }
 
 /// The quantities of one or two sets of predictions, and the paired changes of two.

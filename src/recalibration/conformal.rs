@@ -27,6 +27,9 @@ pub struct ConformalShiftConfig {}
 /// more. That is an average over all samples: shifts do not know where forecasts are too narrow. Time series are
 /// not exchangeable; fit to a recent past there.
 ///
+/// A shift knows no bounds of the targets: quantiles of counts can fall below 0. Raising them to the bound,
+/// `forecasts.map(&|values| values.clamp_min(0.0))`, keeps the guarantee.
+///
 /// Not injective where quantiles are put in order. Fitted by [`ConformalShiftConfig`].
 ///
 /// Source: Vovk, Gammerman and Shafer 2005; Romano, Patterson and Candès 2019, with a shift for each end.
@@ -166,6 +169,10 @@ impl Form for LevelShifts {
             ));
         }
         Ok(())
+    }
+
+    fn width(&self) -> Option<usize> {
+        Some(self.levels.dims()[0])
     }
 
     fn keeps(&self) -> Guarantees {

@@ -122,7 +122,11 @@ fn coverage_agrees_with_scipy() {
         let nearest = level.clamp(found.inside, found.covered);
         assert_relative(found.frequency, nearest, 1e-14);
     }
-    assert_eq!(intervals[0].levels, (Some(0.025), 0.975));
+    assert_eq!(
+        (intervals[0].lower_level, intervals[0].level),
+        (Some(0.025), 0.975)
+    );
+    assert_eq!((levels[1].lower_level, levels[1].level), (None, 0.25));
     let curve: QuantileCurve = QuantileCoverage::curve(&levels);
     let diagram = QuantileDiagram::new(curve, 6, 0.95).unwrap();
     assert_eq!(diagram.curve.points[4].frequency, 4.0 / 6.0);

@@ -10,6 +10,7 @@ use clap::{
 
 use super::options::*;
 use crate::{
+    fit::CONFORMAL,
     limits::{REDRAWS, USUAL_REDRAWS},
     quantities::test_keys,
 };
@@ -145,7 +146,7 @@ pub struct Fit {
     #[arg(long, value_name = "FILE", required_unless_present = "trained_at")]
     pub predictions: Option<PathBuf>,
 
-    /// What a row of the predictions is: categorical, normal or laplace
+    /// What a row of the predictions is: categorical, normal, laplace or quantiles
     #[arg(long, value_enum, default_value_t = Family::Categorical)]
     pub family: Family,
 
@@ -176,6 +177,11 @@ pub struct Apply {
     #[command(flatten)]
     pub rows: RowsArgs,
 
+    /// Raise quantiles below this number to it, where targets are never less, as counts are not below 0; of the family
+    /// quantiles
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub minimum: Option<f64>,
+
     /// Write probabilities; by default what the predictions are: probabilities, or logits with --logits
     #[arg(long)]
     pub to_probabilities: bool,
@@ -198,7 +204,13 @@ fn methods() -> impl Iterator<Item = PossibleValue> {
     let of_distributions = DistributionMethod::ALL.iter();
     let of_distributions = of_distributions.map(|method| (method.name(), method.about()));
     let is_new = |(name, _): &(&str, &str)| MapKind::ALL.iter().all(|kind| kind.name() != *name);
-    let all = of_classes.chain(of_distributions.filter(is_new));
+    let of_quantiles = [(
+        CONFORMAL,
+        "a shift of each level of quantiles, whose intervals then cover",
+    )];
+    let all = of_classes
+        .chain(of_distributions.filter(is_new))
+        .chain(of_quantiles);
     all.map(|(name, about)| PossibleValue::new(name).help(about))
 }
 

@@ -28,6 +28,9 @@ pub enum Family {
     LaplaceMixture,
     /// Monte Carlo samples, a column each; targets of one dimension
     Samples,
+    /// Quantiles, a column for each level, which its name gives (0.9, q0.9, quantile_0.9) or --levels; targets of
+    /// one dimension
+    Quantiles,
 }
 
 /// A file of predictions.
@@ -173,6 +176,10 @@ pub struct RowsArgs {
     /// names where a header has them
     #[arg(long, conflicts_with_all = ["positive", "label_column", "columns"])]
     pub confidence_correctness: bool,
+
+    /// Levels of the quantiles in the order of their columns, where their names do not give them: 0.1,0.5,0.9
+    #[arg(long, value_name = "LEVELS", value_delimiter = ',')]
+    pub levels: Vec<f64>,
 
     /// The columns of the predictions, by name or by number from 0: cat,dog or p0..p9 or 1-10
     #[arg(long)]

@@ -52,3 +52,8 @@ fn columnar() {
 fn missing() {
     script("missing");
 }
+
+#[test]
+fn quantiles() {
+    script("quantiles");
+}

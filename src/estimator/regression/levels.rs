@@ -20,8 +20,11 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct QuantileCoverage {
-    /// The levels of the ends; the lower one only of a central interval.
-    pub levels: (Option<f64>, f64),
+    /// The level of the lower end, of a central interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lower_level: Option<f64>,
+    /// The level of the quantile, or of the upper end.
+    pub level: f64,
     /// The probability that a calibrated model has: the level, or the difference of the two.
     pub expected: f64,
     /// The share of targets at most at the quantile, or in the closed interval, as it is published usually.
@@ -39,7 +42,7 @@ pub struct QuantileCoverage {
 impl QuantileCoverage {
     /// The coverage of the quantiles at each level.
     ///
-    /// - level: that of the confidence intervals
+    /// - confidence: the level of the confidence intervals
     ///
     /// # Errors
     ///
@@ -47,9 +50,14 @@ impl QuantileCoverage {
     pub fn of_levels(
         forecasts: &QuantileForecasts,
         targets: &Tensor<2>,
-        level: f64,
+        confidence: f64,
     ) -> Result<Vec<Self>> {
-        Self::of(&Region::of_levels(forecasts), forecasts, targets, level)
+        Self::of(
+            &Region::of_levels(forecasts),
+            forecasts,
+            targets,
+            confidence,
+        )
     }
 
     /// The coverage of the central intervals, the widest first: those between the levels `τ` and `1 − τ`.
@@ -57,9 +65,14 @@ impl QuantileCoverage {
     pub fn of_intervals(
         forecasts: &QuantileForecasts,
         targets: &Tensor<2>,
-        level: f64,
+        confidence: f64,
     ) -> Result<Vec<Self>> {
-        Self::of(&Region::of_intervals(forecasts), forecasts, targets, level)
+        Self::of(
+            &Region::of_intervals(forecasts),
+            forecasts,
+            targets,
+            confidence,
+        )
     }
 
     /// The coverage of levels as a curve, which a
@@ -78,16 +91,16 @@ impl QuantileCoverage {
         regions: &[Region],
         forecasts: &QuantileForecasts,
         targets: &Tensor<2>,
-        level: f64,
+        confidence: f64,
     ) -> Result<Vec<Self>> {
-        check_level(level)?;
+        check_level(confidence)?;
         forecasts.check()?;
         let targets = forecasts.checked_targets(targets)?;
         let (values, levels) = (to_vec(forecasts.values()), forecasts.levels());
         let rows: Vec<usize> = (0..targets.len()).collect();
         let of_region = |region: &Region| {
             let counts = region.counts(&rows, &values, levels.len(), &targets);
-            Self::of_counts(region, levels, counts, (targets.len(), level))
+            Self::of_counts(region, levels, counts, (targets.len(), confidence))
         };
         Ok(regions.iter().map(of_region).collect())
     }
@@ -96,11 +109,11 @@ impl QuantileCoverage {
         region: &Region,
         levels: &[f64],
         counts: [usize; 2],
-        (n, level): (usize, f64),
+        (n, confidence): (usize, f64),
     ) -> Self {
         let expected = region.probability(levels);
         let [inside, covered] = counts.map(|count| count as f64 / n as f64);
-        let [low, high] = counts.map(|count| clopper_pearson(count as f64, n as f64, level));
+        let [low, high] = counts.map(|count| clopper_pearson(count as f64, n as f64, confidence));
         let binomial = Binomial::new(expected, n as u64).expect("a probability");
         let at_least = match counts[0] {
             0 => 1.0,
@@ -108,7 +121,8 @@ impl QuantileCoverage {
         };
         let at_most = binomial.cdf(counts[1] as u64);
         Self {
-            levels: (region.lower.map(|k| levels[k]), levels[region.upper]),
+            lower_level: region.lower.map(|k| levels[k]),
+            level: levels[region.upper],
             expected,
             covered,
             inside,

@@ -1,0 +1,398 @@
+//! `--family quantiles`: forecasts that are known at some levels.
+
+use std::fmt;
+
+use burn::tensor::Tensor;
+use burn_calibration::{
+    distribution::{Predictive, QuantileForecasts, Subject, Targets},
+    error,
+    estimator::regression::QuantileCoverage,
+    hypothesis::{OmnibusOutcome, OmnibusTest},
+    names::{self, Name},
+    numbers::{percent, significant},
+    score::{Improvement, MeanEstimate, Score, WeightedIntervalScore},
+};
+use burn_calibration_report::{ForecastSection, Report as Page};
+use rand::{SeedableRng, rngs::StdRng};
+use serde::Serialize;
+
+use crate::{
+    align::{check_distinct, in_order},
+    answer::{Answer, check_level},
+    args::{Compare, Evaluate, Family, Lens, Report, RowsArgs, SizeArgs, SourceArgs},
+    compare::{Paired, change, inputs},
+    error::{Result, bail, ensure, wrong},
+    files::Inputs,
+    finite,
+    input::clipped,
+    limits::redraws,
+    report::write_page,
+    table::Table,
+    vectors::{VectorFiles, one_dimension},
+    words::{DataWords, Known, Named, Outcomes, Pair, object, probability, verdict},
+};
+
+/// Sets of forecasts of the same samples, and their targets.
+pub struct Forecasts {
+    pub sets: Vec<QuantileForecasts>,
+    pub targets: Tensor<2>,
+    /// What they are, for a result of them.
+    pub data: DataWords,
+}
+
+/// Reads sets of forecasts, and gives the names of the columns of the first.
+pub fn read(inputs: &Inputs, args: &SourceArgs) -> Result<(Forecasts, Vec<String>)> {
+    let mut files = VectorFiles::read(inputs, args)?;
+    let columns = files.columns().to_vec();
+    let set = |at: usize| {
+        files.parse_by(at, &args.rows, |file, rows, dimensions| {
+            one_dimension(dimensions)?;
+            Ok(parse(&file.table.names, rows, &args.rows, &[])?.0)
+        })
+    };
+    let sets: Vec<QuantileForecasts> = (0..inputs.predictions.len())
+        .map(set)
+        .collect::<Result<_>>()?;
+    let data = DataWords {
+        n: sets[0].len(),
+        outcomes: Outcomes::Dimensions(1),
+        class_names: Vec::new(),
+        subject: Subject::Classes,
+        left_out: files.left_out,
+    };
+    let targets = files.targets;
+    Ok((
+        Forecasts {
+            sets,
+            targets,
+            data,
+        },
+        columns,
+    ))
+}
+
+/// The forecasts of the columns of a file in the order of their levels, and the names of these. The levels are those of
+/// `--levels`, of the names, or, of a file without names, the known ones.
+pub fn parse(
+    names: &[String],
+    rows: Tensor<2>,
+    args: &RowsArgs,
+    known: &[f64],
+) -> Result<(QuantileForecasts, Vec<String>)> {
+    let [_, columns] = rows.dims();
+    let of_names: Option<Vec<f64>> = names.iter().map(|name| level_of(name)).collect();
+    let is_other = |levels: &Vec<f64>| !levels.is_empty() && *levels != args.levels;
+    let levels = match &of_names {
+        _ if args.levels.is_empty() && names.is_empty() => known.to_vec(),
+        _ if args.levels.is_empty() => {
+            check_distinct(names)?;
+            levels_of(names)?
+        }
+        Some(levels) if is_other(levels) && !args.by_position => bail!(
+            "the columns are named {}, expected names with the levels of --levels; --by-position takes columns in \
+             their order",
+            clipped(&names.join(", "))
+        ),
+        _ => args.levels.clone(),
+    };
+    ensure!(
+        !levels.is_empty(),
+        "{columns} columns without names, expected the levels of the quantiles: --levels 0.1,0.5,0.9, or --header \
+         yes if line 1 has them"
+    );
+    ensure!(
+        levels.len() == columns,
+        "{columns} columns, expected {}, one for each level",
+        levels.len()
+    );
+    if names.is_empty() {
+        let first = rows.clone().slice([0..1, 0..columns]);
+        ensure!(
+            first.try_into_vec_as::<f64>()? != levels,
+            "row 0 holds the levels of the quantiles, expected --header yes if it is a header"
+        );
+    }
+    let mut order: Vec<usize> = (0..columns).collect();
+    order.sort_by(|&a, &b| levels[a].total_cmp(&levels[b]));
+    let levels = order.iter().map(|&column| levels[column]).collect();
+    let names = match names {
+        [] => Vec::new(),
+        names => in_order(names, &order),
+    };
+    let rows = rows.transpose().select_rows(&order).transpose();
+    Ok((QuantileForecasts::new(levels, rows)?, names))
+}
+
+/// The levels that the names of columns give.
+fn levels_of(names: &[String]) -> Result<Vec<f64>> {
+    let level = |name: &String| {
+        level_of(name).ok_or_else(|| {
+            wrong!(
+                "the column {} has no level in its name, expected one as 0.9, q0.9 or quantile_0.9; --columns \
+                 NAME,NAME takes some columns, and --levels 0.1,0.5,0.9 gives their levels",
+                clipped(name)
+            )
+        })
+    };
+    names.iter().map(level).collect()
+}
+
+/// The level that the name of a column gives: a number between 0 and 1 at its end.
+fn level_of(name: &str) -> Option<f64> {
+    let number = name.trim_start_matches(|c: char| !c.is_ascii_digit() && c != '.');
+    let level = number.parse().ok();
+    level.filter(|level| *level > 0.0 && *level < 1.0)
+}
+
+#[derive(Serialize)]
+pub struct Evaluation {
+    #[serde(flatten)]
+    data: DataWords,
+    family: Family,
+    #[serde(flatten)]
+    answer: Answer,
+    estimates: Named<Known<MeanEstimate>>,
+    /// The level of the intervals of coverage.
+    level: f64,
+    levels: Vec<Level>,
+    central_intervals: Vec<QuantileCoverage>,
+}
+
+/// The quantiles at one level.
+#[derive(Serialize)]
+struct Level {
+    #[serde(flatten)]
+    coverage: QuantileCoverage,
+    /// The pinball score.
+    pinball: MeanEstimate,
+}
+
+const PARTS: [Name; 3] = [
+    names::WIS_DISPERSION,
+    names::WIS_OVERPREDICTION,
+    names::WIS_UNDERPREDICTION,
+];
+
+pub fn evaluate(args: &Evaluate) -> Result<Evaluation> {
+    check_level(&args.sizes)?;
+    refuse_others(&args.sizes)?;
+    let other = [
+        (args.lens != Lens::Canonical, "--lens"),
+        (args.given.is_some(), "--given"),
+        (!args.tests.is_empty(), "--test"),
+    ];
+    let other = other.iter().find(|(is_given, _)| *is_given);
+    if let Some((_, option)) = other {
+        return Err(wrong!("{option}: there is none for --family quantiles"));
+    }
+    let (mut loaded, _) = read(&Inputs::of(&args.input.predictions), &args.source)?;
+    let (forecasts, targets) = (loaded.sets.remove(0), loaded.targets);
+    let count = redraws("--replicates", args.replicates, 1)?;
+    let score = WeightedIntervalScore;
+    let parts = score.parts(&forecasts, &targets);
+    let parts = match parts {
+        Ok(parts) => [
+            parts.dispersion,
+            parts.overprediction,
+            parts.underprediction,
+        ]
+        .map(Ok),
+        Err(reason) => [(); 3].map(|()| Err(reason.clone())),
+    };
+    let scores = [score.mean(&forecasts, &targets)].into_iter().chain(parts);
+    let estimates = [names::WIS].into_iter().chain(PARTS).zip(scores);
+    let estimates = estimates.map(|(name, mean)| (name, Known::of(mean)));
+    let level = args.sizes.level;
+    let coverage = QuantileCoverage::of_levels(&forecasts, &targets, level)?;
+    let by_level = score.by_level(&forecasts, &targets)?;
+    let levels = coverage.into_iter().zip(by_level);
+    let levels = levels.map(|(coverage, pinball)| Level { coverage, pinball });
+    Ok(Evaluation {
+        data: loaded.data,
+        family: args.input.family,
+        answer: Answer {
+            class_names: Vec::new(),
+            omnibus: omnibus(&forecasts, &targets, (count, args.source.seed)),
+            intervals: Named(Vec::new()),
+        },
+        estimates: Named(estimates.collect()),
+        level,
+        levels: levels.collect(),
+        central_intervals: QuantileCoverage::of_intervals(&forecasts, &targets, level)?,
+    })
+}
+
+/// Refuses the sizes of other errors.
+fn refuse_others(args: &SizeArgs) -> Result<()> {
+    ensure!(
+        args.tolerance.is_none() && args.lp_error.is_none(),
+        "--tolerance, --lp-error: of other families"
+    );
+    Ok(())
+}
+
+fn omnibus(
+    forecasts: &QuantileForecasts,
+    targets: &Tensor<2>,
+    ((redraws, most), seed): ((u32, usize), u64),
+) -> Known<OmnibusOutcome> {
+    let test = OmnibusTest::new().with_redraws(redraws as usize);
+    let mut rng = StdRng::seed_from_u64(seed);
+    Known::of(test.with_most(most).outcome(forecasts, targets, &mut rng))
+}
+
+impl fmt::Display for Evaluation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let levels = self.levels.len();
+        writeln!(
+            f,
+            "{} forecasts by quantiles at {levels} levels\n",
+            self.data.n
+        )?;
+        writeln!(f, "{}\nestimates", self.answer)?;
+        let table = Table::new(2, 38, [14, 14]);
+        table.head(f, ["estimate", "standard error"])?;
+        let cells = |mean: &MeanEstimate| {
+            vec![
+                significant(mean.estimate, 4),
+                significant(mean.standard_error, 2),
+            ]
+        };
+        for (Name { title, .. }, mean) in &self.estimates.0 {
+            table.known(f, title, mean, cells, "")?;
+        }
+        let interval = format!("{} % interval", 100.0 * self.level);
+        let table = Table::new(2, 18, [10, 10, 20, 10, 12]);
+        let cells = |coverage: &QuantileCoverage| {
+            let (low, high) = coverage.interval;
+            vec![
+                percent(coverage.inside, 1),
+                percent(coverage.covered, 1),
+                format!("[{}, {}]", percent(low, 1), percent(high, 1)),
+                probability(coverage.p_value, false),
+            ]
+        };
+        writeln!(f, "\ncoverage of quantiles")?;
+        table.head(f, ["below", "at most", &interval, "p-value", "pinball"])?;
+        for Level { coverage, pinball } in &self.levels {
+            let mut cells = cells(coverage);
+            cells.push(significant(pinball.estimate, 4));
+            table.line(f, &format!("level {}", coverage.level), &cells, "")?;
+        }
+        if self.central_intervals.is_empty() {
+            return Ok(());
+        }
+        writeln!(f, "\ncoverage of central intervals")?;
+        table.head(f, ["open", "closed", &interval, "p-value", ""])?;
+        for coverage in &self.central_intervals {
+            table.line(f, &percent(coverage.expected, 0), &cells(coverage), "")?;
+        }
+        Ok(())
+    }
+}
+
+#[derive(Serialize)]
+pub struct Comparison {
+    #[serde(flatten)]
+    data: DataWords,
+    family: Family,
+    level: f64,
+    changes: Named<Known<Paired>>,
+    omnibus: Pair<Known<OmnibusOutcome>>,
+}
+
+/// Whether both predictions that are compared are quantiles.
+pub fn are_of(args: &Compare) -> bool {
+    let after = args.after_family.unwrap_or(args.family);
+    [args.family, after] == [Family::Quantiles; 2]
+}
+
+pub fn compare(args: &Compare) -> Result<Comparison> {
+    check_level(&args.sizes)?;
+    refuse_others(&args.sizes)?;
+    let (mut loaded, _) = read(&inputs(args), &args.source)?;
+    let (after, before) = (loaded.sets.remove(1), loaded.sets.remove(0));
+    before.check_like(&after)?;
+    let targets = loaded.targets;
+    let gain: error::Result<Improvement> =
+        Improvement::of(&WeightedIntervalScore, &before, &after, &targets);
+    let count = redraws("--redraws", args.redraws, 1)?;
+    let omnibus = |set| omnibus(set, &targets, (count, args.source.seed));
+    Ok(Comparison {
+        data: loaded.data,
+        family: args.family,
+        level: args.sizes.level,
+        changes: Named(vec![change(args, names::WIS, gain)]),
+        omnibus: [omnibus(&before), omnibus(&after)].into(),
+    })
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{} forecasts by quantiles, before and after\n",
+            self.data.n
+        )?;
+        let table = Table::new(0, 38, [14, 14, 14, 28, 11]);
+        let interval = format!("{} % interval", 100.0 * self.level);
+        table.head(f, ["before", "after", "difference", &interval, "p-value"])?;
+        for (Name { title, .. }, change) in &self.changes.0 {
+            let note = change
+                .0
+                .as_ref()
+                .map_or_else(|_| String::new(), Paired::note);
+            table.known(f, title, change, Paired::cells, &note)?;
+        }
+        for (when, Known(outcome)) in [
+            ("before", &self.omnibus.before),
+            ("after", &self.omnibus.after),
+        ] {
+            let words = match outcome {
+                Ok(outcome) => verdict(&outcome.verdict(), outcome.p_value > 0.05),
+                Err(reason) => format!("There is no test of calibration: {reason}"),
+            };
+            writeln!(f, "\n{when}: {words}")?;
+        }
+        writeln!(f, "\nThe difference is after - before: negative is a gain.")
+    }
+}
+
+/// The numbers of a page.
+#[derive(Serialize)]
+struct Written {
+    files: Vec<String>,
+    #[serde(flatten)]
+    data: DataWords,
+    family: Family,
+    level: f64,
+    seed: u64,
+    before: ForecastSection,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after: Option<ForecastSection>,
+}
+
+pub fn report(args: &Report, json: bool) -> Result<()> {
+    let mut inputs = Inputs::of(&args.input.predictions);
+    inputs.predictions.extend(args.after.as_deref());
+    let (loaded, _) = read(&inputs, &args.source)?;
+    let sets = (&loaded.sets[0], loaded.sets.get(1));
+    let options = (LEVEL, args.source.seed);
+    let page = Page::of_forecasts(&args.title, sets, &loaded.targets, options)?;
+    write_page(args, json, &page, |files| {
+        finite::check(&page.before)?;
+        let written = Written {
+            files,
+            data: loaded.data,
+            family: args.input.family,
+            level: page.level,
+            seed: page.seed,
+            before: page.before.clone(),
+            after: page.after.clone(),
+        };
+        object("report", &written)
+    })
+}
+
+/// The level of the intervals and bands of a page.
+const LEVEL: f64 = 0.95;
