@@ -176,8 +176,9 @@ impl fmt::Display for Answer {
             }
             Err(reason) => writeln!(f, "There is no test of calibration: {reason}")?,
         }
-        writeln!(f)?;
-        write!(f, "{}", self.intervals)?;
+        if !self.intervals.0.is_empty() {
+            write!(f, "\n{}", self.intervals)?;
+        }
         let Ok(outcome) = &self.omnibus.0 else {
             return Ok(());
         };

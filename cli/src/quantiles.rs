@@ -285,7 +285,8 @@ impl fmt::Display for Evaluation {
         writeln!(f, "\ncoverage of central intervals")?;
         table.head(f, ["open", "closed", &interval, "p-value", ""])?;
         for coverage in &self.central_intervals {
-            table.line(f, &percent(coverage.expected, 0), &cells(coverage), "")?;
+            let title = format!("{} %", (1e9 * coverage.expected).round() / 1e7);
+            table.line(f, &title, &cells(coverage), "")?;
         }
         Ok(())
     }

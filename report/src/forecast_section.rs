@@ -171,8 +171,8 @@ impl Section for ForecastSection {
     fn page(report: &Report<Self>) -> Parts {
         let sentence = |(_, section): &(&str, &Self)| match section.central_intervals.first() {
             Some(widest) => format!(
-                "the central intervals that should hold {} of the targets hold {}",
-                percent(widest.expected),
+                "the central intervals that should hold {}\u{a0}% of the targets hold {}",
+                decimals(100.0 * widest.expected, 4),
                 percent(widest.frequency)
             ),
             None => format!(

@@ -1,6 +1,6 @@
-use super::common::*;
+use super::{FitWarning, common::*};
 use crate::{
-    distribution::{Predictive, QuantileForecasts},
+    distribution::{Predictive, QuantileForecasts, Targets},
     error::check_samples,
     score::{Score, WeightedIntervalScore},
 };
@@ -10,7 +10,8 @@ use burn::tensor::s;
 /// has the mean [`WeightedIntervalScore`] of the data of the fit with the shifts.
 ///
 /// The level `τ` of the outermost quantiles needs `1/min(τ, 1 − τ) − 1` samples: 39 of 0.025, 99 of 0.01; fewer are
-/// an error.
+/// an error. A warning of the report tells where the score of samples that five fits leave out is no better with the
+/// shifts, if the samples are enough for that.
 #[derive(Config, Debug)]
 pub struct ConformalShiftConfig {}
 
@@ -76,32 +77,53 @@ impl Fit<QuantileForecasts, Tensor<2>> for ConformalShiftConfig {
         let observed = forecasts.checked_targets(&targets)?;
         let reason = ": the shifts are quantiles of residuals";
         no_criterion(criterion.is_some(), LevelShifts::KIND, reason)?;
-        let (n, levels) = (observed.len(), forecasts.levels().to_vec());
-        let outside = |level: &f64| ((level.min(1.0 - level)).recip() - 1.0 - ROUNDING).ceil();
-        let needed = levels.iter().map(outside).fold(1.0, f64::max) as usize;
-        check_samples("a conformal shift of the outermost level", needed, n)?;
-        let values = to_vec(forecasts.values());
-        let shift = |(k, &level): (usize, &f64)| {
-            let quantiles = values.iter().skip(k).step_by(levels.len());
-            let pairs = observed.iter().zip(quantiles);
-            let mut residuals: Vec<f64> = pairs.map(|(y, q)| y - q).collect();
-            residuals.sort_by(f64::total_cmp);
-            let rank = level * (n + 1) as f64;
-            let low = residuals[((rank + ROUNDING).floor() as usize).max(1) - 1];
-            let high = residuals[((rank - ROUNDING).ceil() as usize).min(n) - 1];
-            match level {
-                level if level < 0.5 => low,
-                level if level > 0.5 => high,
-                _ => 0.5 * (low + high),
-            }
-        };
-        let shifts = levels.iter().enumerate().map(shift).collect();
-        let form = LevelShifts::new(levels, shifts, &forecasts.device());
-        let shifted = form.apply(forecasts.detach());
-        let score = WeightedIntervalScore.mean(&shifted, &targets)?.estimate;
-        observer(progress, 1, 1)(1, score);
-        Fitted::checked(form, FitReport::closed_form(score))
+        let levels = forecasts.levels().iter();
+        let least = levels
+            .map(|level| level.min(1.0 - level))
+            .fold(0.5, f64::min);
+        let needed = (least.recip() - 1.0 - ROUNDING).ceil() as usize;
+        check_samples(
+            "a conformal shift of the outermost level",
+            needed,
+            observed.len(),
+        )?;
+        let forecasts = forecasts.detach();
+        let form = LevelShifts::of_residuals(&forecasts, &observed);
+        let after = WeightedIntervalScore.mean(&form.apply(forecasts.clone()), &targets)?;
+        observer(progress, 1, 1)(1, after.estimate);
+        let mut report = FitReport::closed_form(after.estimate);
+        let change = left_out_change(&forecasts, &targets, needed)?;
+        if let Some(change) = change.filter(|change| *change > 0.0) {
+            report.warnings.push(FitWarning::NoGain { change });
+        }
+        Fitted::checked(form, report)
     }
+}
+
+/// The folds of samples that fits leave out.
+const FOLDS: usize = 5;
+
+/// The rise of the mean score of samples that each of some fits leaves out; none where the others are too few.
+fn left_out_change(
+    forecasts: &QuantileForecasts,
+    targets: &Tensor<2>,
+    needed: usize,
+) -> Result<Option<f64>> {
+    let n = forecasts.len();
+    if n - n.div_ceil(FOLDS) < needed {
+        return Ok(None);
+    }
+    let mut change = 0.0;
+    for fold in 0..FOLDS {
+        let (left, kept): (Vec<usize>, Vec<usize>) = (0..n).partition(|row| row % FOLDS == fold);
+        let observed = targets.select_rows(&kept).drawn();
+        let form = LevelShifts::of_residuals(&forecasts.select_rows(&kept), &observed);
+        let (left, targets) = (forecasts.select_rows(&left), targets.select_rows(&left));
+        let before = WeightedIntervalScore.each(&left, &targets)?;
+        let after = WeightedIntervalScore.each(&form.apply(left), &targets)?;
+        change += after.iter().sum::<f64>() - before.iter().sum::<f64>();
+    }
+    Ok(Some(change / n as f64))
 }
 
 /// A rank is whole that is so close to a whole number.
@@ -149,6 +171,28 @@ impl LevelShifts {
     fn new(levels: Vec<f64>, shifts: Vec<f64>, device: &Device) -> Self {
         let [levels, shifts] = [levels, shifts].map(|values| Parameter::row(values, device));
         Self { levels, shifts }
+    }
+
+    /// The quantiles of the residuals of enough samples.
+    fn of_residuals(forecasts: &QuantileForecasts, targets: &[f64]) -> Self {
+        let (n, levels) = (targets.len(), forecasts.levels().to_vec());
+        let values = to_vec(forecasts.values());
+        let shift = |(k, &level): (usize, &f64)| {
+            let quantiles = values.iter().skip(k).step_by(levels.len());
+            let mut residuals: Vec<f64> =
+                targets.iter().zip(quantiles).map(|(y, q)| y - q).collect();
+            residuals.sort_by(f64::total_cmp);
+            let rank = level * (n + 1) as f64;
+            let low = residuals[((rank + ROUNDING).floor() as usize).max(1) - 1];
+            let high = residuals[((rank - ROUNDING).ceil() as usize).min(n) - 1];
+            match level {
+                level if level < 0.5 => low,
+                level if level > 0.5 => high,
+                _ => 0.5 * (low + high),
+            }
+        };
+        let shifts = levels.iter().enumerate().map(shift).collect();
+        Self::new(levels, shifts, &forecasts.device())
     }
 }
 

@@ -59,6 +59,11 @@ pub enum FitWarning {
         /// By how much.
         change: f64,
     },
+    /// The mean score of samples that five fits leave out in turn is higher with the map.
+    NoGain {
+        /// By how much.
+        change: f64,
+    },
     /// Maps that were not tried.
     TooFew {
         /// The number of samples.
@@ -150,6 +155,10 @@ impl FitWarning {
             Self::Worse { change } => format!(
                 "the map raises the mean log loss of the data of its own fit by {change:.4}: without it the \
                  predictions are better"
+            ),
+            Self::NoGain { change } => format!(
+                "the map raises the mean score of samples that were left out of five fits by {change:.4}: the \
+                 predictions may be as good without it"
             ),
             Self::TooFew { samples, names } => {
                 format!("{samples} samples are too few to try {}", names.join(", "))

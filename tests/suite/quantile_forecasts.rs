@@ -38,6 +38,8 @@ fn example() -> (QuantileForecasts, Tensor<2>) {
 fn scores_agree_with_scoringrules() {
     let (p, y) = example();
     let score = WeightedIntervalScore;
+    let loss = ScoreLoss::new(score).value(&p, &y);
+    assert_relative(scalar(loss), 34.76 / 6.0, 1e-13);
     let each = score.each(&p, &y).unwrap();
     for (found, expected) in each.iter().zip([0.39, 13.3, 3.63, 0.0, 17.1, 0.34]) {
         assert!((found - expected).abs() < 1e-13, "{found}, {expected}");
@@ -454,4 +456,15 @@ fn improvement_of_the_score() {
         "{interval:?}"
     );
     assert!(gain.p_value().unwrap() < 0.01);
+    assert_eq!(map.report().unwrap().warnings, []);
+    // of calibrated forecasts there is nothing to gain, which a fit often says
+    let warned = (0..20).filter(|_| {
+        let (held_out, y) = rows(60);
+        let y: Vec<f64> = y.iter().map(|y| y + 2.0).collect();
+        let map = ConformalShiftConfig::new();
+        let map = map.fit(forecasts(&USUAL, &held_out), column(&y)).unwrap();
+        let warnings = &map.report().unwrap().warnings;
+        matches!(warnings[..], [FitWarning::NoGain { change }] if change > 0.0)
+    });
+    assert!(warned.count() >= 15);
 }

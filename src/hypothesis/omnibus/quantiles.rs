@@ -116,8 +116,8 @@ impl Look {
         };
         let of = match self.group {
             "" => String::new(),
-            group @ ("high" | "low") => format!("where forecasts are {group}er, "),
-            group => format!("where forecasts are {group}, "),
+            "wide" => "where forecasts are wider, ".into(),
+            group => format!("where forecasts are {group}er, "),
         };
         let sentence = Sentence::new(move |data| {
             let what = if is_interval {
