@@ -73,8 +73,12 @@ names! {
     ECE_EVENT: "ece_event", "ECE";
     ECE_AGAINST_REST: "ece_against_rest", "ECE";
     ECE_CLASS_WISE: "ece_class_wise", "ECE, class-wise";
-    MCE_EVENT: "mce_event", "MCE";
+    RMSCE_TOP_LABEL: "rmsce_top_label", "RMS calibration error, top label";
+    RMSCE_EVENT: "rmsce_event", "RMS calibration error";
+    RMSCE_AGAINST_REST: "rmsce_against_rest", "RMS calibration error";
     MCE_TOP_LABEL: "mce_top_label", "MCE, top label";
+    MCE_EVENT: "mce_event", "MCE";
+    MCE_AGAINST_REST: "mce_against_rest", "MCE";
     KS: "ks", "Kolmogorov-Smirnov";
     EVENT_FREQUENCY: "event_frequency", "frequency of the event";
     ACCURACY: "accuracy", "accuracy";

@@ -7,7 +7,10 @@ use super::{
     format::saved,
 };
 use burn_calibration::{
-    error::{Result, checks::check_classes},
+    error::{
+        Result,
+        checks::{check_classes, check_parameter},
+    },
     estimator::{ClassWeight, Event, TceForm},
 };
 
@@ -48,9 +51,11 @@ impl ClassBinAccumulator {
     ///
     /// # Errors
     ///
-    /// No samples, an order below 1, or [`TceForm::Unbiased`], which needs the squares of each sample.
+    /// No samples, an order below 1 or infinite, or [`TceForm::Unbiased`], which needs the squares of each sample.
     pub fn power(&self, form: TceForm, weight: ClassWeight) -> Result<f64> {
         check_form(form)?;
+        let (name, order) = ("the order of the class-wise error", form.order());
+        check_parameter(order.is_finite(), name, order, "a finite number")?;
         check_samples(self)?;
         let sum = self.classes.iter().map(|bins| bins.power(form)).sum();
         Ok(weight.total(sum, self.classes.len()))

@@ -17,14 +17,14 @@ use serde::Serialize;
 
 use crate::{
     answer::{Size, check_level, omnibus, sizes},
-    args::{Compare, Family},
+    args::{BinArgs, Compare, Family},
     error::Result,
     files::{Inputs, LeftOut},
     kernel::fixed,
     kind::{Kind, Vectors, View, with_vectors},
     limits::{BLOCK, QUADRATIC_LIMIT, redraws},
     progress::Progress,
-    quantities::{SCORES, ece_name, ece_of_event},
+    quantities::{SCORES, binned_errors},
     rows::Wanted,
     table::{Table, title_width},
     vectors::VectorFiles,
@@ -40,9 +40,12 @@ pub struct Comparison {
     changes: Named<Known<Paired>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     accuracy: Option<Pair<f64>>,
-    /// The binned ECE, of classes.
+    /// The errors in bins, of classes.
     #[serde(flatten)]
     ece: Named<Biased>,
+    /// The bins that were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    binned: Option<BinArgs>,
     omnibus: Pair<Known<OmnibusOutcome>>,
     intervals: Pair<Named<Size>>,
 }
@@ -74,12 +77,14 @@ struct Biased {
 
 pub fn run(args: &Compare) -> Result<Comparison> {
     check_level(&args.sizes)?;
-    match (args.family, args.after_family.unwrap_or(args.family)) {
+    let binned = args.bins.asked(args.family)?;
+    let compared = match (args.family, args.after_family.unwrap_or(args.family)) {
         (Family::Categorical, Family::Categorical) => of_classes(args),
         (before, after) => {
             with_vectors!(before, B => with_vectors!(after, A => of_vectors::<B, A>(args)))
         }
-    }
+    }?;
+    Ok(Comparison { binned, ..compared })
 }
 
 /// The files that are compared.
@@ -169,6 +174,7 @@ impl<B: Kind, A: Kind<Targets = B::Targets>> Compared<B, A> {
             changes: Named(changes),
             accuracy: None,
             ece: Named(Vec::new()),
+            binned: None,
             omnibus,
             intervals: Pair {
                 before: sizes(&args.sizes, before, of_before),
@@ -246,16 +252,24 @@ fn of_classes(args: &Compare) -> Result<Comparison> {
         Subject::Correctness => Some([frequency, frequency].into()),
         _ => None,
     };
-    let ece = |set| ece_of_event(set, labels, *event);
-    let ece = Biased {
-        values: [ece(before)?, ece(after)?].into(),
-        biased: true,
+    let errors = |set| binned_errors(&args.bins, (set, labels), (*event, None));
+    let biased = |((name, before), (_, after)): ((Name, error::Result<f64>), (Name, _))| {
+        let values = [before?, after?].into();
+        let name = name.of(&of.event).with("biased");
+        Ok((
+            name,
+            Biased {
+                values,
+                biased: true,
+            },
+        ))
     };
-    let name = ece_name(subject, None).of(&of.event).with("biased");
+    let ece = errors(before).into_iter().zip(errors(after)).map(biased);
+    let ece = ece.collect::<error::Result<_>>()?;
     let comparison = compared.finish(args, count, Some((kernel, kernel)), &progress, changes);
     Ok(Comparison {
         accuracy,
-        ece: Named(vec![(name, ece)]),
+        ece: Named(ece),
         ..comparison
     })
 }

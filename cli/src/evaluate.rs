@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::{
     answer::{Answer, check_level, omnibus, sizes},
-    args::{Evaluate, Family, Lens},
+    args::{BinArgs, Evaluate, Family, Lens},
     error::{Result, wrong},
     files::Inputs,
     finite,
@@ -35,6 +35,9 @@ pub struct Evaluation {
     pub data: DataWords,
     pub family: Family,
     pub lens: Lens,
+    /// The bins that were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub binned: Option<BinArgs>,
     #[serde(flatten)]
     pub summary: Named<f64>,
     #[serde(flatten)]
@@ -87,7 +90,9 @@ pub struct Adjusted {
 
 pub fn run(args: &Evaluate) -> Result<Evaluation> {
     check_level(&args.sizes)?;
-    with_family!(args.input.family, P => evaluate::<P>(args))
+    let binned = args.bins.asked(args.input.family)?;
+    let found = with_family!(args.input.family, P => evaluate::<P>(args))?;
+    Ok(Evaluation { binned, ..found })
 }
 
 fn evaluate<P: Kind>(args: &Evaluate) -> Result<Evaluation> {
@@ -101,7 +106,8 @@ fn evaluate<P: Kind>(args: &Evaluate) -> Result<Evaluation> {
     let (predictions, targets) = (loaded.sets.remove(0), loaded.targets);
     let count = redraws("--replicates", args.replicates, predictions.dimensions())?;
     let summary = predictions.summary(&targets);
-    let views = predictions.views(targets, (args.lens, &class_names))?;
+    let mut views = predictions.views(targets, (args.lens, &class_names))?;
+    views.iter_mut().for_each(|view| view.bins = args.bins);
     let tests = chosen::<P>(args)?;
     let columns = loaded.given;
     let steps = 4 + tests.len() + usize::from(!columns.is_empty());
@@ -121,6 +127,7 @@ fn evaluate<P: Kind>(args: &Evaluate) -> Result<Evaluation> {
         summary,
         family: args.input.family,
         lens: args.lens,
+        binned: None,
         found: match args.lens {
             Lens::ClassWise => Found::Classes {
                 adjusted: adjust(&aspects),

@@ -16,7 +16,7 @@ use rand::rngs::StdRng;
 
 use crate::{
     answer::{Size, Sizing, Unit},
-    args::{Evaluate, Lens, SourceArgs},
+    args::{BinArgs, Evaluate, Lens, SourceArgs},
     error::{Result, bail},
     files::{Inputs, LeftOut},
     given::Column,
@@ -77,6 +77,8 @@ pub struct View<P: Kind> {
     pub targets: P::Targets,
     /// The event that the quantities of an event look at: the top label, or the one that is asked for.
     pub event: Event,
+    /// The bins of its errors.
+    pub bins: BinArgs,
 }
 
 /// The words for what numbers are of; none of real numbers.
@@ -188,8 +190,12 @@ pub trait Kind: Reportable<Kernel: Copy + 'static> + 'static {
     /// The errors whose size is told, before the SKCE.
     fn sizes(sizing: &Sizing<Self>) -> Vec<(Name, Size)>;
 
-    /// Names the classes.
-    fn named<'a>(builder: ReportBuilder<'a, Self>, _names: &[String]) -> ReportBuilder<'a, Self> {
+    /// Sets names of classes, and bins.
+    fn set_up<'a>(
+        builder: ReportBuilder<'a, Self>,
+        _names: &[String],
+        _bins: &BinArgs,
+    ) -> ReportBuilder<'a, Self> {
         builder
     }
 }
@@ -236,6 +242,7 @@ impl Kind for Categorical {
         View {
             class,
             event: Event::of(&self),
+            bins: BinArgs::default(),
             of: words(&self, class, names),
             predictions: self,
             targets,
@@ -316,7 +323,12 @@ impl Kind for Categorical {
         tests_of_classes()
     }
 
-    fn named<'a>(builder: ReportBuilder<'a, Self>, names: &[String]) -> ReportBuilder<'a, Self> {
+    fn set_up<'a>(
+        builder: ReportBuilder<'a, Self>,
+        names: &[String],
+        bins: &BinArgs,
+    ) -> ReportBuilder<'a, Self> {
+        let builder = (builder.with_binning(bins.binning())).with_order(bins.norm.order());
         match names {
             [] => builder,
             names => builder.with_class_names(names),

@@ -8,7 +8,7 @@ use burn_calibration::{
     distribution::{Categorical, Subject},
     error::Result,
     estimator::{
-        Aspect, Binning, Ece, Estimator, Event, JointKernel, KolmogorovSmirnov, Skce,
+        Ece, Estimator, Event, JointKernel, KolmogorovSmirnov, Skce, Tce, TceForm,
         regression::{Ence, IntervalCoverage, Pinball, QuantileCalibration, Sharpness},
     },
     hypothesis::*,
@@ -18,9 +18,10 @@ use burn_calibration::{
 };
 
 use crate::{
+    args::{BinArgs, Norm},
     kind::{Build, Estimates, Kind, Test, Vectors, View, Words},
     limits::{BLOCK, QUADRATIC_LIMIT},
-    words::{Known, Told},
+    words::{Known, Told, key},
 };
 
 /// A value, or why there is none, with what it is of.
@@ -74,22 +75,45 @@ pub fn estimates<P: Kind>(view: &View<P>, kernel: P::Kernel) -> Estimates {
     estimates
 }
 
-/// The ECE in 15 bins by the name that it has of a view.
-pub fn ece_name(subject: Subject, class: Option<usize>) -> Name {
-    let name = match (subject, class) {
-        (Subject::Classes, _) => names::ECE_TOP_LABEL,
-        (_, Some(_)) => names::ECE_AGAINST_REST,
-        _ => names::ECE_EVENT,
-    };
-    Name {
-        title: "ECE, 15 equal-width bins".into(),
-        ..name
-    }
+/// The error of an event in bins, by a norm.
+fn binned(bins: &BinArgs, norm: Norm, event: Event) -> Tce {
+    (Tce::default().with_event(event))
+        .with_binning(bins.binning())
+        .with_form(TceForm::PlugIn {
+            order: norm.order(),
+        })
 }
 
-/// The ECE of an event in 15 bins of equal width.
-fn binned_ece(event: Event) -> Ece {
-    Ece::new(Aspect::Event(event), Binning::Uniform { bins: 15 })
+/// The ECE of an event, and the error by the norm that is asked for, each by the name that it has of a view, as
+/// `evaluate` and `compare` have them.
+pub fn binned_errors(
+    bins: &BinArgs,
+    (predictions, labels): (&Categorical, &Tensor<1, Int>),
+    (event, class): (Event, Option<usize>),
+) -> Vec<(Name, Result<f64>)> {
+    use names::*;
+    let error = |norm| {
+        let (what, [top_label, against_rest, of_event]) = match norm {
+            Norm::One => ("ECE", [ECE_TOP_LABEL, ECE_AGAINST_REST, ECE_EVENT]),
+            Norm::Two => (
+                "RMS calibration error",
+                [RMSCE_TOP_LABEL, RMSCE_AGAINST_REST, RMSCE_EVENT],
+            ),
+            Norm::Max => ("MCE", [MCE_TOP_LABEL, MCE_AGAINST_REST, MCE_EVENT]),
+        };
+        let name = match (predictions.subject(), class) {
+            (Subject::Classes, _) => top_label,
+            (_, Some(_)) => against_rest,
+            _ => of_event,
+        };
+        let title = format!("{what}, {} equal-{} bins", bins.bins, key(bins.binning));
+        let title = title.into();
+        let estimate = binned(bins, norm, event).estimate(predictions, labels);
+        (Name { title, ..name }, estimate)
+    };
+    let mut norms = vec![Norm::One, bins.norm];
+    norms.dedup();
+    norms.into_iter().map(error).collect()
 }
 
 /// The proper scores of classes.
@@ -98,15 +122,6 @@ pub const SCORES: [(Name, &dyn Score<Categorical>); 3] = [
     (names::LOG, &LogScore),
     (names::SPHERICAL, &Spherical),
 ];
-
-/// The expected calibration error of an event, as `evaluate` and `compare` have it.
-pub fn ece_of_event(
-    predictions: &Categorical,
-    labels: &Tensor<1, Int>,
-    event: Event,
-) -> Result<f64> {
-    binned_ece(event).estimate(predictions, labels)
-}
 
 /// Names of the parts of scores: miscalibration, discrimination, uncertainty.
 const BRIER_PARTS: [Name; 3] = [
@@ -139,8 +154,7 @@ pub fn estimates_of_classes(view: &View<Categorical>) -> Estimates {
         told(Name::new(key, title), &of.whole, estimate)
     };
     let cox = |key, title, value| told(Name::new(key, title), &of.one, value);
-    let name = ece_name(predictions.subject(), view.class);
-    let ece_of_event = ece_of_event(predictions, labels, view.event);
+    let binned = binned_errors(&view.bins, (predictions, labels), (view.event, view.class));
     let ks = KolmogorovSmirnov::new(view.event).estimate(predictions, labels);
     let in_the_large = Cox::new(one).in_the_large(predictions, labels);
     let line = Cox::new(one).fit(predictions, labels);
@@ -157,10 +171,10 @@ pub fn estimates_of_classes(view: &View<Categorical>) -> Estimates {
             Ece::uniform(10),
         ),
         ece("ece_median_variance", bins, Ece::median_variance(100)),
-        told(name, &of.event, ece_of_event),
-        told(names::KS, &of.event, ks),
-        score(names::BRIER, &of.sum, &Brier),
     ];
+    estimates.extend((binned.into_iter()).map(|(name, error)| told(name, &of.event, error)));
+    estimates.push(told(names::KS, &of.event, ks));
+    estimates.push(score(names::BRIER, &of.sum, &Brier));
     estimates.extend(parts(BRIER_PARTS, &summed, &Brier));
     estimates.push(score(names::LOG, &of.whole, &LogScore));
     estimates.extend(parts(LOG_PARTS, &of.one, &LogScore));
@@ -281,13 +295,16 @@ pub fn tests_of_classes() -> Vec<Test<Categorical>> {
     let of_event: [(&str, &str, Build<Categorical>); 2] = [
         (
             "ece_top_label_exact",
-            "ECE, 15 equal-width bins, exact",
-            |_, view, replicates| exact(binned_ece(view.event), replicates),
+            "ECE, exact",
+            |_, view, replicates| exact(binned(&view.bins, Norm::One, view.event), replicates),
         ),
         (
             "ece_top_label_consistency",
-            "ECE, 15 equal-width bins, consistency",
-            |_, view, n| Box::new(ConsistencyTest::new(binned_ece(view.event)).with_replicates(n)),
+            "ECE, consistency",
+            |_, view, n| {
+                let ece = binned(&view.bins, Norm::One, view.event);
+                Box::new(ConsistencyTest::new(ece).with_replicates(n))
+            },
         ),
     ];
     let of_one: [(&str, &str, Build<Categorical>); 6] = [

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::{
-    args::{Family, Report},
+    args::{BinArgs, Family, Report},
     error::{Result, bail, ensure},
     files::Inputs,
     finite,
@@ -26,6 +26,9 @@ struct Written {
     #[serde(flatten)]
     data: DataWords,
     family: Family,
+    /// The bins that were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    binned: Option<BinArgs>,
     level: f64,
     seed: u64,
     kernel: KernelWords,
@@ -55,13 +58,14 @@ pub fn run(args: &Report, json: bool) -> Result<()> {
         !to_stdout || !json,
         "-o -: --json goes to standard output too, expected a file for the page"
     );
+    let binned = args.bins.asked(args.input.family)?;
     if args.input.family == Family::Quantiles {
         return quantiles::report(args, json);
     }
-    with_family!(args.input.family, P => report::<P>(args, json))
+    with_family!(args.input.family, P => report::<P>(args, binned, json))
 }
 
-fn report<P: Kind>(args: &Report, json: bool) -> Result<()> {
+fn report<P: Kind>(args: &Report, binned: Option<BinArgs>, json: bool) -> Result<()> {
     let mut inputs = Inputs::of(&args.input.predictions);
     inputs.predictions.extend(args.after.as_deref());
     let loaded = P::read(&inputs, &args.source, Wanted::Probabilities)?;
@@ -69,7 +73,7 @@ fn report<P: Kind>(args: &Report, json: bool) -> Result<()> {
     let builder = ReportBuilder::new(&sets[0], targets)
         .with_title(&args.title)
         .with_seed(args.source.seed);
-    let mut builder = P::named(builder, &loaded.class_names);
+    let mut builder = P::set_up(builder, &loaded.class_names, &args.bins);
     if let Some(after) = sets.get(1) {
         builder = builder.with_after(after);
     }
@@ -78,7 +82,8 @@ fn report<P: Kind>(args: &Report, json: bool) -> Result<()> {
     let report = builder.build()?;
     drop(progress);
     let numbers = |section: &P::Section, predictions: &P| {
-        let view = predictions.clone().view(targets.clone(), None, &[]);
+        let mut view = predictions.clone().view(targets.clone(), None, &[]);
+        view.bins = args.bins;
         Numbers::new(section, &view, report.kernel)
     };
     write_page(args, json, &report, |files| {
@@ -87,6 +92,7 @@ fn report<P: Kind>(args: &Report, json: bool) -> Result<()> {
             files,
             data: loaded.in_words(&loaded.class_names),
             family: args.input.family,
+            binned,
             level: report.level,
             seed: report.seed,
             kernel: KernelWords::from(&P::on_predictions(&report.kernel)),

@@ -18,7 +18,7 @@ use rand::rngs::StdRng;
 
 use crate::{
     answer::{Size, Sizing},
-    args::{Evaluate, LengthScale, Lens, RowsArgs, SourceArgs},
+    args::{BinArgs, Evaluate, LengthScale, Lens, RowsArgs, SourceArgs},
     error::{Context, Result, bail, ensure},
     files::{File, Files, Inputs, LeftOut},
     given,
@@ -237,6 +237,7 @@ where
             predictions: self,
             targets,
             event: Event::TopLabel,
+            bins: BinArgs::default(),
         }
     }
 

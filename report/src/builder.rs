@@ -181,6 +181,13 @@ impl<P: Reportable<Options = ReliabilityOptions>> ReportBuilder<'_, P> {
         self
     }
 
+    /// Shows the error of another order in the same bins beside the ECE, which is that of order 1: 2 is the root
+    /// mean squared one, and infinity the largest gap.
+    pub fn with_order(mut self, order: f64) -> Self {
+        self.options.order = order;
+        self
+    }
+
     /// Sets the bins of all diagrams and of the ECE.
     pub fn with_binning(mut self, binning: Binning) -> Self {
         self.options.binning = binning;

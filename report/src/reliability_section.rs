@@ -14,8 +14,8 @@ use super::{
 use burn_calibration::{
     diagram::{CorpDiagram, CorpReliability, Reliability, ReliabilityDiagram},
     distribution::{Categorical, Subject},
-    error::{Result, checks::check_parameter, serialize_or_reason},
-    estimator::{Binning, Estimator, Event, KolmogorovSmirnov, Tce},
+    error::{Result, checks::check_parameter, serialize_or_infinite, serialize_or_reason},
+    estimator::{Binning, Estimator, Event, KolmogorovSmirnov, Tce, TceForm},
     hypothesis::OmnibusOutcome,
     kernel::{Distance, Kernel},
     names::{self, Name},
@@ -58,6 +58,9 @@ pub struct ReliabilitySection {
     pub log: Result<MeanEstimate>,
     /// The expected calibration error of the top label, in the bins of the diagram.
     pub ece: f64,
+    /// The error of another order in the same bins, if it is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ece_of_order: Option<EceOfOrder>,
     /// The Kolmogorov–Smirnov calibration error of the top label.
     pub ks: f64,
     /// The diagram of the top label.
@@ -66,6 +69,17 @@ pub struct ReliabilitySection {
     pub isotonic: CorpDiagram,
     /// The diagrams of the classes in [`Classes::shown`].
     pub class_wise: Vec<ReliabilityDiagram>,
+}
+
+/// The calibration error of an order in the bins of the diagram.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct EceOfOrder {
+    /// The order; infinite for the largest gap.
+    #[serde(serialize_with = "serialize_or_infinite")]
+    pub order: f64,
+    /// The error.
+    pub error: f64,
 }
 
 /// The classes that a page is about.
@@ -78,6 +92,9 @@ pub struct Classes {
     pub shown: Vec<usize>,
     /// The bins of all diagrams.
     pub binning: Binning,
+    /// The order of the error in these bins that is shown beside the ECE.
+    #[serde(skip)]
+    pub order: f64,
 }
 
 /// Settings of the diagrams of classes, which a [`ReportBuilder`](super::ReportBuilder) holds.
@@ -86,6 +103,7 @@ pub struct ReliabilityOptions {
     pub(super) names: Option<Vec<String>>,
     pub(super) most_classes: usize,
     pub(super) binning: Binning,
+    pub(super) order: f64,
 }
 
 impl Default for ReliabilityOptions {
@@ -94,6 +112,7 @@ impl Default for ReliabilityOptions {
             names: None,
             most_classes: 10,
             binning: Binning::Uniform { bins: 15 },
+            order: 1.0,
         }
     }
 }
@@ -123,6 +142,7 @@ impl Reportable for Categorical {
             names,
             shown: most_frequent(&self.check_labels(labels)?, m, options.most_classes),
             binning: options.binning,
+            order: options.order,
         })
     }
 
@@ -139,6 +159,14 @@ impl Reportable for Categorical {
         let classes = plan.subject.shown.iter();
         let top_label = diagram(event)?;
         let isotonic = CorpReliability::new(Event::one_of(self));
+        let order = plan.subject.order;
+        let of_order = || -> Result<_> {
+            let error = (Tce::default().with_event(event))
+                .with_binning(plan.subject.binning)
+                .with_form(TceForm::PlugIn { order });
+            let error = error.estimate(self, labels)?;
+            Ok(EceOfOrder { order, error })
+        };
         let ratio = || ObservedExpected::of(event, self, labels)?.ratio(level);
         let is_event = self.subject() == Subject::Event;
         Ok(ReliabilitySection {
@@ -154,6 +182,7 @@ impl Reportable for Categorical {
             brier: score(&Brier)?,
             log: score(&LogScore),
             ece: top_label.ece(),
+            ece_of_order: (order != 1.0).then(of_order).transpose()?,
             ks: KolmogorovSmirnov::new(event).estimate(self, labels)?,
             isotonic: (isotonic.with_level(level).with_seed(plan.seed)).diagram(self, labels)?,
             class_wise: classes
@@ -291,7 +320,10 @@ impl Section for ReliabilitySection {
             Subject::Event => self.of_event(of),
             Subject::Classes | Subject::Correctness => self.of_confidence(of),
         };
-        first.into_iter().chain(self.of_both(of)).collect()
+        let mut quantities = first;
+        quantities.extend(self.of_both(of));
+        quantities.extend(self.ece_of_order.map(|error| error.quantity(of)));
+        quantities
     }
 }
 
@@ -392,6 +424,29 @@ impl ReliabilitySection {
                 Cell::of(fixed(self.ks)),
             ),
         ]
+    }
+}
+
+impl EceOfOrder {
+    fn quantity(&self, of: &str) -> Quantity {
+        let (name, meaning) = match self.order {
+            2.0 => (
+                names::RMSCE_EVENT,
+                "Root of the mean squared distance of the marks in the diagram from the diagonal, weighted by \
+                 samples; it depends on the bins, and is above 0 for a calibrated model too.",
+            ),
+            f64::INFINITY => (
+                names::MCE_EVENT,
+                "Largest distance of a mark in the diagram from the diagonal; it depends on the bins, and a mark \
+                 of few samples decides it.",
+            ),
+            order => (
+                Name::new("ece_of_order", "calibration error").with(format!("order {order}")),
+                "Distance of this order of the marks in the diagram from the diagonal, weighted by samples; it \
+                 depends on the bins, and is above 0 for a calibrated model too.",
+            ),
+        };
+        Quantity::new(name.of(of), meaning, Cell::of(fixed(self.error)))
     }
 }
 

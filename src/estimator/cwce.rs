@@ -1,7 +1,7 @@
 use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::{Binning, TceForm, event::Outcomes, tce::binned_power};
+use super::{Binning, TceForm, check_order, event::Outcomes, tce::binned_power};
 use crate::{distribution::Categorical, error::Result, estimator::Estimator};
 
 /// The weight of each class in a class-wise calibration error.
@@ -38,7 +38,7 @@ impl ClassWeight {
 pub struct Cwce {
     /// The bins of each class.
     pub binning: Binning,
-    /// The estimator, and with it the order `p`.
+    /// The estimator, and with it the order `p`, which is finite.
     pub form: TceForm,
     /// The weight `w` of each class.
     pub weight: ClassWeight,
@@ -78,7 +78,7 @@ impl Cwce {
     /// The estimate of `CWCE_p^p`, which can be negative unless plugged in; shapes, cost and errors as for
     /// [`estimate`](Self::estimate).
     pub fn power(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        self.form.validate()?;
+        check_order(self.form.order())?;
         let labels = predictions.check_labels(labels)?;
         let (rows, classes) = (predictions.rows(), predictions.classes());
         let rounding = predictions.rounding();

@@ -12,9 +12,10 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum TceForm {
-    /// `Σ_b (n_b/n) |r̄_b − c̄_b|^p`: biased upward for small bins, downward for wide ones.
+    /// `Σ_b (n_b/n) |r̄_b − c̄_b|^p`: biased upward for small bins, downward for wide ones. Of an infinite
+    /// order it is the limit of the errors, `max_b |r̄_b − c̄_b|`: that of [`Mce`](super::Mce).
     PlugIn {
-        /// The order `p ≥ 1`.
+        /// The order `p ≥ 1`, which may be infinite.
         order: f64,
     },
     /// `Σ_b (n_b/n) [(r̄_b − c̄_b)² − s_b²/n_b]` with the sample variance `s_b²` of `r − c` in the bin, the
@@ -68,13 +69,17 @@ impl TceForm {
         }
     }
 
-    /// Checks that the order is finite and at least 1.
+    /// Checks that the order is at least 1.
     pub fn validate(self) -> Result<()> {
-        check_order(self.order())
+        let (order, name) = (self.order(), "the order of the calibration error");
+        check_parameter(order >= 1.0, name, order, "a number of at least 1")
     }
 
-    /// The error from its power: 0 where that is negative.
+    /// The error from its power: 0 where that is negative. Of an infinite order they are the same.
     pub(crate) fn root(self, power: f64) -> f64 {
+        if self.order().is_infinite() {
+            return power;
+        }
         power.max(0.0).powf(self.order().recip())
     }
 
@@ -82,6 +87,7 @@ impl TceForm {
     fn of(self, bin: EventBin) -> f64 {
         let gap = (bin.probability - bin.frequency).abs();
         match self {
+            Self::PlugIn { order } if order.is_infinite() => gap,
             Self::PlugIn { order } => gap.powf(order),
             _ if bin.size < 2.0 => 0.0,
             Self::Unbiased => (bin.size * gap * gap - bin.square) / (bin.size - 1.0),
@@ -89,8 +95,11 @@ impl TceForm {
         }
     }
 
-    /// The weighted sum over the bins of one event.
+    /// The weighted sum over the bins of one event; of an infinite order the largest gap.
     pub fn expected(self, bins: impl Iterator<Item = EventBin>) -> f64 {
+        if self.order().is_infinite() {
+            return bins.map(|bin| self.of(bin)).fold(0.0, f64::max);
+        }
         let (sum, samples) = bins.fold((0.0, 0.0), |(sum, samples), bin| {
             (sum + bin.size * self.of(bin), samples + bin.size)
         });
@@ -109,7 +118,11 @@ pub(crate) fn check_order(order: f64) -> Result<()> {
 /// default that of the top label, unbiased, with 15 bins of equal mass.
 ///
 /// Kumar et al. 2019, section 5; Gruber and Buettner 2022, Definition 2.5. With [`TceForm::PlugIn`] of
-/// order 1 it is the [`Ece`](super::Ece) of the event.
+/// order 1 it is the [`Ece`](super::Ece) of the event, of order 2 the root mean squared calibration error
+/// (Hendrycks et al. 2019, with bins of equal mass), and of an infinite order the [`Mce`](super::Mce). With bins
+/// of equal width these are torchmetrics' `CalibrationError` with the norms `l1`, `l2` and `max`, but for
+/// probabilities that lie on an edge of a bin: here bins are right-closed as those of Guo et al. 2017, there
+/// they are left-closed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Tce {
     /// The event.

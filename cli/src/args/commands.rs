@@ -52,6 +52,9 @@ pub struct Evaluate {
 
     #[command(flatten)]
     pub sizes: SizeArgs,
+
+    #[command(flatten)]
+    pub bins: BinArgs,
 }
 
 #[derive(Debug, Args)]
@@ -84,6 +87,9 @@ pub struct Compare {
     #[command(flatten)]
     pub sizes: SizeArgs,
 
+    #[command(flatten)]
+    pub bins: BinArgs,
+
     /// Redraws of the omnibus test
     #[arg(long, default_value_t = USUAL_REDRAWS, value_parser = clap::value_parser!(u32).range(1..=REDRAWS.into()))]
     pub redraws: u32,
@@ -103,6 +109,9 @@ pub struct Report {
 
     #[command(flatten)]
     pub source: SourceArgs,
+
+    #[command(flatten)]
+    pub bins: BinArgs,
 
     /// Title of the page
     #[arg(long, default_value = "Calibration report")]

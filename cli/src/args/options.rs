@@ -2,11 +2,15 @@
 
 use std::path::PathBuf;
 
-use burn_calibration::kernel::{Distance, Profile, RealKernel};
+use burn_calibration::{
+    estimator::Binning,
+    kernel::{Distance, Profile, RealKernel},
+};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use crate::{
+    error::{self, ensure},
     kernel,
     limits::{MEDIAN, SCALES},
 };
@@ -63,6 +67,85 @@ pub struct SizeArgs {
     /// four fifths of the samples and recalibrate the others; of classes
     #[arg(long, value_name = "ORDER", value_parser = order)]
     pub lp_error: Option<f64>,
+}
+
+/// The bins of the probability of an event, and the norm of its error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Args, Serialize)]
+pub struct BinArgs {
+    /// Bins of the ECE, its tests and the reliability diagrams; of classes
+    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..))]
+    pub bins: u32,
+
+    /// Bins of equal width, or of equal mass: about as many samples in each
+    #[arg(long, value_enum, default_value_t = BinningName::Width)]
+    pub binning: BinningName,
+
+    /// Also tell the error in these bins by another norm of their gaps: 1 is the ECE, 2 the root of the mean
+    /// square, max the largest
+    #[arg(long, value_enum, default_value_t = Norm::One)]
+    pub norm: Norm,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BinningName {
+    Width,
+    Mass,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+pub enum Norm {
+    #[value(name = "1")]
+    #[serde(rename = "1")]
+    One,
+    #[value(name = "2")]
+    #[serde(rename = "2")]
+    Two,
+    #[value(name = "max")]
+    #[serde(rename = "max")]
+    Max,
+}
+
+impl Default for BinArgs {
+    fn default() -> Self {
+        Self {
+            bins: 15,
+            binning: BinningName::Width,
+            norm: Norm::One,
+        }
+    }
+}
+
+impl Norm {
+    /// The order of the norm.
+    pub fn order(self) -> f64 {
+        match self {
+            Self::One => 1.0,
+            Self::Two => 2.0,
+            Self::Max => f64::INFINITY,
+        }
+    }
+}
+
+impl BinArgs {
+    /// The bins of the library.
+    pub fn binning(&self) -> Binning {
+        let bins = self.bins as usize;
+        match self.binning {
+            BinningName::Width => Binning::Uniform { bins },
+            BinningName::Mass => Binning::EqualMass { bins },
+        }
+    }
+
+    /// What was asked for, if it is not the default; of real numbers nothing may be.
+    pub fn asked(&self, family: Family) -> error::Result<Option<Self>> {
+        let asked = Some(*self).filter(|bins| *bins != Self::default());
+        ensure!(
+            family == Family::Categorical || asked.is_none(),
+            "--bins, --binning, --norm: of classes, expected --family categorical"
+        );
+        Ok(asked)
+    }
 }
 
 /// A number that an option may have.

@@ -57,3 +57,8 @@ fn missing() {
 fn quantiles() {
     script("quantiles");
 }
+
+#[test]
+fn bins() {
+    script("bins");
+}

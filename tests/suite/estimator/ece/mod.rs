@@ -2,6 +2,7 @@
 
 mod brute_force;
 mod by_hand;
+mod norms;
 mod properties;
 mod published;
 
@@ -65,9 +66,11 @@ fn bad_parameters() {
     says(binned(Binning::MedianVariance { minimum: 3 }));
     for order in [0.5, f64::NAN, f64::INFINITY] {
         let expected = "expected a finite number of at least 1";
-        let form = TceForm::PlugIn { order };
-        assert!(message(Tce::default().with_form(form).estimate(&p, &y)).ends_with(expected));
         assert!(message(Cwce::new(order).estimate(&p, &y)).ends_with(expected));
+    }
+    for order in [0.5, f64::NAN] {
+        let tce = Tce::default().with_form(TceForm::PlugIn { order });
+        assert!(message(tce.estimate(&p, &y)).ends_with("expected a number of at least 1"));
     }
     let outside = KolmogorovSmirnov::new(Event::Class(2)).estimate(&p, &y);
     says(message(outside));
