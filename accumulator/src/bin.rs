@@ -107,6 +107,7 @@ impl BinAccumulator {
         let two = |r: f64| vec![1.0 - r, r];
         let bins = self.bins.means().map(|bin| Bin {
             size: bin.size as usize,
+            weight: bin.weight,
             prediction: two(bin.probability),
             frequency: two(bin.frequency),
         });
@@ -244,6 +245,7 @@ impl Bins {
         occupied.map(|bin| {
             let size = bin.samples as f64;
             EventBin {
+                weight: size,
                 size,
                 probability: bin.probability.value() / size,
                 frequency: bin.occurred as f64 / size,

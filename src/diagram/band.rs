@@ -1,3 +1,4 @@
+use rand::{RngExt, SeedableRng, rngs::StdRng};
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 use crate::error::{Result, check_inside};
@@ -36,6 +37,27 @@ pub(super) fn consistency_band(probabilities: &[f64], level: f64) -> (f64, f64) 
 }
 
 /// Masses below this are dropped, at both ends and at each step: of a million samples together
+/// The same for a weighted frequency: order statistics of redraws, outside which that of a calibrated model lies with
+/// probability `1 − level` or less.
+pub(super) fn weighted_band(probabilities: &[f64], weights: &[f64], level: f64) -> (f64, f64) {
+    let mut rng = StdRng::seed_from_u64(0);
+    let total: f64 = weights.iter().sum();
+    let mut frequency = |_| {
+        let rows = probabilities.iter().zip(weights);
+        let hits = rows.filter(|(p, _)| rng.random::<f64>() < **p);
+        hits.map(|(_, weight)| weight).sum::<f64>() / total
+    };
+    let mut drawn: Vec<f64> = (0..REDRAWS).map(&mut frequency).collect();
+    drawn.sort_by(f64::total_cmp);
+    // P(T < k-th smallest of R redraws) ≤ k/(R + 1) for T like them
+    match (0.5 * (1.0 - level) * (REDRAWS + 1) as f64 + 1e-9).floor() as usize {
+        0 => (0.0, 1.0),
+        k => (drawn[k - 1], drawn[REDRAWS - k]),
+    }
+}
+
+const REDRAWS: usize = 1999;
+
 /// less than 10⁻¹¹.
 const NEGLIGIBLE: f64 = 1e-18;
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::band::check_level;
 use crate::{
-    distribution::{Categorical, Predictive},
+    distribution::{Categorical, Predictive, Weights},
     error::{Result, check_count},
     estimator::{Block, Event, pool},
     parallel,
@@ -77,10 +77,10 @@ impl CorpReliability {
     ) -> Result<CorpDiagram> {
         check_level(self.level)?;
         check_count("the number of redraws", self.redraws)?;
-        let outcomes = self.event.outcomes(predictions, labels)?;
+        let outcomes = self.event.weighted_outcomes(predictions, labels)?;
         let ties = outcomes.ties().into_iter();
         let groups: Vec<(f64, usize)> = ties.map(|ties| (ties.first, ties.samples)).collect();
-        let band = self.band(&groups);
+        let band = self.band(&groups, &outcomes.sorted_weights());
         let step = |block: Block| {
             let inside = |point: &CorpBand| {
                 let (lower, upper) = point.band;
@@ -106,12 +106,14 @@ impl CorpReliability {
     }
 
     /// The band at some of the probabilities, from regressions of redrawn outcomes.
-    fn band(&self, groups: &[(f64, usize)]) -> Vec<CorpBand> {
+    fn band(&self, groups: &[(f64, usize)], weights: &Weights) -> Vec<CorpBand> {
         let points = places(groups.len());
         let mut rng = StdRng::seed_from_u64(self.seed);
         let seeds: Vec<u64> = (0..self.redraws).map(|_| rng.next_u64()).collect();
-        let regressed =
-            |k: usize| regression(groups, &points, &mut StdRng::seed_from_u64(seeds[k]));
+        let regressed = |k: usize| {
+            let mut rng = StdRng::seed_from_u64(seeds[k]);
+            regression((groups, weights), &points, &mut rng)
+        };
         let drawn: Vec<Vec<f64>> = parallel::map(seeds.len(), &regressed);
         // P(T < k-th smallest of R redraws) ≤ k/(R + 1) for T like them
         let outside = 0.5 * (1.0 - self.level);
@@ -146,10 +148,20 @@ fn places(count: usize) -> Vec<usize> {
 }
 
 /// The isotonic regression of outcomes that are drawn from the probabilities, at some groups.
-fn regression(groups: &[(f64, usize)], points: &[usize], rng: &mut StdRng) -> Vec<f64> {
+fn regression(
+    (groups, weights): (&[(f64, usize)], &Weights),
+    points: &[usize],
+    rng: &mut StdRng,
+) -> Vec<f64> {
+    let mut next = 0..;
     let draw = |&(r, samples): &(f64, usize)| {
-        let hits = (0..samples).filter(|_| rng.random::<f64>() < r).count();
-        Block::of_ties(r, samples, hits)
+        let mut sums = [0.0; 2];
+        for sample in next.by_ref().take(samples) {
+            let (weight, hit) = (weights.at(sample), rng.random::<f64>() < r);
+            sums[0] += weight;
+            sums[1] += if hit { weight } else { 0.0 };
+        }
+        Block::of_ties(r, samples, sums)
     };
     let blocks = pool(groups.iter().map(draw));
     let mut block = blocks.iter().peekable();

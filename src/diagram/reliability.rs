@@ -1,11 +1,11 @@
 use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::band::{check_level, consistency_band};
+use super::band::{check_level, consistency_band, weighted_band};
 use crate::{
     distribution::{Categorical, Predictive},
     error::Result,
-    estimator::{Binning, Event, equal_width_bin},
+    estimator::{Binning, Event, Outcomes, equal_width_bin},
 };
 
 /// The settings of a [`ReliabilityDiagram`]: event, bins, and level of the bands.
@@ -67,15 +67,13 @@ impl Reliability {
         labels: &Tensor<1, Int>,
     ) -> Result<ReliabilityDiagram> {
         check_level(self.level)?;
-        let outcomes = self.event.outcomes(predictions, labels)?;
-        let (probability, occurred) = (&outcomes.probability, &outcomes.occurred);
-        let partition = self.binning.partition_rows(probability, 1)?;
-        let bin = |rows: &Vec<usize>| {
-            let members: Vec<f64> = rows.iter().map(|&row| probability[row]).collect();
-            let occurrences = rows.iter().filter(|&&row| occurred[row] == 1).count();
-            self.bin(&members, occurrences)
-        };
-        let mut bins: Vec<_> = partition.iter().map(bin).collect();
+        let outcomes = self.event.weighted_outcomes(predictions, labels)?;
+        let (probability, weights) = (&outcomes.probability, &outcomes.weights);
+        let partition = self.binning.partition_weighted(probability, 1, weights)?;
+        let mut bins: Vec<_> = partition
+            .iter()
+            .map(|rows| self.bin(rows, &outcomes))
+            .collect();
         bins.sort_by(|a, b| a.confidence.total_cmp(&b.confidence));
         Ok(ReliabilityDiagram {
             event: self.event,
@@ -86,7 +84,9 @@ impl Reliability {
         })
     }
 
-    fn bin(&self, members: &[f64], occurrences: usize) -> ReliabilityBin {
+    fn bin(&self, rows: &[usize], outcomes: &Outcomes) -> ReliabilityBin {
+        let weights = &outcomes.weights;
+        let members: Vec<f64> = rows.iter().map(|&row| outcomes.probability[row]).collect();
         let least = members.iter().copied().fold(f64::INFINITY, f64::min);
         let greatest = members.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let (lower, upper) = match self.binning {
@@ -96,14 +96,25 @@ impl Reliability {
             }
             _ => (least, greatest),
         };
-        let count = members.len() as f64;
+        let weight = weights.sum(rows);
+        let mean = |of: &dyn Fn(usize) -> f64| {
+            let terms = rows.iter().map(|&row| weights.at(row) * of(row));
+            terms.sum::<f64>() / weight
+        };
+        let band = if weights.are_given() {
+            let of_rows: Vec<f64> = rows.iter().map(|&row| weights.at(row)).collect();
+            weighted_band(&members, &of_rows, self.level)
+        } else {
+            consistency_band(&members, self.level)
+        };
         ReliabilityBin {
             lower,
             upper,
             count: members.len(),
-            confidence: members.iter().sum::<f64>() / count,
-            frequency: occurrences as f64 / count,
-            band: consistency_band(members, self.level),
+            weight: weights.are_given().then_some(weight),
+            confidence: mean(&|row| outcomes.probability[row]),
+            frequency: mean(&|row| outcomes.occurred[row] as f64),
+            band,
         }
     }
 
@@ -133,6 +144,9 @@ pub struct ReliabilityBin {
     pub upper: f64,
     /// The number `n_b` of samples, at least 1.
     pub count: usize,
+    /// The sum of their weights, over the mean weight of all samples, if there are weights.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
     /// Their mean predicted probability `r̄_b`.
     pub confidence: f64,
     /// The frequency of the event among them, `c̄_b`.
@@ -204,7 +218,8 @@ impl ReliabilityDiagram {
     }
 
     fn mean(&self, of: impl Fn(&ReliabilityBin) -> f64) -> f64 {
-        let weighted = |bin: &ReliabilityBin| bin.count as f64 * of(bin);
-        self.bins.iter().map(weighted).sum::<f64>() / self.samples as f64
+        let weight = |bin: &ReliabilityBin| bin.weight.unwrap_or(bin.count as f64);
+        let weighted = self.bins.iter().map(|bin| weight(bin) * of(bin));
+        weighted.sum::<f64>() / self.bins.iter().map(weight).sum::<f64>()
     }
 }

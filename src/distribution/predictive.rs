@@ -139,6 +139,16 @@ pub trait Predictive: Clone + Debug {
         )
     }
 
+    /// The predictions of a training batch without weights, and the weights in their dtype. Nothing is read back.
+    fn batch_parts(&self) -> (Self, Option<Tensor<2>>) {
+        let Some(weights) = self.sample_weights() else {
+            return (self.clone(), None);
+        };
+        let plain = self.with_sample_weights(None);
+        let weights = weights.cast(self.dtype());
+        (plain.expect("predictions with weights"), Some(weights))
+    }
+
     /// The number `n` of predictions.
     fn len(&self) -> usize {
         self.parameter().dims()[0]
@@ -217,14 +227,27 @@ pub trait Predictive: Clone + Debug {
     }
 
     /// Asserts that the targets of a training loss fit the predictions, without reading back from a
-    /// device: shapes and dtypes, and labels that are on the host.
+    /// device: shapes and dtypes, and labels that are on the host. A loss that takes weights asserts this of the
+    /// predictions [without them](Self::batch_parts).
     ///
     /// # Panics
     ///
-    /// In the words of [`check_targets`](Self::check_targets).
+    /// In the words of [`check_targets`](Self::check_targets), and if there are weights.
     fn assert_targets(&self, targets: &Self::Targets) {
+        self.assert_unweighted();
         let shape = (self.len(), self.dimensions(), self.dtype());
         if let Err(error) = targets.check_shape(shape.0, shape.1, shape.2) {
+            panic!("{error}");
+        }
+    }
+
+    /// Asserts that a loss gets no weights.
+    ///
+    /// # Panics
+    ///
+    /// If there are weights.
+    fn assert_unweighted(&self) {
+        if let Err(error) = weights::refuse(&self.sample_weights()) {
             panic!("{error}");
         }
     }

@@ -6,7 +6,7 @@ use burn::tensor::{Tensor, TensorData};
 
 use crate::{
     error::{Error, Result, check_length, check_values},
-    host::{finest, to_vec},
+    host::{finest, tensor_like, to_vec},
 };
 
 /// Weights of samples on the host, of mean 1. Without weights each is 1.
@@ -17,13 +17,20 @@ pub struct Weights(Option<Arc<[f64]>>);
 
 impl Weights {
     /// Reads a column of weights, `[n, 1]`. Weights that are all equal are none.
-    pub(super) fn of(column: Option<Tensor<2>>) -> Self {
-        let Some(column) = column else {
-            return Self(None);
-        };
-        let values = to_vec(column.detach());
+    pub(crate) fn of(column: Option<Tensor<2>>) -> Self {
+        column.map_or(Self(None), |column| Self::new(&to_vec(column.detach())))
+    }
+
+    /// Makes weights of numbers of at least 0 with a positive sum.
+    pub(crate) fn new(values: &[f64]) -> Self {
         let is_first = |value: &f64| *value == values[0];
-        Self((!values.iter().all(is_first)).then(|| with_mean_1(&values).into()))
+        Self((!values.iter().all(is_first)).then(|| with_mean_1(values).into()))
+    }
+
+    /// The weights as a column beside a tensor, `[n, 1]`.
+    pub(crate) fn column(&self, like: &Tensor<2>) -> Option<Tensor<2>> {
+        let weights = self.0.as_ref()?;
+        Some(tensor_like(weights.to_vec(), [weights.len(), 1], like))
     }
 
     /// Tells whether there are weights: they are not all equal.

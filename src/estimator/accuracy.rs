@@ -26,8 +26,7 @@ pub struct Accuracy;
 
 impl Estimator for Accuracy {
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        let outcomes = Event::TopLabel.outcomes(predictions, labels)?;
-        let right = outcomes.pairs().map(|(_, c)| c).sum::<f64>();
-        Ok(right / outcomes.samples() as f64)
+        let outcomes = Event::TopLabel.weighted_outcomes(predictions, labels)?;
+        Ok(outcomes.mean(|_, c| c))
     }
 }

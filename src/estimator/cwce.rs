@@ -2,7 +2,11 @@ use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::{Binning, TceForm, check_order, event::Outcomes, tce::binned_power};
-use crate::{distribution::Categorical, error::Result, estimator::Estimator};
+use crate::{
+    distribution::{Categorical, Predictive},
+    error::Result,
+    estimator::Estimator,
+};
 
 /// The weight of each class in a class-wise calibration error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,6 +83,7 @@ impl Cwce {
     /// [`estimate`](Self::estimate).
     pub fn power(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         check_order(self.form.order())?;
+        let (predictions, weights) = predictions.parted();
         let labels = predictions.check_labels(labels)?;
         let (rows, classes) = (predictions.rows(), predictions.classes());
         let rounding = predictions.rounding();
@@ -88,6 +93,7 @@ impl Cwce {
                 probability: (0..labels.len()).map(|i| rows.row(i)[class]).collect(),
                 occurred: labels.iter().map(|&y| i64::from(y == class)).collect(),
                 rounding,
+                weights: weights.clone(),
             };
             sum += binned_power(&outcomes, self.binning, self.form)?;
         }

@@ -45,9 +45,9 @@ impl Discrepancy {
 
     /// `Σ_b (n_b/n) d_b` over the bins of `n` samples.
     pub fn expected(self, bins: &[Bin]) -> f64 {
-        let samples: usize = bins.iter().map(|bin| bin.size).sum();
-        let weighted = |bin: &Bin| bin.size as f64 * self.of(bin);
-        bins.iter().map(weighted).sum::<f64>() / samples as f64
+        let total: f64 = bins.iter().map(|bin| bin.weight).sum();
+        let weighted = |bin: &Bin| bin.weight * self.of(bin);
+        bins.iter().map(weighted).sum::<f64>() / total
     }
 
     /// `max_b d_b` over bins.
@@ -151,22 +151,25 @@ impl Ece {
     ) -> Result<Vec<T>> {
         match self.aspect {
             Aspect::Vector => {
+                let (predictions, weights) = predictions.parted();
                 let labels = predictions.check_labels(labels)?;
                 let rows = predictions.rows();
-                let partition = self.binning.partition_rows(&rows.values, rows.classes)?;
+                let (points, m) = (&rows.values, rows.classes);
+                let partition = self.binning.partition_weighted(points, m, &weights)?;
                 let bin = |b: usize| {
                     let members = &partition[b];
-                    of(Bin::of(members, &rows.values, &labels, rows.classes))
+                    of(Bin::of(members, points, &labels, m, &weights))
                 };
                 Ok(parallel::map(partition.len(), &bin))
             }
             Aspect::Event(event) => {
-                let outcomes = event.outcomes(predictions, labels)?;
-                let partition = self.binning.partition_rows(&outcomes.probability, 1)?;
+                let outcomes = event.weighted_outcomes(predictions, labels)?;
+                let (points, weights) = (&outcomes.probability, &outcomes.weights);
+                let partition = self.binning.partition_weighted(points, 1, weights)?;
                 let binary = outcomes.probability.iter().flat_map(|r| [1.0 - r, *r]);
                 let rows: Vec<f64> = binary.collect();
                 let labels: Vec<usize> = outcomes.occurred.iter().map(|&c| c as usize).collect();
-                let bin = |b: usize| of(Bin::of(&partition[b], &rows, &labels, 2));
+                let bin = |b: usize| of(Bin::of(&partition[b], &rows, &labels, 2, weights));
                 Ok(parallel::map(partition.len(), &bin))
             }
         }
@@ -176,8 +179,9 @@ impl Ece {
 impl Estimator for Ece {
     /// The estimate from data. Cost: that of [`Binning::partition`], whose errors it has too, and `O(n·m)`.
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        let weighted = |bin: Bin| bin.size as f64 * self.discrepancy.of(&bin);
-        let weighted = self.of_bins(predictions, labels, weighted)?;
-        Ok(weighted.iter().sum::<f64>() / predictions.len() as f64)
+        let weighted = |bin: Bin| [bin.weight * self.discrepancy.of(&bin), bin.weight];
+        let bins = self.of_bins(predictions, labels, weighted)?;
+        let sum = |k: usize| bins.iter().map(|bin| bin[k]).sum::<f64>();
+        Ok(sum(0) / sum(1))
     }
 }

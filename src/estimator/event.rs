@@ -3,7 +3,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Block, pool};
 use crate::{
-    distribution::{Categorical, ClassRows, Predictive, Subject, check_column, most_likely},
+    distribution::{
+        Categorical, ClassRows, Predictive, Subject, Weights, check_column, most_likely,
+    },
     error::Result,
     host::to_vec,
 };
@@ -62,12 +64,23 @@ impl Event {
     ///
     /// A label that is not a class, another number of labels than of predictions, an event that is not a class.
     pub fn outcomes(self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<Outcomes> {
+        predictions.check()?;
+        self.weighted_outcomes(predictions, labels)
+    }
+
+    /// The outcomes of predictions that may have weights, for what takes these.
+    pub(crate) fn weighted_outcomes(
+        self,
+        predictions: &Categorical,
+        labels: &Tensor<1, Int>,
+    ) -> Result<Outcomes> {
         let (binary, occurred) = self.lens(predictions, labels)?;
         let n = binary.len();
         Ok(Outcomes {
             probability: to_vec(binary.probabilities().detach().slice([0..n, 1..2])),
             occurred: occurred.try_into_vec_as::<i64>().expect("an int tensor"),
             rounding: predictions.rounding(),
+            weights: predictions.parted().1,
         })
     }
 
@@ -120,6 +133,8 @@ pub struct Outcomes {
     pub occurred: Vec<i64>,
     /// The relative difference of probabilities that are equal but for rounding in their dtype.
     pub rounding: f64,
+    /// The weights of the samples.
+    pub(crate) weights: Weights,
 }
 
 impl Outcomes {
@@ -134,6 +149,33 @@ impl Outcomes {
         self.probability.iter().copied().zip(occurred)
     }
 
+    /// The pairs with the weight of each sample.
+    pub(crate) fn weighted(&self) -> impl Iterator<Item = (f64, f64, f64)> {
+        let weights = self.weights.all(self.samples());
+        self.pairs().zip(weights).map(|((r, c), w)| (r, c, w))
+    }
+
+    /// The weights by increasing probability, as [`ties`](Self::ties) are.
+    pub(crate) fn sorted_weights(&self) -> Weights {
+        if !self.weights.are_given() {
+            return Weights::default();
+        }
+        let mut rows: Vec<_> = self.weighted().collect();
+        rows.sort_by(|(r, ..), (s, ..)| r.total_cmp(s));
+        let weights: Vec<f64> = rows.into_iter().map(|(_, _, w)| w).collect();
+        Weights::new(&weights)
+    }
+
+    /// The sum of the weights: the number of samples where there are none.
+    pub(crate) fn total(&self) -> f64 {
+        self.weights.total(self.samples())
+    }
+
+    /// The weighted mean over the samples.
+    pub(crate) fn mean(&self, of: impl Fn(f64, f64) -> f64) -> f64 {
+        self.weighted().map(|(r, c, w)| w * of(r, c)).sum::<f64>() / self.total()
+    }
+
     /// `(r_i, c_i)` by increasing probability.
     pub fn sorted(&self) -> Vec<(f64, f64)> {
         let mut pairs: Vec<_> = self.pairs().collect();
@@ -144,13 +186,16 @@ impl Outcomes {
     /// Samples of equal probability by increasing probability. Probabilities are equal that differ by rounding
     /// alone, as 0.3 and 0.1 + 0.2 do: they say the same.
     pub(crate) fn ties(&self) -> Vec<Block> {
-        let sorted = self.sorted();
-        let ties = sorted.chunk_by(|(r, _), (s, _)| s - r <= self.rounding * s);
-        let block = |ties: &[(f64, f64)]| {
-            let hits = ties.iter().filter(|(_, c)| *c > 0.0).count();
+        let mut sorted: Vec<_> = self.weighted().collect();
+        sorted.sort_by(|(r, ..), (s, ..)| r.total_cmp(s));
+        let ties = sorted.chunk_by(|(r, ..), (s, ..)| s - r <= self.rounding * s);
+        let block = |ties: &[(f64, f64, f64)]| {
+            let [weight, hits] = ties.iter().fold([0.0; 2], |[weight, hits], (_, c, w)| {
+                [weight + w, hits + w * c]
+            });
             Block {
                 last: ties[ties.len() - 1].0,
-                ..Block::of_ties(ties[0].0, ties.len(), hits)
+                ..Block::of_ties(ties[0].0, ties.len(), [weight, hits])
             }
         };
         ties.map(block).collect()

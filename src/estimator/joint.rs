@@ -185,7 +185,18 @@ pub trait JointKernel<P: Geometry>: Clone + Debug {
         targets: &P::Targets,
         kept: Option<Tensor<1, Bool>>,
     ) -> Tensor<1> {
-        null_variance::deviation(self, &predictions.detach(), targets, kept)
+        self.weighted_null_deviation(predictions, targets, kept, None)
+    }
+
+    #[doc(hidden)]
+    fn weighted_null_deviation(
+        &self,
+        predictions: &P,
+        targets: &P::Targets,
+        kept: Option<Tensor<1, Bool>>,
+        weights: Option<Tensor<2>>,
+    ) -> Tensor<1> {
+        null_variance::deviation(self, &predictions.detach(), targets, (kept, weights))
     }
 
     /// Half of a bound of `|h|`, which the distribution-free tests need: `|h| ≤ 2·half_bound`.

@@ -28,12 +28,14 @@ impl KolmogorovSmirnov {
 impl Estimator for KolmogorovSmirnov {
     /// The estimate from data. Cost: `O(n log n)`.
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        let sorted = self.event.outcomes(predictions, labels)?.sorted();
+        let outcomes = self.event.weighted_outcomes(predictions, labels)?;
+        let mut sorted: Vec<_> = outcomes.weighted().collect();
+        sorted.sort_by(|(r, ..), (s, ..)| r.total_cmp(s));
         let (mut sum, mut largest) = (0.0, 0.0f64);
-        for ties in sorted.chunk_by(|(r, _), (s, _)| r == s) {
-            sum += ties.iter().map(|(r, c)| r - c).sum::<f64>();
+        for ties in sorted.chunk_by(|(r, ..), (s, ..)| r == s) {
+            sum += ties.iter().map(|(r, c, w)| w * (r - c)).sum::<f64>();
             largest = largest.max(sum.abs());
         }
-        Ok(largest / sorted.len() as f64)
+        Ok(largest / outcomes.total())
     }
 }

@@ -3,6 +3,7 @@ use std::fmt;
 use statrs::statistics::Statistics;
 
 use super::{Interval, student};
+use crate::distribution::Weights;
 use crate::error::{Result, check_inside, serialize_or_infinite};
 
 /// A mean with its standard error: over samples, over blocks of them, or, of a U-statistic, over
@@ -18,6 +19,10 @@ pub struct MeanEstimate {
     pub standard_error: f64,
     /// The number `n` of values: samples, or blocks.
     pub samples: usize,
+    /// The effective number of samples with their weights, `(Σw)²/Σw²` (Kish 1965); their number where there are no
+    /// weights. Intervals have one degree of freedom less.
+    #[serde(skip)]
+    pub effective: f64,
 }
 
 /// The largest difference that is taken for rounding, of numbers of size 1.
@@ -48,6 +53,35 @@ impl MeanEstimate {
             estimate: scaled().mean() * unit,
             standard_error,
             samples,
+            effective: samples as f64,
+        }
+    }
+
+    /// The weighted mean `m = Σ w_i x_i/Σ w_i`, with the standard error of the jackknife: the squares of the changes
+    /// by each sample, `w_i (x_i − m)/(Σ w − w_i)`, times `(n − 1)/n`. It is that of [`of`](Self::of) where weights
+    /// are equal, and holds where weights depend on the values. Infinite where one sample has all of the weight.
+    ///
+    /// # Panics
+    ///
+    /// If there is no value.
+    pub fn weighted(values: &[f64], weights: &Weights) -> Self {
+        if !weights.are_given() {
+            return Self::of(values);
+        }
+        let n = values.len();
+        let (unit, total) = (power_of_two(values), weights.total(n));
+        let terms = || weights.all(n).zip(values.iter().map(|x| x / unit));
+        let mean = terms().map(|(w, x)| w * x).sum::<f64>() / total;
+        let change = |(w, x): (f64, f64)| match total - w {
+            rest if rest > 0.0 => w * (x - mean) / rest,
+            _ => f64::INFINITY,
+        };
+        let squares: f64 = terms().map(|term| change(term).powi(2)).sum();
+        Self {
+            estimate: mean * unit,
+            standard_error: (squares * (n as f64 - 1.0) / n as f64).sqrt() * unit,
+            samples: n,
+            effective: weights.effective(n),
         }
     }
 
@@ -62,6 +96,7 @@ impl MeanEstimate {
             estimate,
             standard_error,
             samples,
+            effective: samples as f64,
         }
     }
 
@@ -88,7 +123,7 @@ impl MeanEstimate {
     /// A level that is not between 0 and 1.
     pub fn interval(&self, level: f64) -> Result<Interval> {
         check_level(level)?;
-        let (lower, upper) = if self.samples < 2 {
+        let (lower, upper) = if self.effective < 2.0 {
             (f64::NEG_INFINITY, f64::INFINITY)
         } else {
             let quantile = student::upper_quantile(0.5 * (1.0 - level), self.freedom());
@@ -111,7 +146,7 @@ impl MeanEstimate {
     /// more.
     pub fn p_value(&self) -> f64 {
         match self.standard_error {
-            _ if self.samples < 2 || self.estimate == 0.0 => 1.0,
+            _ if self.effective < 2.0 || self.estimate == 0.0 => 1.0,
             error => {
                 let t = (self.estimate / error).abs();
                 (2.0 * student::upper_tail(t, self.freedom())).max(ASYMPTOTIC_FLOOR)
@@ -120,7 +155,7 @@ impl MeanEstimate {
     }
 
     fn freedom(&self) -> f64 {
-        self.samples as f64 - 1.0
+        self.effective - 1.0
     }
 }
 

@@ -93,6 +93,7 @@ impl Mmce {
         labels: &Tensor<1, Int>,
         kept: Option<Tensor<1, Bool>>,
     ) -> Tensor<1> {
+        let (predictions, weights) = &predictions.batch_parts();
         predictions.assert_targets(labels);
         let n = predictions.len();
         if n == 0 {
@@ -104,22 +105,28 @@ impl Mmce {
             .cast(labels.dtype())
             .equal(labels.clone().reshape([n, 1])); // [n, 1]
         let dropped = kept.map(|kept| kept.bool_not().reshape([n, 1]));
-        let counting = |x: Tensor<2>| match &dropped {
-            Some(dropped) => x.mask_fill(dropped.clone(), 0.0),
-            None => x,
+        let counting = |x: Tensor<2>| {
+            let x = match &dropped {
+                Some(dropped) => x.mask_fill(dropped.clone(), 0.0),
+                None => x,
+            };
+            match weights {
+                Some(weights) => x * weights.clone(),
+                None => x,
+            }
         };
         let ones = confidence.ones_like();
-        let right = counting(ones.clone().mask_fill(correct.bool_not(), 0.0)); // c
+        let right = ones.clone().mask_fill(correct.bool_not(), 0.0); // c
         let residual = counting(right.clone() - confidence.clone()); // c − r
         let (total, diagonal) = match self.form {
             MmceForm::Weighted => {
                 // each residual over the size of its group; what does not count is in neither, and 0
-                let wrong = counting(ones - right.clone());
-                let size = right.clone() * right.sum_dim(0) + wrong.clone() * wrong.sum_dim(0);
-                let size = match &dropped {
-                    Some(dropped) => size.mask_fill(dropped.clone(), 1.0),
-                    None => size,
-                };
+                let wrong = ones - right.clone();
+                let of_group = |group: Tensor<2>| group.clone() * counting(group).sum_dim(0);
+                let size = of_group(right) + of_group(wrong);
+                // 0 where a whole group does not count, with a residual of 0
+                let none = size.clone().equal_elem(0.0);
+                let size = size.mask_fill(none, 1.0);
                 return self.sums(confidence, residual / size).0;
             }
             _ => self.sums(confidence, residual),
@@ -129,6 +136,12 @@ impl Mmce {
             MmceForm::Unbiased => total - diagonal,
             _ => total,
         };
+        if let Some(weights) = weights {
+            let counts = counting(weights.ones_like());
+            let pairs = counts.clone().sum().square() - counts.square().sum() * less;
+            let none = pairs.clone().lower_equal_elem(0.0);
+            return total.mask_fill(none.clone(), 0.0) / pairs.mask_fill(none, 1.0);
+        }
         match dropped {
             None if n as f64 > less => total * (n as f64 * (n as f64 - less)).recip(),
             None => total * 0.0,
@@ -181,7 +194,7 @@ impl Estimator for Mmce {
     /// that no `n × n` matrix is needed.
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         self.validate(predictions.len())?;
-        predictions.check_labels(labels)?;
+        predictions.parted().0.check_labels(labels)?;
         let mmce = match self.computation {
             Computation::Auto => self.with_computation(Computation::Fused),
             _ => *self,

@@ -118,12 +118,13 @@ pub(super) fn deviation<P: Geometry, K: JointKernel<P>>(
     kernel: &K,
     predictions: &P,
     targets: &P::Targets,
-    kept: Option<Tensor<1, Bool>>,
+    (kept, weights): (Option<Tensor<1, Bool>>, Option<Tensor<2>>),
 ) -> Tensor<1> {
     let (n, bound) = (predictions.len(), kernel.half_bound());
     let squares = match Compared::new(kernel, predictions) {
         Some(classes) => {
             if kept.is_none()
+                && weights.is_none()
                 && let Some(sum) = classes.covariances_on_host()
             {
                 let sum = (2.0 * sum).max(4.0 * bound * bound);
@@ -143,16 +144,25 @@ pub(super) fn deviation<P: Geometry, K: JointKernel<P>>(
             h.square()
         }
     };
-    let ones = Tensor::<1>::ones([n], (&squares.device(), squares.dtype()));
+    let counts = match weights {
+        None => Tensor::<1>::ones([n], (&squares.device(), squares.dtype())),
+        Some(weights) => weights.squeeze_dim(1),
+    };
     let counts = match kept {
-        None => ones,
-        Some(kept) => ones.mask_fill(kept.bool_not(), 0.0),
+        None => counts,
+        Some(kept) => counts.mask_fill(kept.bool_not(), 0.0),
     };
     let counts = counts.unsqueeze::<2>(); // [1, n]
     let pairs = without_diagonal(counts.clone().transpose() * counts); // [n, n]
-    let sum = (squares * pairs.clone()).sum();
+    let sum = (squares * pairs.clone().square()).sum();
     // rounding can take a sum of nothing below 0
-    (sum * 2.0).clamp_min(4.0 * bound * bound).sqrt() / pairs.sum().clamp_min(1.0)
+    let least = pairs.clone().max().square() * (4.0 * bound * bound);
+    let total = pairs.sum();
+    let none = total.clone().lower_equal_elem(0.0);
+    (sum * 2.0)
+        .max_pair(least.mask_fill(none.clone(), 1.0))
+        .sqrt()
+        / total.mask_fill(none, 1.0)
 }
 
 /// The factors of `E[(δ_iᵀ M δ_j)²] = tr(M C_i M C_j)` with the covariances `C_i = diag(p_i) − p_i p_iᵀ` of the

@@ -10,7 +10,7 @@ use burn::tensor::Tensor;
 
 use super::{SkceForm, road::Road, skce::mean};
 use crate::{
-    distribution::{Geometry, Targets, in_batches, residuals},
+    distribution::{Geometry, Targets, Weights, in_batches, residuals},
     error::{Error, Result},
     host::{is_host, to_scalar, to_vec},
     kernel::{Bandwidth, Kernel, TargetKernel},
@@ -37,6 +37,8 @@ pub struct PairMatrix<'a, P: Geometry> {
     targets: P::Targets,
     road: Road,
     computation: Computation,
+    /// The weights of the samples, `[n, 1]`: then it is the matrix of `w_i w_j h_ij`.
+    weights: Option<Tensor<2>>,
 }
 
 impl<'a, P: Geometry> PairMatrix<'a, P> {
@@ -59,7 +61,58 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
             targets: targets.clone(),
             road,
             computation,
+            weights: None,
         }
+    }
+
+    /// The matrix of `w_i w_j h_ij`, whose means are over `w_i w_j`. Rows of residuals are multiplied by the weights.
+    pub(crate) fn weighted(self, weights: &Weights) -> Self {
+        let column = weights.column(&self.predictions.parameter());
+        self.weighted_by(column)
+    }
+
+    /// As [`weighted`](Self::weighted), by a column on the device, `[n, 1]`.
+    pub(crate) fn weighted_by(self, weights: Option<Tensor<2>>) -> Self {
+        let Some(weights) = weights else {
+            return self;
+        };
+        let road = match self.road {
+            Road::Dense => None,
+            _ => {
+                let sets = std::slice::from_ref(&self.targets);
+                self.on_targets.residual_features(&self.predictions, sets)
+            }
+        };
+        let rows = road.and_then(|rows| rows.into_iter().next());
+        Self {
+            road: rows.map_or(Road::Dense, |rows| Road::Rows(rows * weights.clone())),
+            weights: Some(weights),
+            ..self
+        }
+    }
+
+    /// `w_i w_j` between samples in batches, `[batches, n, k]`, where they are not in the rows of residuals.
+    fn weights_of_pairs(&self, ranges: [Range<usize>; 2], batches: usize) -> Option<Tensor<3>> {
+        let weights = self.weights.as_ref();
+        let weights = weights.filter(|_| matches!(self.road, Road::Dense))?;
+        let [rows, columns] = ranges.map(|at| in_batches(weights.clone().slice(at), batches));
+        Some(rows.matmul(columns.transpose()))
+    }
+
+    /// The weight of all pairs of a form over their number, `[1]`.
+    fn share(&self, form: SkceForm) -> Option<Tensor<1>> {
+        let weights = self.weights.clone()?;
+        let size = form.block_size(self.samples())?;
+        let share = if form == SkceForm::Biased {
+            weights.mean().square()
+        } else {
+            let blocks = self.samples() / size;
+            let weights = weights.slice(0..blocks * size).reshape([blocks, size]);
+            let pairs = weights.clone().sum_dim(1).square() - weights.square().sum_dim(1);
+            pairs.sum() * ((blocks * size * (size - 1)) as f64).recip()
+        };
+        let none = share.clone().equal_elem(0.0);
+        Some(share.mask_fill(none, 1.0))
     }
 
     /// The number `n` of samples.
@@ -114,12 +167,16 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
         let product = match ranges.clone().map(|at| self.residuals(at)) {
             [Some(rows), Some(columns)] => rows.matmul(columns.transpose()),
             _ => {
-                let [(p, y), (q, z)] = ranges.map(|at| self.part(at));
+                let [(p, y), (q, z)] = ranges.clone().map(|at| self.part(at));
                 let product = self.on_targets.residual_product((&p, &y), (&q, &z), 1);
                 product.squeeze_dim(0)
             }
         };
-        gram.squeeze_dim::<2>(0) * product
+        let h = gram.squeeze_dim::<2>(0) * product;
+        match self.weights_of_pairs(ranges, 1) {
+            Some(weights) => h * weights.squeeze_dim(0),
+            None => h,
+        }
     }
 
     /// `h_ii`, `[n]`: the kernel on predictions is 1 there.
@@ -129,7 +186,11 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
             Road::Normal(samples, kernel) => return normal_diagonal(samples, *kernel),
             Road::Dense => {
                 let all = (&self.predictions, &self.targets);
-                return self.on_targets.residual_gram(all, n).reshape([n]); // of [n, 1, 1]
+                let squares = self.on_targets.residual_gram(all, n); // [n, 1, 1]
+                return match self.weights_of_pairs([0..n, 0..n], n) {
+                    Some(weights) => (squares * weights).reshape([n]),
+                    None => squares.reshape([n]),
+                };
             }
             Road::Rows(residuals) => residuals.dims()[1],
             Road::Labels(_) => self.predictions.dimensions(),
@@ -157,8 +218,12 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
                 self.on_targets.residual_gram((&p, &y), batches)
             }
         };
-        let compared = self.compared.slice_rows(rows);
-        self.kernel.gram_of(&compared, batches) * product
+        let compared = self.compared.slice_rows(rows.clone());
+        let h = self.kernel.gram_of(&compared, batches) * product;
+        match self.weights_of_pairs([rows.clone(), rows], batches) {
+            Some(weights) => h * weights,
+            None => h,
+        }
     }
 
     /// The mean of `h` over the pairs of a form in one pass, `[1]`, differentiable. None where there is no
@@ -206,13 +271,16 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
     /// The SKCE, `[1]`, differentiable; there must be pairs of the form. None where a fused pass is asked for
     /// that does not exist.
     pub(super) fn value(&self, form: SkceForm) -> Option<Tensor<1>> {
-        let fused = self.fused(form);
-        if fused.is_some() || self.needs_fused_pass() {
-            return fused;
+        let mut value = self.fused(form);
+        if value.is_none() && !self.needs_fused_pass() {
+            let size = form.block_size(self.samples())?;
+            let blocks = 0..self.samples() / size;
+            value = Some(mean(self.within_blocks(blocks, size), form));
         }
-        let size = form.block_size(self.samples())?;
-        let blocks = 0..self.samples() / size;
-        Some(mean(self.within_blocks(blocks, size), form))
+        match self.share(form) {
+            Some(share) => Some(value? / share),
+            None => value,
+        }
     }
 
     /// Tells whether a fused pass is asked for, and there are pairs to take.
@@ -237,7 +305,8 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
                 kernel: format!("{:?} of {:?}", self.kernel, self.on_targets),
             });
         }
-        Ok(match (fused, form) {
+        let share = self.share(form).map_or(1.0, to_scalar);
+        let mean = match (fused, form) {
             (Some(estimate), _) => to_scalar(estimate),
             (None, SkceForm::Biased) => self.total(0, self.samples(), |h| h) / (n * n),
             (None, SkceForm::Unbiased) => {
@@ -248,7 +317,8 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
                 let blocks = self.block_estimates(size);
                 blocks.iter().sum::<f64>() / blocks.len() as f64
             }
-        })
+        };
+        Ok(mean / share)
     }
 
     /// Tells whether a block estimate takes the passes over single blocks of classes.
@@ -326,14 +396,33 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
     /// Values whose mean is the unbiased SKCE, and whose sampling error is that of their mean: the block estimates,
     /// or the pseudo-values of the jackknife, `n U − (n−1) U_(−i) = (2 r_i − n U)/(n − 2)` for row sums `r` of at
     /// least three samples.
-    pub(crate) fn unbiased_values(&self, form: SkceForm) -> Vec<f64> {
+    pub(crate) fn unbiased_values(&self, form: SkceForm) -> (Vec<f64>, Weights) {
+        let weights = Weights::of(self.weights.clone());
         if let SkceForm::Block(size) = form {
-            return self.block_estimates(size);
+            let values = self.block_estimates(size);
+            return if weights.are_given() {
+                of_blocks(&values, &weights, size)
+            } else {
+                (values, weights)
+            };
         }
-        let (sums, n) = (self.row_sums(), self.samples() as f64);
-        let estimate = sums.iter().sum::<f64>() / (n * (n - 1.0));
-        let value = |r: &f64| (2.0 * r - n * estimate) / (n - 2.0);
-        sums.iter().map(value).collect()
+        let (sums, n) = (self.row_sums(), self.samples());
+        if !weights.are_given() {
+            let n = n as f64;
+            let estimate = sums.iter().sum::<f64>() / (n * (n - 1.0));
+            let value = |r: &f64| (2.0 * r - n * estimate) / (n - 2.0);
+            return (sums.iter().map(value).collect(), weights);
+        }
+        // U + 2 (r_i − (W − w_i) U)/(W − 2 Σw²/W) with r_i = Σ_j w_j h_ij, whose weighted mean is U
+        let total = weights.total(n);
+        let estimate = sums.iter().sum::<f64>() / weights.pairs(n);
+        let scale = total - 2.0 * weights.squares(n) / total;
+        let value =
+            |(sum, w): (&f64, f64)| estimate + 2.0 * (sum / w - (total - w) * estimate) / scale;
+        (
+            sums.iter().zip(weights.all(n)).map(value).collect(),
+            weights,
+        )
     }
 
     /// `Σ_j h_ij` for each `i` but `j = i`, in tiles.
@@ -357,6 +446,23 @@ const AT_ONCE: usize = 1 << 22;
 const RESIDUALS: usize = 1 << 19;
 /// Pairs whose `h` is held at once.
 const BATCH: usize = 1 << 18;
+
+/// The weighted means within blocks of their sums of `w_i w_j h_ij` over the number of pairs, and the weights of the
+/// blocks.
+fn of_blocks(sums: &[f64], weights: &Weights, size: usize) -> (Vec<f64>, Weights) {
+    let pairs = (size * (size - 1)) as f64;
+    let share = |block: usize| {
+        let weights = || (block * size..(block + 1) * size).map(|row| weights.at(row));
+        let (total, squares) = (
+            weights().sum::<f64>(),
+            weights().map(|w| w * w).sum::<f64>(),
+        );
+        (total * total - squares) / pairs
+    };
+    let shares: Vec<f64> = (0..sums.len()).map(share).collect();
+    let means = sums.iter().zip(&shares).map(|(sum, share)| sum / share);
+    (means.collect(), Weights::new(&shares))
+}
 
 fn slice_normal(samples: &NormalSamples, rows: Range<usize>) -> NormalSamples {
     let part = |x: &Tensor<2>| x.clone().slice(rows.clone());

@@ -8,42 +8,46 @@ pub(crate) struct Block {
     /// The greatest score.
     pub last: f64,
     pub samples: usize,
-    /// The number of them in which the event occurred.
-    pub hits: usize,
+    /// The sum of their weights: their number where there are none.
+    pub weight: f64,
+    /// The weight of those in which the event occurred.
+    pub hits: f64,
     /// The sum of their scores.
     pub sum: f64,
 }
 
 impl Block {
-    /// Samples of one score.
-    pub fn of_ties(score: f64, samples: usize, hits: usize) -> Self {
+    /// Samples of one score, the sum of their weights and that of those in which the event occurred.
+    pub fn of_ties(score: f64, samples: usize, [weight, hits]: [f64; 2]) -> Self {
         Self {
             first: score,
             last: score,
             samples,
+            weight,
             hits,
-            sum: samples as f64 * score,
+            sum: weight * score,
         }
     }
 
     /// The frequency of the event.
     pub fn frequency(&self) -> f64 {
-        self.hits as f64 / self.samples as f64
+        self.hits / self.weight
     }
 
-    /// Whether the frequency is at least that of another: `h/n ≥ h'/n'` in whole numbers.
+    /// Whether the frequency is at least that of another: `h/n ≥ h'/n'`, in products that are exact of counts.
     fn reaches(&self, next: &Self) -> bool {
-        self.hits as u128 * next.samples as u128 >= next.hits as u128 * self.samples as u128
+        self.hits * next.weight >= next.hits * self.weight
     }
 }
 
-/// Pools blocks of increasing score until their frequencies increase: `O(n)`, in exact comparisons.
+/// Pools blocks of increasing score until their frequencies increase: `O(n)`.
 pub(crate) fn pool(blocks: impl IntoIterator<Item = Block>) -> Vec<Block> {
     let mut pooled: Vec<Block> = Vec::new();
     for mut block in blocks {
         while let Some(before) = pooled.pop_if(|before| before.reaches(&block)) {
             block.first = before.first;
             block.samples += before.samples;
+            block.weight += before.weight;
             block.hits += before.hits;
             block.sum += before.sum;
         }

@@ -90,13 +90,15 @@ impl<K> Skce<K> {
     where
         K: JointKernel<P>,
     {
+        let (predictions, weights) = &predictions.batch_parts();
         predictions.assert_targets(targets);
         if self.form.block_size(predictions.len()).is_none() {
             return predictions.zero();
         }
         let pairs = self
             .kernel
-            .pairs_of_batch(self.computation, predictions, targets);
+            .pairs_of_batch(self.computation, predictions, targets)
+            .weighted_by(weights.clone());
         let value = pairs.value(self.form);
         value.unwrap_or_else(|| panic!("{:?} has no fused path", self.kernel))
     }
@@ -113,13 +115,14 @@ impl<K> Skce<K> {
     where
         K: JointKernel<P>,
     {
-        predictions.check_targets(targets)?;
-        if predictions.pooled(targets).is_none() {
+        let (plain, weights) = &predictions.parted();
+        plain.check_targets(targets)?;
+        if plain.pooled(targets).is_none() {
             return self.estimate(predictions, targets);
         }
         self.form.check_size(predictions.len())?;
-        let pairs = (self.kernel).fair_pairs(self.computation, predictions, targets)?;
-        pairs.estimate(self.form)
+        let pairs = (self.kernel).fair_pairs(self.computation, plain, targets)?;
+        pairs.weighted(weights).estimate(self.form)
     }
 
     /// Returns the value over the pairs of samples that count, composed of tensor operations. A median
@@ -135,6 +138,7 @@ impl<K> Skce<K> {
     where
         K: JointKernel<P>,
     {
+        let (predictions, weights) = &predictions.batch_parts();
         predictions.assert_targets(targets);
         let Some(size) = self.form.block_size(predictions.len()) else {
             return predictions.zero();
@@ -147,6 +151,10 @@ impl<K> Skce<K> {
             .bool_not()
             .reshape([blocks, size, 1]);
         let counts = Tensor::<3>::ones([blocks, size, 1], (&h.device(), h.dtype()));
+        let counts = match weights.clone() {
+            Some(weights) => weights.slice(0..blocks * size).reshape([blocks, size, 1]),
+            None => counts,
+        };
         let counts = counts.mask_fill(dropped, 0.0);
         let mut pairs = counts.clone() * counts.swap_dims(1, 2); // [blocks, B, B], 1 where both count
         if self.form != SkceForm::Biased {
@@ -171,10 +179,9 @@ impl<P: Geometry, K: JointKernel<P>> Estimator<P> for Skce<K> {
     /// `2..=n`, one sample for an unbiased form, or a fused computation that does not exist.
     fn estimate(&self, predictions: &P, targets: &P::Targets) -> Result<f64> {
         self.form.check_size(predictions.len())?;
-        let pairs = self
-            .kernel
-            .pairs_by(self.computation, predictions, targets)?;
-        pairs.estimate(self.form)
+        let (plain, weights) = predictions.parted();
+        let pairs = (self.kernel).pairs_by(self.computation, &plain, targets)?;
+        pairs.weighted(&weights).estimate(self.form)
     }
 }
 

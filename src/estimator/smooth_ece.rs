@@ -53,14 +53,16 @@ impl SmoothEce {
             bandwidth,
             "a finite number of at least 0.001",
         )?;
-        Ok(SortedResiduals::new(self.event.outcomes(predictions, labels)?).smoothed(bandwidth))
+        let outcomes = self.event.weighted_outcomes(predictions, labels)?;
+        Ok(SortedResiduals::new(outcomes).smoothed(bandwidth))
     }
 }
 
 impl Estimator for SmoothEce {
     /// The fixed point, to 10⁻⁹. Cost: `O(n/σ + 1/σ²)` for the result `σ`.
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        let mut residuals = SortedResiduals::new(self.event.outcomes(predictions, labels)?);
+        let outcomes = self.event.weighted_outcomes(predictions, labels)?;
+        let mut residuals = SortedResiduals::new(outcomes);
         let mut high = 1.0; // smECE_high ≤ high
         while 0.5 * high >= LEAST && residuals.smoothed(0.5 * high) <= 0.5 * high {
             high *= 0.5;
@@ -156,12 +158,11 @@ impl SortedResiduals {
 
     /// Knows `C_0 … C_terms`.
     fn extend(&mut self, terms: usize) {
-        let n = self.outcomes.samples() as f64;
+        let outcomes = &self.outcomes;
         for k in self.coefficients.len()..=terms {
             let frequency = PI * k as f64;
-            let term = |(r, c): (f64, f64)| (c - r) * (frequency * r).cos();
-            let sum: f64 = self.outcomes.pairs().map(term).sum();
-            self.coefficients.push(sum / n);
+            let coefficient = outcomes.mean(|r, c| (c - r) * (frequency * r).cos());
+            self.coefficients.push(coefficient);
         }
     }
 }

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Binning, Event, event::Outcomes};
 use crate::{
-    distribution::Categorical,
+    distribution::{Categorical, Weights},
     error::{Result, check_parameter},
     estimator::Estimator,
 };
@@ -36,27 +36,47 @@ pub enum TceForm {
 /// Statistics of the samples of a bin, of which [`TceForm::expected`] makes an estimate.
 #[derive(Debug, Clone, Copy)]
 pub struct EventBin {
-    /// Their number `n_b`.
+    /// The sum `W_b` of their weights: their number `n_b` where there are none.
+    pub weight: f64,
+    /// Their effective number `W_b²/Σ w²`: `n_b` where there are no weights.
     pub size: f64,
     /// Their mean probability `r̄_b`.
     pub probability: f64,
     /// The frequency `c̄_b` of the event.
     pub frequency: f64,
-    /// The mean of `(r − c)²`.
+    /// The mean of `(r − c)²`; with weights `Σ w² (r − c)²/Σ w²`.
     pub square: f64,
 }
 
 impl EventBin {
-    /// The bin of samples with these probabilities and outcomes, `(r, c)`.
-    pub(crate) fn of(pairs: impl Iterator<Item = (f64, f64)> + Clone) -> Self {
-        let size = pairs.clone().count() as f64;
-        let mean = |of: fn((f64, f64)) -> f64| pairs.clone().map(of).sum::<f64>() / size;
-        Self {
-            size,
-            probability: mean(|(r, _)| r),
-            frequency: mean(|(_, c)| c),
-            square: mean(|(r, c)| (r - c) * (r - c)),
+    /// The bin of these samples, with their probabilities and outcomes `(r, c)`.
+    pub(crate) fn of(
+        rows: &[usize],
+        weights: &Weights,
+        pair: impl Fn(usize) -> (f64, f64),
+    ) -> Self {
+        let [mut weight, mut squares] = [0.0; 2];
+        let [mut probability, mut frequency, mut square] = [0.0; 3];
+        for &row in rows {
+            let (w, (r, c)) = (weights.at(row), pair(row));
+            weight += w;
+            squares += w * w;
+            probability += w * r;
+            frequency += w * c;
+            square += w * w * ((r - c) * (r - c));
         }
+        Self {
+            weight,
+            size: weight * weight / squares,
+            probability: probability / weight,
+            frequency: frequency / weight,
+            square: square / squares,
+        }
+    }
+
+    /// `Σ w²`.
+    pub(crate) fn squares(&self) -> f64 {
+        self.weight * self.weight / self.size
     }
 }
 
@@ -89,7 +109,7 @@ impl TceForm {
         match self {
             Self::PlugIn { order } if order.is_infinite() => gap,
             Self::PlugIn { order } => gap.powf(order),
-            _ if bin.size < 2.0 => 0.0,
+            _ if bin.size <= 1.0 => 0.0,
             Self::Unbiased => (bin.size * gap * gap - bin.square) / (bin.size - 1.0),
             Self::Debiased => gap * gap - bin.frequency * (1.0 - bin.frequency) / (bin.size - 1.0),
         }
@@ -101,7 +121,7 @@ impl TceForm {
             return bins.map(|bin| self.of(bin)).fold(0.0, f64::max);
         }
         let (sum, samples) = bins.fold((0.0, 0.0), |(sum, samples), bin| {
-            (sum + bin.size * self.of(bin), samples + bin.size)
+            (sum + bin.weight * self.of(bin), samples + bin.weight)
         });
         sum / samples
     }
@@ -163,7 +183,7 @@ impl Tce {
     /// [`estimate`](Self::estimate).
     pub fn power(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         self.form.validate()?;
-        let outcomes = self.event.outcomes(predictions, labels)?;
+        let outcomes = self.event.weighted_outcomes(predictions, labels)?;
         binned_power(&outcomes, self.binning, self.form)
     }
 }
@@ -178,10 +198,11 @@ impl Estimator for Tce {
 
 /// The weighted sum over the bins of one event.
 pub(super) fn binned_power(outcomes: &Outcomes, binning: Binning, form: TceForm) -> Result<f64> {
-    let partition = binning.partition_rows(&outcomes.probability, 1)?;
-    let pair = |&row: &usize| (outcomes.probability[row], outcomes.occurred[row] as f64);
+    let weights = &outcomes.weights;
+    let partition = binning.partition_weighted(&outcomes.probability, 1, weights)?;
+    let pair = |row: usize| (outcomes.probability[row], outcomes.occurred[row] as f64);
     let bins = partition
         .iter()
-        .map(|rows| EventBin::of(rows.iter().map(pair)));
+        .map(|rows| EventBin::of(rows, weights, pair));
     Ok(form.expected(bins))
 }

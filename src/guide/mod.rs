@@ -12,6 +12,7 @@
 //! | recalibrate a trained model, save the map and load it | [`recalibrate`] |
 //! | test a model, say how large its error is, and report that | [`test_and_report`] |
 //! | do the same for numbers instead of classes | [`regression`] |
+//! | give samples weights | [`weights`] |
 //! | work with thousands of classes, or with language models | [`many_classes`] |
 //! | use a GPU, or several devices | [`devices`] |
 //! | find the counterpart of a Python library | [`from_pytorch`] |
@@ -46,6 +47,9 @@ pub mod test_and_report {}
 
 #[doc = include_str!("regression.md")]
 pub mod regression {}
+
+#[doc = include_str!("weights.md")]
+pub mod weights {}
 
 #[doc = include_str!("many_classes.md")]
 pub mod many_classes {}

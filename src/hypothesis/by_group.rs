@@ -182,8 +182,9 @@ impl GroupTest {
         rng: &mut dyn Rng,
     ) -> Result<GroupsOutcome> {
         check_count("the number of groups", groups.len())?;
-        predictions.check()?;
-        predictions.check_targets(targets)?;
+        let (plain, _) = predictions.parted();
+        plain.check()?;
+        plain.check_targets(targets)?;
         let most = (self.most).unwrap_or(999.max(100 * groups.len() - 1));
         let test = self.omnibus.as_one_of(groups.len()).with_most(most);
         let of_group = |group: &Group| {

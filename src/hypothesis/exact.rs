@@ -84,10 +84,13 @@ impl<P: Predictive, S: Statistic<P>> CalibrationTest<P> for ExactTest<S> {
         rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
         check_replicates(self.replicates)?;
-        predictions.check()?;
-        let observed = predictions.checked_targets(targets)?;
+        let (plain, _) = predictions.parted();
+        plain.check()?;
+        let observed = plain.checked_targets(targets)?;
         let estimate = self.statistic.reported(predictions, targets)?;
-        let pooled = predictions.pooled(targets);
+        let weighted = |p: P| p.with_sample_weights(predictions.sample_weights());
+        let pooled = plain.pooled(targets);
+        let pooled = pooled.and_then(|(pooled, weight)| Some((weighted(pooled)?, weight)));
         let all = pooled.as_ref().map_or(predictions, |(pooled, _)| pooled);
         let evaluators = [self.statistic.evaluator(all)?];
         let mut engine = Engine::new(all, &observed, &evaluators)?;

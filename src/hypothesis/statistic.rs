@@ -78,8 +78,9 @@ where
         if let SkceForm::Block(_) = self.form {
             return one_by_one(self, predictions);
         }
-        predictions.check()?;
-        let kernel = self.kernel.fixed(predictions)?;
+        let (plain, _) = predictions.parted();
+        plain.check()?;
+        let kernel = self.kernel.fixed(&plain)?;
         let quadratic = ClassSkce::new(kernel, &[1.0], self.form, predictions);
         Ok(Box::new(quadratic))
     }
@@ -104,8 +105,9 @@ impl<P: Geometry, T: TargetKernel<P> + Clone> Statistic<P> for Skce<TensorKernel
         if matches!(self.form, SkceForm::Block(_)) || self.computation != Computation::Auto {
             return one_by_one(self, predictions);
         }
-        predictions.check()?;
-        let kernel = JointKernel::fixed(&self.kernel, predictions)?;
+        let (plain, _) = predictions.parted();
+        plain.check()?;
+        let kernel = JointKernel::fixed(&self.kernel, &plain)?;
         let quadratic = VectorSkce::new(kernel, self.form, predictions);
         Ok(Box::new(quadratic))
     }
@@ -116,9 +118,10 @@ fn with_fixed_kernel<'a, P: Geometry, K: JointKernel<P> + 'a>(
     skce: &Skce<K>,
     predictions: &P,
 ) -> Result<StatisticFunction<'a, P>> {
-    predictions.check()?;
+    let (plain, _) = predictions.parted();
+    plain.check()?;
     let fixed = Skce {
-        kernel: skce.kernel.fixed(predictions)?,
+        kernel: skce.kernel.fixed(&plain)?,
         ..skce.clone()
     };
     Ok(Box::new(move |predictions, targets| {
@@ -167,6 +170,7 @@ fn binary(bins: &[EventBin]) -> Vec<Bin> {
     let two = |r: f64| vec![1.0 - r, r];
     let bin = |bin: &EventBin| Bin {
         size: bin.size as usize,
+        weight: bin.weight,
         prediction: two(bin.probability),
         frequency: two(bin.frequency),
     };

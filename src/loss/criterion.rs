@@ -50,6 +50,7 @@ impl<P: Predictive, F: Fn(&P, &P::Targets) -> Tensor<1>> Criterion<P> for F {
 /// Burn's cross-entropy, whichever input it was configured for.
 impl Criterion for CrossEntropyLoss {
     fn value(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Tensor<1> {
+        predictions.assert_unweighted(); // `ScoreLoss` of the log score takes weights
         let (logits, input) = match predictions.logits() {
             Some(logits) => (true, logits),
             None => (false, predictions.probabilities()),

@@ -126,8 +126,9 @@ impl FocalLoss {
 
 impl Criterion for FocalLoss {
     fn value(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Tensor<1> {
+        let (predictions, weights) = &predictions.batch_parts();
         let kept = labels.kept(&self.pad_tokens);
-        mean_of_kept(self.values(predictions, labels), kept)
+        mean_of_kept(self.values(predictions, labels), kept, weights)
     }
 
     fn pad_tokens(&self) -> Option<&[usize]> {

@@ -74,7 +74,7 @@ impl<C> LensLoss<C> {
 
 impl<C: Criterion> Criterion for LensLoss<C> {
     fn value(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Tensor<1> {
-        predictions.assert_targets(labels);
+        predictions.batch_parts().0.assert_targets(labels);
         let m = predictions.classes();
         let of = |(predictions, labels): (Categorical, Tensor<1, Int>)| {
             self.criterion.value(&predictions, &labels)

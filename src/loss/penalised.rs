@@ -133,7 +133,7 @@ impl<B, P> PenalisedLoss<B, P> {
         if let Err(error) = check_samples("the base loss", 1, predictions.len()) {
             panic!("{error}");
         }
-        predictions.assert_targets(targets);
+        predictions.batch_parts().0.assert_targets(targets);
         PenalisedTerms {
             base: self.base.value(predictions, targets),
             penalty: self.penalty.value(compared, compared_targets),

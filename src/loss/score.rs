@@ -53,7 +53,7 @@ impl<S: Clone + Debug + Send> ScoreLoss<S> {
         Self { pad_tokens, ..self }
     }
 
-    /// Returns the mean score, `[1]`, in the dtype of the input: of logits and labels, or of predictions
+    /// Returns the mean score, by the weights of [`weighted_batch`](Predictive::weighted_batch) if there are any, `[1]`, in the dtype of the input: of logits and labels, or of predictions
     /// and their targets, see [`Input`].
     ///
     /// # Panics
@@ -66,7 +66,7 @@ impl<S: Clone + Debug + Send> ScoreLoss<S> {
         self.value(&input.into_predictions(), targets.borrow())
     }
 
-    /// Returns the score of each sample, `[n]`, padding included.
+    /// Returns the score of each sample, `[n]`, padding included and whatever the weights.
     ///
     /// # Panics
     ///
@@ -75,7 +75,7 @@ impl<S: Clone + Debug + Send> ScoreLoss<S> {
     where
         S: Score<I::Predictions>,
     {
-        let (predictions, targets) = (input.into_predictions(), targets.borrow());
+        let (predictions, targets) = (input.into_predictions().batch_parts().0, targets.borrow());
         predictions.assert_targets(targets);
         self.score.values(&predictions, targets)
     }
@@ -83,9 +83,10 @@ impl<S: Clone + Debug + Send> ScoreLoss<S> {
 
 impl<P: Predictive, S: Score<P> + Clone + Send> Criterion<P> for ScoreLoss<S> {
     fn value(&self, predictions: &P, targets: &P::Targets) -> Tensor<1> {
+        let (predictions, weights) = &predictions.batch_parts();
         predictions.assert_targets(targets);
         let values = self.score.values(predictions, targets);
-        mean_of_kept(values, targets.kept(&self.pad_tokens))
+        mean_of_kept(values, targets.kept(&self.pad_tokens), weights)
     }
 
     fn pad_tokens(&self) -> Option<&[usize]> {
@@ -93,13 +94,23 @@ impl<P: Predictive, S: Score<P> + Clone + Send> Criterion<P> for ScoreLoss<S> {
     }
 }
 
-/// The mean of the values of samples that count, `[n]` to `[1]`; 0 if there are none.
-pub(super) fn mean_of_kept(values: Tensor<1>, kept: Option<Tensor<1, Bool>>) -> Tensor<1> {
-    let Some(kept) = kept else {
+/// The mean of the values of samples that count, `[n]` to `[1]`, by their weights if there are any, `[n, 1]`; 0 if
+/// there are none.
+pub(super) fn mean_of_kept(
+    values: Tensor<1>,
+    kept: Option<Tensor<1, Bool>>,
+    weights: &Option<Tensor<2>>,
+) -> Tensor<1> {
+    if kept.is_none() && weights.is_none() {
         return values.mean();
+    }
+    let counts = match weights {
+        Some(weights) => weights.clone().squeeze_dim(1),
+        None => values.ones_like(),
     };
-    let dropped = kept.bool_not();
-    let share = values.ones_like().mask_fill(dropped.clone(), 0.0).mean();
+    let dropped = kept.map_or_else(|| counts.clone().equal_elem(0.0), Tensor::bool_not);
+    let counts = counts.mask_fill(dropped.clone(), 0.0);
+    let share = counts.clone().mean();
     let none = share.clone().equal_elem(0.0);
-    values.mask_fill(dropped, 0.0).mean() / share.mask_fill(none, 1.0)
+    (values.mask_fill(dropped, 0.0) * counts).mean() / share.mask_fill(none, 1.0)
 }

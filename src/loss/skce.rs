@@ -194,9 +194,10 @@ impl<K: Clone + Debug + Send> SkceLoss<K> {
 
 impl<P: Geometry, K: JointKernel<P> + Send> Criterion<P> for SkceLoss<K> {
     fn value(&self, predictions: &P, targets: &P::Targets) -> Tensor<1> {
+        let (plain, weights) = &predictions.batch_parts();
         let kernel = self.skce.kernel.for_training();
         let kernel = match self.scale {
-            SkceScale::Standardised => kernel.fixed_on_host(predictions),
+            SkceScale::Standardised => kernel.fixed_on_host(plain),
             _ => kernel,
         };
         let skce = Skce {
@@ -213,7 +214,8 @@ impl<P: Geometry, K: JointKernel<P> + Send> Criterion<P> for SkceLoss<K> {
             SkceScale::Root => root(value),
             SkceScale::Standardised if predictions.len() < 2 => value,
             SkceScale::Standardised => {
-                value / skce.kernel.null_deviation(predictions, targets, kept)
+                let kernel = &skce.kernel;
+                value / kernel.weighted_null_deviation(plain, targets, kept, weights.clone())
             }
         }
     }

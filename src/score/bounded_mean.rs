@@ -1,6 +1,7 @@
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::{
+    distribution::Weights,
     error::Result,
     estimator::{ASYMPTOTIC_FLOOR, Interval, MeanEstimate, check_level},
 };
@@ -20,6 +21,9 @@ use crate::{
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoundedMean {
     terms: Vec<f64>,
+    weights: Weights,
+    /// The weight of the added term: the largest.
+    heaviest: f64,
     least: f64,
     greatest: f64,
 }
@@ -37,6 +41,18 @@ impl BoundedMean {
             least: terms.iter().copied().fold(least, f64::min),
             greatest: terms.iter().copied().fold(greatest, f64::max),
             terms,
+            weights: Weights::default(),
+            heaviest: 1.0,
+        }
+    }
+
+    /// The weighted mean of the same terms. The limits are quantiles of `Σ w_i D_i x_i/Σ w_i D_i`, where the added term
+    /// has the largest of the weights: what has not happened could have happened there (Fay and Feuer 1997).
+    pub fn with_weights(self, weights: Weights) -> Self {
+        Self {
+            heaviest: weights.all(self.terms.len()).fold(0.0, f64::max),
+            weights,
+            ..self
         }
     }
 
@@ -58,9 +74,11 @@ impl BoundedMean {
     /// most extreme term as the bound hold in 83 of 100 cases, with this one in 95.)
     pub(crate) fn without_bounds(
         terms: Vec<f64>,
+        weights: &Weights,
         lists: impl IntoIterator<Item = Vec<(f64, f64)>>,
     ) -> Self {
-        let mean = terms.iter().sum::<f64>() / terms.len() as f64;
+        let weighted = terms.iter().zip(weights.all(terms.len()));
+        let mean = weighted.map(|(x, w)| w * x).sum::<f64>() / weights.total(terms.len());
         let (least, greatest) = extremes(lists);
         let bound = |expected: f64, extreme: f64| {
             let beyond = (extreme - mean) / (expected - mean);
@@ -81,6 +99,11 @@ impl BoundedMean {
         &self.terms
     }
 
+    /// The weighted mean of the terms.
+    pub(crate) fn estimate(&self) -> f64 {
+        MeanEstimate::weighted(&self.terms, &self.weights).estimate
+    }
+
     /// The two-sided confidence interval of the expectation of the mean. From one term all numbers.
     ///
     /// # Errors
@@ -88,7 +111,7 @@ impl BoundedMean {
     /// A level that is not between 0 and 1.
     pub fn interval(&self, level: f64) -> Result<Interval> {
         Ok(Interval {
-            estimate: MeanEstimate::of(&self.terms).estimate,
+            estimate: self.estimate(),
             lower: self.lower_limit(level)?,
             upper: self.quantile(self.greatest, normal_quantile(level)),
             level,
@@ -176,7 +199,11 @@ impl BoundedMean {
                 f64::NEG_INFINITY
             };
         }
-        let distances = || self.terms.iter().chain([&added]).map(|x| x - value);
+        let weights = self.weights.all(self.terms.len()).chain([self.heaviest]);
+        let distances = || {
+            let terms = self.terms.iter().chain([&added]).zip(weights.clone());
+            terms.map(|(x, w)| w * (x - value))
+        };
         let least = distances().fold(f64::INFINITY, f64::min);
         let greatest = distances().fold(f64::NEG_INFINITY, f64::max);
         if least >= 0.0 || greatest <= 0.0 {
@@ -280,7 +307,7 @@ mod tests {
         for _ in 0..400 {
             let terms: Vec<f64> = (0..8).map(|_| square(16.0)).collect();
             let expected = (0..8).map(|_| (square(1.0), 1.0)).collect();
-            let mean = BoundedMean::without_bounds(terms, [expected]);
+            let mean = BoundedMean::without_bounds(terms, &Weights::default(), [expected]);
             let (low, high) = mean.interval(0.95).unwrap().ends();
             held += i32::from(low <= 16.0 && 16.0 <= high);
         }
@@ -290,7 +317,7 @@ mod tests {
         let list = vec![(-2.0, 1.0), (2.0, 1.0)];
         let terms = vec![-1.0, 0.5, 1.0];
         assert_eq!(
-            BoundedMean::without_bounds(terms.clone(), [list.clone()]),
+            BoundedMean::without_bounds(terms.clone(), &Weights::default(), [list.clone()]),
             BoundedMean::with_missed(terms, [list])
         );
     }

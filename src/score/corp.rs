@@ -99,7 +99,7 @@ impl Corp {
         predictions: &Categorical,
         labels: &Tensor<1, Int>,
     ) -> Result<Self> {
-        let outcomes = event.outcomes(predictions, labels)?;
+        let outcomes = event.weighted_outcomes(predictions, labels)?;
         let mean = match (predictions.classes(), event) {
             (2, _) => score.mean(predictions, labels)?,
             (_, event) => {
@@ -108,12 +108,12 @@ impl Corp {
             }
         };
         let blocks = outcomes.isotonic();
-        let n = outcomes.samples() as f64;
+        let n = outcomes.total();
         let two = |frequency: f64| [1.0 - frequency, frequency];
-        let hits: usize = blocks.iter().map(|block| block.hits).sum();
-        let marginal = two(hits as f64 / n);
+        let hits: f64 = blocks.iter().map(|block| block.hits).sum();
+        let marginal = two(hits / n);
         let mean_of = |of: &dyn Fn(&[f64]) -> f64| {
-            let term = |block: &Block| block.samples as f64 / n * of(&two(block.frequency()));
+            let term = |block: &Block| block.weight / n * of(&two(block.frequency()));
             blocks.iter().map(term).sum::<f64>()
         };
         Ok(Self {

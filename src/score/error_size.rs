@@ -2,6 +2,7 @@ use statrs::distribution::{Beta, ContinuousCDF};
 
 use super::{BoundedMean, Interval, MeanEstimate};
 use crate::{
+    distribution::Weights,
     error::{Error, Result, check_parameter},
     estimator::{ASYMPTOTIC_FLOOR, check_level, student},
 };
@@ -29,6 +30,8 @@ pub(super) enum SizeLaw {
         order: f64,
     },
     Count(Count),
+    /// A weighted frequency of an event.
+    Frequency(Frequency),
 }
 
 /// An unbiased estimate of the power of this order of an error that is at most `most`: quadratic in the residuals.
@@ -46,10 +49,10 @@ impl QuadraticSize {
     /// The hull of Student's interval and of all `θ` with `(estimate − θ)² ≤ t² (variance + slope θ)`.
     fn interval(&self, level: f64) -> Result<(f64, f64)> {
         let (lower, upper) = self.power.interval(level)?.ends();
-        if self.power.samples < 2 {
+        if self.power.effective < 2.0 {
             return Ok((0.0, rooted(self.most, self.order)));
         }
-        let freedom = self.power.samples as f64 - 1.0;
+        let freedom = self.power.effective - 1.0;
         let t = student::upper_quantile(0.5 * (1.0 - level), freedom);
         let estimate = self.power.estimate;
         let middle = estimate + 0.5 * t * t * self.slope;
@@ -76,15 +79,33 @@ pub(super) struct Count {
     pub of_events: bool,
 }
 
+/// A promised frequency less the weighted frequency of an event.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Frequency {
+    pub promised: f64,
+    /// The mean of the occurrences, and that of what did not occur.
+    pub of_event: [BoundedMean; 2],
+}
+
+impl Frequency {
+    pub fn new(promised: f64, occurred: Vec<f64>, weights: &Weights) -> Self {
+        let others = occurred.iter().map(|c| 1.0 - c).collect();
+        let mean = |terms| BoundedMean::new(terms, 0.0, 1.0).with_weights(weights.clone());
+        Self {
+            promised,
+            of_event: [mean(occurred), mean(others)],
+        }
+    }
+}
+
 impl ErrorSize {
     pub(super) fn of(law: SizeLaw) -> Self {
         let estimate = match &law {
             SizeLaw::Mean(mean) => mean.estimate,
             SizeLaw::Quadratic(form) => rooted(form.power.estimate, form.order),
-            SizeLaw::AtLeast { power, order } => {
-                rooted(MeanEstimate::of(power.terms()).estimate, *order)
-            }
+            SizeLaw::AtLeast { power, order } => rooted(power.estimate(), *order),
             SizeLaw::Count(count) => count.promised - count.successes / count.trials,
+            SizeLaw::Frequency(law) => law.promised - law.of_event[0].estimate(),
         };
         Self {
             estimate,
@@ -123,6 +144,10 @@ impl ErrorSize {
                 let (least, most) = clopper_pearson(count.successes, count.trials, level);
                 (count.promised - most, count.promised - least)
             }
+            SizeLaw::Frequency(law) => {
+                let (least, most) = law.of_event[0].interval(level)?.ends();
+                (law.promised - most, law.promised - least)
+            }
         };
         Ok(Interval {
             estimate: self.estimate,
@@ -149,11 +174,11 @@ impl ErrorSize {
         check_parameter(is_valid, name, tolerance, expected)?;
         self.check_errors()?;
         let of_mean = |mean: &MeanEstimate, tolerance: f64, error: f64| {
-            let p = match (mean.samples, error) {
-                (..2, _) => 1.0,
+            let p = match (mean.effective, error) {
+                (..2.0, _) => 1.0,
                 (_, 0.0) => f64::from(mean.estimate <= tolerance),
-                (samples, _) => {
-                    student::upper_tail((mean.estimate - tolerance) / error, samples as f64 - 1.0)
+                (effective, _) => {
+                    student::upper_tail((mean.estimate - tolerance) / error, effective - 1.0)
                 }
             };
             p.max(ASYMPTOTIC_FLOOR)
@@ -170,6 +195,12 @@ impl ErrorSize {
                 let over = below(count.promised - tolerance, count.successes);
                 let failures = count.trials - count.successes;
                 let under = below(1.0 - count.promised - tolerance, failures);
+                (2.0 * over.min(under)).min(1.0)
+            }
+            SizeLaw::Frequency(law) => {
+                let [event, others] = &law.of_event;
+                let over = others.p_value_above(1.0 - law.promised + tolerance);
+                let under = event.p_value_above(law.promised + tolerance);
                 (2.0 * over.min(under)).min(1.0)
             }
         })

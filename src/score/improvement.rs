@@ -6,8 +6,8 @@ use super::{
     proper_score::check_scores,
 };
 use crate::{
-    distribution::{Predictive, Targets},
-    error::Result,
+    distribution::{Predictive, Targets, Weights},
+    error::{Error, Result},
     estimator::differences,
     kernel::Kernel,
 };
@@ -83,12 +83,13 @@ impl Improvement {
         Q: Predictive<Targets = P::Targets>,
         S: Score<P> + Score<Q> + ?Sized,
     {
+        let (plain_before, plain_after) = (before.parted().0, after.parted().0);
         Self::by(
             (before, &|targets| {
-                Score::<P>::each_or_infinite(score, before, targets)
+                Score::<P>::each_or_infinite(score, &plain_before, targets)
             }),
             (after, &|targets| {
-                Score::<Q>::each_or_infinite(score, after, targets)
+                Score::<Q>::each_or_infinite(score, &plain_after, targets)
             }),
             targets,
             Score::<P>::name(score),
@@ -111,6 +112,8 @@ impl Improvement {
         P: Predictive,
         Q: Predictive<Targets = P::Targets>,
     {
+        let (_, weights) = before.parted();
+        check_same_weights(&weights, &after.parted().1)?;
         let finite = |when, values: Result<Vec<f64>>| {
             let values = values.and_then(|values| check_scores(name, values, targets));
             values.map_err(|error| error.of(when))
@@ -134,19 +137,19 @@ impl Improvement {
             missed.push(differences.into_iter().zip(probabilities).collect());
         }
         let differences = differences(&before_each, &after_each, size);
-        let [before, after, difference] =
-            [&before_each, &after_each, &differences].map(|values| MeanEstimate::of(values));
+        let [before, after, difference] = [&before_each, &after_each, &differences]
+            .map(|values| MeanEstimate::weighted(values, &weights));
         let law = if is_of_classes {
             BoundedMean::with_missed(differences, missed)
         } else {
-            BoundedMean::without_bounds(differences, missed)
+            BoundedMean::without_bounds(differences, &weights, missed)
         };
         Ok(Self {
             before,
             after,
             difference,
             injective: None,
-            law: Law::Bounded(law),
+            law: Law::Bounded(law.with_weights(weights)),
         })
     }
 
@@ -212,6 +215,17 @@ impl Improvement {
             ),
         }
     }
+}
+
+/// Checks that predictions before and after have the same weights.
+pub(super) fn check_same_weights(before: &Weights, after: &Weights) -> Result<()> {
+    if before == after {
+        return Ok(());
+    }
+    Err(Error::Unsupported {
+        what: "the sample weights of the predictions before and after differ".into(),
+        expected: "the same weights of the same samples",
+    })
 }
 
 const OF_SKCE: &str = "the difference of two SKCE";

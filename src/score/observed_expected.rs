@@ -2,7 +2,7 @@ use std::fmt;
 
 use burn::tensor::{Int, Tensor};
 
-use super::{Interval, error_size::clopper_pearson};
+use super::{BoundedMean, Interval, error_size::clopper_pearson};
 use crate::{
     distribution::{Categorical, Predictive},
     error::{Error, Result},
@@ -53,6 +53,34 @@ impl ObservedExpected {
         })
     }
 
+    /// The ratio of data with its interval. With weights of the samples it is the weighted frequency over the weighted
+    /// mean probability, with the interval of a [`BoundedMean`](super::BoundedMean).
+    ///
+    /// # Errors
+    ///
+    /// As [`of`](Self::of) and [`ratio`](Self::ratio).
+    pub fn interval(
+        event: Event,
+        predictions: &Categorical,
+        labels: &Tensor<1, Int>,
+        level: f64,
+    ) -> Result<Interval> {
+        let outcomes = event.weighted_outcomes(predictions, labels)?;
+        if !outcomes.weights.are_given() {
+            return Self::of(event, &predictions.parted().0, labels)?.ratio(level);
+        }
+        let expected = check_expected(outcomes.mean(|r, _| r))?;
+        let occurred = outcomes.pairs().map(|(_, c)| c).collect();
+        let frequency = BoundedMean::new(occurred, 0.0, 1.0).with_weights(outcomes.weights);
+        let interval = frequency.interval(level)?;
+        Ok(Interval {
+            estimate: interval.estimate / expected,
+            lower: interval.lower / expected,
+            upper: interval.upper / expected,
+            level,
+        })
+    }
+
     /// The ratio with the interval of Clopper and Pearson (1934) for the frequency, divided by the mean
     /// probability: at least of its level at every sample size, given the predictions, with no events as well.
     /// It is wider than need be where the frequencies of samples differ (Hoeffding 1956).
@@ -62,12 +90,7 @@ impl ObservedExpected {
     /// A level that is not between 0 and 1; a mean probability of 0, for which there is no ratio.
     pub fn ratio(&self, level: f64) -> Result<Interval> {
         check_level(level)?;
-        if self.expected <= 0.0 {
-            return Err(Error::Unsupported {
-                what: "the ratio of observed to expected events where none is expected".into(),
-                expected: "a probability above 0",
-            });
-        }
+        check_expected(self.expected)?;
         let (events, n) = (self.observed as f64, self.samples as f64);
         let (least, most) = clopper_pearson(events, n, level);
         Ok(Interval {
@@ -77,6 +100,16 @@ impl ObservedExpected {
             level,
         })
     }
+}
+
+fn check_expected(expected: f64) -> Result<f64> {
+    if expected > 0.0 {
+        return Ok(expected);
+    }
+    Err(Error::Unsupported {
+        what: "the ratio of observed to expected events where none is expected".into(),
+        expected: "a probability above 0",
+    })
 }
 
 impl fmt::Display for ObservedExpected {

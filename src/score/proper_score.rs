@@ -98,7 +98,9 @@ pub trait Score<P: Predictive>: Debug {
     /// The mean score from data, with its standard error.
     /// The errors are those of [`each`](Self::each).
     fn mean(&self, predictions: &P, targets: &P::Targets) -> Result<MeanEstimate> {
-        Ok(MeanEstimate::of(&self.each(predictions, targets)?))
+        let (plain, weights) = predictions.parted();
+        let each = self.each(&plain, targets)?;
+        Ok(MeanEstimate::weighted(&each, &weights))
     }
 
     /// The upper bound `U_S = E[S] − inf_P g_S(P)` of the proper calibration error (Gruber and Buettner

@@ -2,13 +2,14 @@ use burn::tensor::{Int, Tensor};
 
 use super::{
     ErrorSize, MeanEstimate,
-    error_size::{Count, FEWEST_ERRORS, QuadraticSize, SizeLaw},
+    error_size::{Count, FEWEST_ERRORS, Frequency, QuadraticSize, SizeLaw},
 };
 use crate::{
     distribution::{Categorical, Geometry, Marginals, Predictive},
     error::{Result, check_parameter, check_samples},
     estimator::{
-        Binning, Event, JointKernel, Skce, SkceForm, Tce, TceForm, regression::IntervalCoverage,
+        Binning, Event, EventBin, JointKernel, Skce, SkceForm, Tce, TceForm,
+        regression::IntervalCoverage,
     },
     ops::Computation,
 };
@@ -64,6 +65,7 @@ pub trait Quantify<P: Predictive = Categorical> {
 /// Cost: `n²·m` operations in tiles, `n·B·m` for blocks.
 impl<P: Geometry, K: JointKernel<P>> Quantify<P> for Skce<K> {
     fn size(&self, predictions: &P, targets: &P::Targets) -> Result<ErrorSize> {
+        let (predictions, weights) = predictions.parted();
         self.form.check_size(predictions.len())?;
         if !matches!(self.form, SkceForm::Block(_)) {
             let what = "a jackknife standard error of the SKCE";
@@ -79,13 +81,17 @@ impl<P: Geometry, K: JointKernel<P>> Quantify<P> for Skce<K> {
             }
             _ => FEWEST_ERRORS,
         };
-        let pairs = (self.kernel).fair_pairs(Computation::Auto, predictions, targets)?;
-        let power = MeanEstimate::of(&pairs.unbiased_values(self.form));
+        let pairs = (self.kernel)
+            .fair_pairs(Computation::Auto, &predictions, targets)?
+            .weighted(&weights);
+        let (values, of_values) = pairs.unbiased_values(self.form);
+        let power = MeanEstimate::weighted(&values, &of_values);
         let law = match self.form {
             SkceForm::Block(_) => SizeLaw::Mean(power),
             _ => {
                 let squares = pairs.sum_of_squares();
-                let variance = 2.0 * squares.max(0.0) / (n * (n - 1.0)).powi(2);
+                let pairs = weights.pairs(predictions.len());
+                let variance = 2.0 * squares.max(0.0) / pairs.powi(2);
                 let most = 4.0 * (0.5 * variance).sqrt();
                 let slope = power.standard_error.powi(2) / power.estimate;
                 SizeLaw::Quadratic(QuadraticSize {
@@ -129,44 +135,54 @@ impl Quantify for Tce {
             self.form.order(),
             "the unbiased form, whose size can be told",
         )?;
-        let outcomes = self.event.outcomes(predictions, labels)?;
+        let outcomes = self.event.weighted_outcomes(predictions, labels)?;
+        let weights = &outcomes.weights;
+        let effective = weights.effective(outcomes.samples());
         let binning = match self.binning {
             Binning::EqualMass { bins } => Binning::EqualMass {
-                bins: bins.min((outcomes.samples() / LEAST_BIN).max(1)),
+                bins: bins.min((effective.round() as usize / LEAST_BIN).max(1)),
             },
             binning => binning,
         };
         let estimate = self.with_binning(binning).power(predictions, labels)?;
         let pairs: Vec<(f64, f64)> = outcomes.pairs().collect();
-        let n = pairs.len() as f64;
+        let total = outcomes.total();
+        let gaps_of = |bin: &Vec<usize>| {
+            let gap = |i: usize| (weights.at(i), pairs[i].0 - pairs[i].1);
+            bin.clone().into_iter().map(gap)
+        };
         // the gap, its share of the samples, and the variance of the gap
         let of_bin = |bin: &Vec<usize>| {
-            let size = bin.len() as f64;
-            let gaps = || bin.iter().map(|&i| pairs[i].0 - pairs[i].1);
-            let gap = gaps().sum::<f64>() / size;
-            let square: f64 = gaps().map(|d| (d - gap) * (d - gap)).sum();
-            let events: f64 = bin.iter().map(|&i| pairs[i].1).sum();
-            let smooth = (events + 1.0) / (size + 2.0);
-            let v = (square / (size - 1.0)).max(smooth * (1.0 - smooth)) / size;
-            (gap, size / n, v)
+            // without weights Σw and Σw² are the number of samples, which is their effective number
+            let of = EventBin::of(bin, weights, |i| pairs[i]);
+            let (gaps, size) = (gaps_of(bin), of.size);
+            let gap = gaps.clone().map(|(w, d)| w * d).sum::<f64>() / of.weight;
+            let square: f64 = gaps.map(|(w, d)| w * w * ((d - gap) * (d - gap))).sum();
+            let events: f64 = bin.iter().map(|&i| weights.at(i) * pairs[i].1).sum();
+            let smooth = (events * (size / of.weight) + 1.0) / (size + 2.0);
+            let variance = square / (of.squares() - of.squares() / size);
+            let v = variance.max(smooth * (1.0 - smooth)) / size;
+            (gap, of.weight / total, v)
         };
-        let partition = binning.partition_rows(&outcomes.probability, 1)?;
+        let partition = binning.partition_weighted(&outcomes.probability, 1, weights)?;
         let (mut calibrated, mut of_gaps, mut slope) = (0.0, 0.0, 0.0);
-        for (gap, share, v) in partition.iter().filter(|bin| bin.len() > 1).map(of_bin) {
+        let are_several = |bin: &&Vec<usize>| EventBin::of(bin, weights, |i| pairs[i]).size > 1.0;
+        for (gap, share, v) in partition.iter().filter(are_several).map(of_bin) {
             calibrated += 2.0 * (share * v).powi(2);
             of_gaps += 4.0 * share * share * (gap * gap - v).max(0.0) * v;
             slope += 4.0 * share * share * v;
         }
         let most_of = |bin: &Vec<usize>| {
-            let size = bin.len() as f64;
-            let probability = bin.iter().map(|&i| pairs[i].0).sum::<f64>() / size;
-            size / n * probability.max(1.0 - probability).powi(2)
+            let of = EventBin::of(bin, weights, |i| pairs[i]);
+            let probability = of.probability;
+            of.weight / total * probability.max(1.0 - probability).powi(2)
         };
         let most = partition.iter().map(most_of).sum();
         let power = MeanEstimate {
             estimate,
             standard_error: (calibrated + of_gaps).sqrt(),
             samples: pairs.len(),
+            effective,
         };
         Ok(ErrorSize::of(SizeLaw::Quadratic(QuadraticSize {
             power,
@@ -192,7 +208,12 @@ pub struct Overconfidence {
 
 impl Quantify for Overconfidence {
     fn size(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<ErrorSize> {
-        let outcomes = self.event.outcomes(predictions, labels)?;
+        let outcomes = self.event.weighted_outcomes(predictions, labels)?;
+        if outcomes.weights.are_given() {
+            let (promised, occurred) = (outcomes.mean(|r, _| r), outcomes.pairs().map(|(_, c)| c));
+            let law = Frequency::new(promised, occurred.collect(), &outcomes.weights);
+            return Ok(ErrorSize::of(SizeLaw::Frequency(law)));
+        }
         let trials = outcomes.samples() as f64;
         Ok(ErrorSize::of(SizeLaw::Count(Count {
             promised: outcomes.probability.iter().sum::<f64>() / trials,

@@ -1,6 +1,9 @@
 use burn::tensor::{Int, Tensor};
 
-use super::{Improvement, MeanEstimate, improvement::Law};
+use super::{
+    Improvement, MeanEstimate,
+    improvement::{Law, check_same_weights},
+};
 use crate::{
     distribution::{Categorical, Predictive},
     error::{Result, check_samples},
@@ -63,6 +66,9 @@ impl<K: JointKernel<Categorical>> Skce<K> {
         after: &Categorical,
         labels: &Tensor<1, Int>,
     ) -> Result<Improvement> {
+        let ((before, weights), (after, of_after)) = (before.parted(), after.parted());
+        check_same_weights(&weights, &of_after)?;
+        let (before, after) = (&before, &after);
         before.check_labels(labels)?;
         let comparable = before.check_like(after);
         comparable.map_err(|error| error.of("after"))?;
@@ -76,12 +82,13 @@ impl<K: JointKernel<Categorical>> Skce<K> {
         let errors = errors[0].min(errors[1]);
         let fixed = self.kernel.fixed(before)?;
         let kernel = fixed.on_predictions();
-        let before = fixed.pairs(before, labels)?;
-        let after = fixed.pairs(after, labels)?;
-        let [before, after] = [&before, &after].map(|pairs| pairs.unbiased_values(self.form));
+        let before = fixed.pairs(before, labels)?.weighted(&weights);
+        let after = fixed.pairs(after, labels)?.weighted(&weights);
+        let (before, weights) = before.unbiased_values(self.form);
+        let (after, _) = after.unbiased_values(self.form);
         let differences = differences(&before, &after, 1.0);
         let [before, after, difference] =
-            [&before, &after, &differences].map(|values| MeanEstimate::of(values));
+            [&before, &after, &differences].map(|values| MeanEstimate::weighted(values, &weights));
         Ok(Improvement {
             before,
             after,

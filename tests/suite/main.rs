@@ -18,6 +18,7 @@ mod properties;
 mod quantile_forecasts;
 mod recalibration;
 mod score;
+mod weights;
 
 mod distribution {
     mod dirichlet;

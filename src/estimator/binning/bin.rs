@@ -1,8 +1,13 @@
+use crate::distribution::Weights;
+
 /// The contents of a bin.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Bin {
     /// The number of samples.
     pub size: usize,
+    /// The sum of the weights of its samples: their number where there are none.
+    #[serde(skip)]
+    pub weight: f64,
     /// Their mean prediction.
     pub prediction: Vec<f64>,
     /// The frequency of each class among their labels.
@@ -16,20 +21,25 @@ impl Bin {
         predictions: &[f64],
         labels: &[usize],
         classes: usize,
+        weights: &Weights,
     ) -> Self {
         let mut prediction = vec![0.0; classes];
         let mut frequency = vec![0.0; classes];
-        let weight = 1.0 / rows.len() as f64;
+        let weight = weights.sum(rows);
+        let share = 1.0 / weight;
         for &row in rows {
             let p = &predictions[row * classes..(row + 1) * classes];
-            prediction.iter_mut().zip(p).for_each(|(sum, p)| *sum += p);
-            frequency[labels[row]] += 1.0;
+            let w = weights.at(row);
+            let sums = prediction.iter_mut().zip(p);
+            sums.for_each(|(sum, p)| *sum += w * p);
+            frequency[labels[row]] += w;
         }
         for value in prediction.iter_mut().chain(&mut frequency) {
-            *value *= weight;
+            *value *= share;
         }
         Self {
             size: rows.len(),
+            weight,
             prediction,
             frequency,
         }

@@ -28,7 +28,8 @@ use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    error::{Result, check_count, check_parameter, check_samples},
+    distribution::Weights,
+    error::{Error, Result, check_count, check_parameter, check_samples},
     host::to_vec,
 };
 
@@ -82,6 +83,20 @@ impl Binning {
         points: &[f64],
         dimension: usize,
     ) -> Result<Vec<Vec<usize>>> {
+        self.partition_weighted(points, dimension, &Weights::default())
+    }
+
+    /// As [`partition_rows`](Self::partition_rows), with bins of equal mass by weight.
+    ///
+    /// # Errors
+    ///
+    /// Weights and bins that are split at medians, besides.
+    pub(crate) fn partition_weighted(
+        &self,
+        points: &[f64],
+        dimension: usize,
+        weights: &Weights,
+    ) -> Result<Vec<Vec<usize>>> {
         Ok(match *self {
             Self::Uniform { bins } => {
                 check_count("the number of bins", bins)?;
@@ -92,7 +107,13 @@ impl Binning {
                 let name = "the dimension of points in bins of equal mass";
                 let expected = "1, the probability of one event";
                 check_parameter(dimension == 1, name, dimension as f64, expected)?;
-                equal_mass::partition(points, bins)
+                equal_mass::partition(points, bins, weights)
+            }
+            Self::MedianVariance { .. } if weights.are_given() => {
+                return Err(Error::Unsupported {
+                    what: "bins that are split at medians take no sample weights".into(),
+                    expected: "bins of equal width or of equal mass",
+                });
             }
             Self::MedianVariance { minimum } => {
                 check_count("the minimum size of a bin", minimum)?;

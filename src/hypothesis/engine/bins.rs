@@ -1,6 +1,6 @@
 use super::{EachSet, Evaluator};
 use crate::{
-    distribution::{Categorical, Flip, LabelSets},
+    distribution::{Categorical, Flip, LabelSets, Predictive},
     error::Result,
     estimator::{Binning, Event, EventBin},
 };
@@ -12,30 +12,31 @@ pub fn binned_error<F: Fn(&[EventBin]) -> f64 + Sync>(
     binning: Binning,
     error: F,
 ) -> Result<impl Evaluator<LabelSets> + use<F>> {
+    let (predictions, weights) = predictions.parted();
     event.check(predictions.classes())?;
     let rows = predictions.rows();
     let probabilities = event.probabilities(&rows);
-    let partition = binning.partition_rows(&probabilities, 1)?;
+    let partition = binning.partition_weighted(&probabilities, 1, &weights)?;
     let bin = number_of_each(&partition, probabilities.len());
     // where all labels are the most likely class
-    let likely = |&i: &usize| {
+    let likely = |i: usize| {
         let occurs = event.occurs(rows.top[i], rows.top[i]);
         (probabilities[i], f64::from(occurs))
     };
-    let of_bin = |members: &Vec<usize>| EventBin::of(members.iter().map(likely));
+    let of_bin = |members: &Vec<usize>| EventBin::of(members, &weights, likely);
     let bins: Vec<EventBin> = partition.iter().map(of_bin).collect();
     Ok(EachSet(move |flips: &[Flip]| {
         let mut changes = vec![(0.0, 0.0); bins.len()];
         for flip in flips {
             let i = flip.sample as usize;
-            let change = event_change(event, rows.top[i], flip);
+            let (w, change) = (weights.at(i), event_change(event, rows.top[i], flip));
             let (count, squares) = &mut changes[bin[i] as usize];
-            *count += change;
-            *squares += change * (1.0 - 2.0 * probabilities[i]); // (r − c)²
+            *count += w * change;
+            *squares += w * w * (change * (1.0 - 2.0 * probabilities[i])); // (r − c)²
         }
         let changed = |(bin, (count, squares)): (&EventBin, (f64, f64))| EventBin {
-            frequency: (bin.frequency * bin.size + count) / bin.size,
-            square: bin.square + squares / bin.size,
+            frequency: (bin.frequency * bin.weight + count) / bin.weight,
+            square: bin.square + squares / bin.squares(),
             ..*bin
         };
         error(&bins.iter().zip(changes).map(changed).collect::<Vec<_>>())
@@ -67,11 +68,13 @@ pub fn cumulative_gap(
     event: Event,
     most: usize,
 ) -> Result<impl Evaluator<LabelSets> + use<>> {
+    let (predictions, weights) = predictions.parted();
     event.check(predictions.classes())?;
     let rows = predictions.rows();
     let probabilities = event.probabilities(&rows);
     let mut order: Vec<usize> = (0..probabilities.len()).collect();
     order.sort_by(|&i, &j| probabilities[i].total_cmp(&probabilities[j]));
+    let total = weights.total(order.len());
     // the rank of each sample's probability among those at which the gap is taken, and Σ (c − r) over the samples of
     // each rank where all labels are the most likely class
     let (mut rank, mut gaps) = (vec![0u32; order.len()], Vec::new());
@@ -87,7 +90,7 @@ pub fn cumulative_gap(
         ties.iter().for_each(|&i| rank[i] = last as u32);
         let gap = |&i: &usize| {
             let top = rows.top[i];
-            f64::from(event.occurs(top, top)) - probabilities[i]
+            weights.at(i) * (f64::from(event.occurs(top, top)) - probabilities[i])
         };
         gaps[last] += ties.iter().map(gap).sum::<f64>();
     }
@@ -95,14 +98,15 @@ pub fn cumulative_gap(
         let mut changes = vec![0.0; gaps.len()];
         for flip in flips {
             let sample = flip.sample as usize;
-            changes[rank[sample] as usize] += event_change(event, rows.top[sample], flip);
+            let change = event_change(event, rows.top[sample], flip);
+            changes[rank[sample] as usize] += weights.at(sample) * change;
         }
         let (mut sum, mut largest) = (0.0, 0.0f64);
         for (gap, change) in gaps.iter().zip(changes) {
             sum += gap + change;
             largest = largest.max(f64::abs(sum));
         }
-        largest / rank.len() as f64
+        largest / total
     }))
 }
 
@@ -113,6 +117,7 @@ pub fn binned_counts(
     predictions: &Categorical,
     bins: usize,
 ) -> Result<(impl Evaluator<LabelSets> + use<>, usize)> {
+    let (predictions, weights) = predictions.parted();
     let rows = predictions.rows();
     let event = match rows.classes {
         2 => Event::Class(1),
@@ -126,12 +131,13 @@ pub fn binned_counts(
         let mut sums = [0.0; 2];
         for &i in members {
             let (top, wrong) = (rows.top[i], rows.error_probability[i]);
+            let w = weights.at(i);
             sums[0] += if event.occurs(top, top) {
-                wrong
+                w * wrong
             } else {
-                -wrong
+                -w * wrong
             };
-            sums[1] += wrong * (1.0 - wrong);
+            sums[1] += w * w * (wrong * (1.0 - wrong));
         }
         sums
     };
@@ -141,7 +147,7 @@ pub fn binned_counts(
         let mut gaps: Vec<f64> = bins.iter().map(|[gap, _]| *gap).collect();
         for flip in flips {
             let i = flip.sample as usize;
-            gaps[bin[i] as usize] += event_change(event, rows.top[i], flip);
+            gaps[bin[i] as usize] += weights.at(i) * event_change(event, rows.top[i], flip);
         }
         let term = |(gap, [_, variance]): (&f64, &[f64; 2])| {
             if *gap == 0.0 {

@@ -1,6 +1,6 @@
 use super::{EachSet, Evaluator};
 use crate::{
-    distribution::{Categorical, Flip, LabelSets},
+    distribution::{Categorical, Flip, LabelSets, Predictive},
     estimator::{Mmce, MmceForm},
     ops::Line,
 };
@@ -10,28 +10,35 @@ pub fn confidence_kernel(
     mmce: &Mmce,
     predictions: &Categorical,
 ) -> impl Evaluator<LabelSets> + use<> {
+    let (predictions, weights) = predictions.parted();
     let (form, rows) = (mmce.form, predictions.rows());
     let confidences: Vec<f64> = (0..rows.samples()).map(|i| rows.confidence(i)).collect();
     let line = Line::new(&confidences, mmce.bandwidth);
+    let n = confidences.len();
+    let (total, pairs) = (weights.total(n), weights.pairs(n));
     EachSet(move |flips: &[Flip]| {
-        let (n, wrong) = (confidences.len() as f64, flips.len() as f64);
+        let wrong: f64 = flips
+            .iter()
+            .map(|flip| weights.at(flip.sample as usize))
+            .sum();
         let (of_right, of_wrong) = match form {
-            MmceForm::Weighted => ((n - wrong).recip(), wrong.recip()),
+            MmceForm::Weighted => ((total - wrong).recip(), wrong.recip()),
             _ => (1.0, 1.0),
         };
-        let of_right = |confidence| (1.0 - confidence) * of_right; // c − r
-        let mut residuals: Vec<f64> = confidences.iter().map(of_right).collect();
+        let of_right = |(confidence, w): (&f64, f64)| w * ((1.0 - confidence) * of_right); // c − r
+        let all = confidences.iter().zip(weights.all(confidences.len()));
+        let mut residuals: Vec<f64> = all.map(of_right).collect();
         for flip in flips {
             let i = flip.sample as usize;
-            residuals[i] = -confidences[i] * of_wrong;
+            residuals[i] = weights.at(i) * (-confidences[i] * of_wrong);
         }
-        let total = line.form(&residuals);
+        let sum = line.form(&residuals);
         match form {
-            MmceForm::Weighted => total,
-            MmceForm::Unweighted => total / (n * n),
+            MmceForm::Weighted => sum,
+            MmceForm::Unweighted => sum / (total * total),
             MmceForm::Unbiased => {
                 let diagonal: f64 = residuals.iter().map(|a| a * a).sum();
-                (total - diagonal) / (n * (n - 1.0))
+                (sum - diagonal) / pairs
             }
         }
     })

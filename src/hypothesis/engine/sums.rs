@@ -4,7 +4,7 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 
 use super::{CAUTION, Detail, Evaluator, p_value_of_sum};
 use crate::{
-    distribution::{Categorical, ClassRows, Flip, LabelSets, Redrawn},
+    distribution::{Categorical, ClassRows, Flip, LabelSets, Predictive, Redrawn, Weights},
     error::Result,
     parallel,
 };
@@ -20,6 +20,9 @@ pub struct SampleSums {
     base: Vec<f64>,
     /// The standard deviations of the means, given the predictions.
     pub deviations: Vec<f64>,
+    weights: Weights,
+    /// The sum of the weights.
+    total: f64,
 }
 
 /// The mean confidence less the accuracy.
@@ -33,34 +36,40 @@ pub const CLASSES: usize = 3;
 
 impl SampleSums {
     pub fn new(predictions: &Categorical) -> Self {
+        let (predictions, weights) = predictions.parted();
         let rows = predictions.rows();
         let (n, width) = (rows.samples(), CLASSES + rows.classes);
         let [base, variance] = parallel::sums(n, width, |i, [base, variance]| {
-            let p = rows.row(i);
+            let (w, p) = (weights.at(i), rows.row(i));
+            let square = w * w;
             let ln: Vec<f64> = p.iter().map(|p| p.ln()).collect();
             let (top, r, wrong) = (
                 rows.top[i] as usize,
                 rows.confidence(i),
                 rows.error_probability[i],
             );
-            base[CONFIDENCE] -= wrong;
-            variance[CONFIDENCE] += r * wrong;
+            base[CONFIDENCE] -= w * wrong;
+            variance[CONFIDENCE] += square * (r * wrong);
             // S = 1 − 2 p_y + ‖p‖²
             let (mean, spread) = moments(p, p);
-            base[BRIER] += 2.0 * (mean - p[top]);
-            variance[BRIER] += 4.0 * spread;
+            base[BRIER] += w * (2.0 * (mean - p[top]));
+            variance[BRIER] += square * (4.0 * spread);
             let (mean, spread) = moments(p, &ln);
-            base[LOG] += mean - ln[top];
-            variance[LOG] += spread;
+            base[LOG] += w * (mean - ln[top]);
+            variance[LOG] += square * spread;
             for (c, &p) in p.iter().enumerate() {
-                base[CLASSES + c] += if c == top { -wrong } else { p };
-                variance[CLASSES + c] += if c == top { r * wrong } else { p * (1.0 - p) };
+                base[CLASSES + c] += w * if c == top { -wrong } else { p };
+                let spread = if c == top { r * wrong } else { p * (1.0 - p) };
+                variance[CLASSES + c] += square * spread;
             }
         });
+        let total = weights.total(n);
         Self {
-            base: base.iter().map(|sum| sum / n as f64).collect(),
-            deviations: variance.iter().map(|v| v.sqrt() / n as f64).collect(),
+            base: base.iter().map(|sum| sum / total).collect(),
+            deviations: variance.iter().map(|v| v.sqrt() / total).collect(),
             rows,
+            weights,
+            total,
         }
     }
 
@@ -69,6 +78,7 @@ impl SampleSums {
         let rows = &self.rows;
         let [squares] = parallel::sums(rows.samples(), self.width(), |i, [squares]| {
             let (p, y) = (rows.row(i), labels[i]);
+            let w = self.weights.at(i).powi(2);
             let ln: Vec<f64> = p.iter().map(|p| p.ln()).collect();
             let (top, wrong) = (rows.top[i] as usize, rows.error_probability[i]);
             let gap = |c: usize| match (c == top, c == y) {
@@ -76,11 +86,11 @@ impl SampleSums {
                 (false, true) => 1.0 - p[c],
                 _ => p[c],
             };
-            squares[CONFIDENCE] += gap(top).powi(2);
-            squares[BRIER] += 4.0 * (p[y] - moments(p, p).0).powi(2);
-            squares[LOG] += (ln[y] - moments(p, &ln).0).powi(2);
+            squares[CONFIDENCE] += w * gap(top).powi(2);
+            squares[BRIER] += w * (4.0 * (p[y] - moments(p, p).0).powi(2));
+            squares[LOG] += w * (ln[y] - moments(p, &ln).0).powi(2);
             for c in 0..p.len() {
-                squares[CLASSES + c] += gap(c).powi(2);
+                squares[CLASSES + c] += w * gap(c).powi(2);
             }
         });
         squares
@@ -108,11 +118,13 @@ impl SampleSums {
     /// Adds what the labels that differ change in the sums.
     fn add(&self, changes: &mut [f64], flips: &[Flip]) {
         let mut ratios = 1.0; // a product, of which one logarithm is taken
-        let rows = &self.rows;
+        let (rows, are_weighted) = (&self.rows, self.weights.are_given());
         rows.for_each_flip(flips, |Flip { sample, class }, [of_top, of_class]| {
-            changes[CONFIDENCE] += 1.0;
-            changes[BRIER] += 2.0 * (of_top - of_class);
+            let w = self.weights.at(sample as usize);
+            changes[CONFIDENCE] += w;
+            changes[BRIER] += w * (2.0 * (of_top - of_class));
             match of_top / of_class {
+                _ if are_weighted => changes[LOG] += w * (of_top.ln() - of_class.ln()),
                 ratio if ratio > LARGE => changes[LOG] += of_top.ln() - of_class.ln(),
                 ratio => ratios *= ratio,
             }
@@ -120,8 +132,8 @@ impl SampleSums {
                 changes[LOG] += f64::ln(ratios);
                 ratios = 1.0;
             }
-            changes[CLASSES + rows.top[sample as usize] as usize] += 1.0;
-            changes[CLASSES + class as usize] -= 1.0;
+            changes[CLASSES + rows.top[sample as usize] as usize] += w;
+            changes[CLASSES + class as usize] -= w;
         });
         changes[LOG] += ratios.ln();
     }
@@ -150,7 +162,7 @@ impl Evaluator<LabelSets> for SampleSums {
     fn values(&self, sets: &LabelSets) -> Result<Vec<f64>> {
         debug_assert_eq!(sets.reference(), &self.rows.top);
         debug_assert!(sets.len() > 0);
-        let n = self.rows.samples() as f64;
+        let n = self.total;
         let zeros = vec![0.0; self.width()];
         let changes = sets.sweep(&zeros, zeros.len(), |sums, flips| self.add(sums, flips));
         let bases = self.base.iter().cycle();
@@ -159,7 +171,7 @@ impl Evaluator<LabelSets> for SampleSums {
     }
 
     fn details(&self, data: &LabelSets) -> Result<Vec<Detail>> {
-        let n = self.rows.samples() as f64;
+        let n = self.total;
         let (means, squares) = (self.values(data)?, self.squares(&data.set(0)));
         let numbers = means.iter().zip(&self.deviations).zip(squares);
         let mut p_values: Vec<f64> = numbers
@@ -167,8 +179,10 @@ impl Evaluator<LabelSets> for SampleSums {
                 p_value_of_sum(n * mean, (n * deviation).powi(2), squares)
             })
             .collect();
-        let of_count = self.p_value_of_count(data.flips(0).len() as f64);
-        p_values[CONFIDENCE] = p_values[CONFIDENCE].min(of_count);
+        if !self.weights.are_given() {
+            let of_count = self.p_value_of_count(data.flips(0).len() as f64);
+            p_values[CONFIDENCE] = p_values[CONFIDENCE].min(of_count);
+        }
         let detail = |least_p_value| Detail {
             least_p_value,
             row: None,

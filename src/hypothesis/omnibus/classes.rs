@@ -129,12 +129,12 @@ where
     match predictions.len() {
         ..2 => kernel.validate()?, // there are no pairs
         2..=QUADRATIC => {
-            let kernel = kernel.with_bandwidth_of_predictions(compared)?;
+            let kernel = kernel.with_bandwidth_of_predictions(&compared.parted().0)?;
             let skce = ClassSkce::new(kernel, &BANDWIDTHS, SkceForm::Unbiased, compared);
             plan.push(skce, of_kernel(kernel, compared.compared()));
         }
         _ => {
-            let kernel = with_bandwidth_of_some(kernel, compared, rng)?;
+            let kernel = with_bandwidth_of_some(kernel, &compared.parted().0, rng)?;
             let skce = low_rank_of_labels(kernel, &BANDWIDTHS, compared.into(), LANDMARKS, rng);
             plan.push(skce, of_kernel(kernel, compared.compared()));
         }

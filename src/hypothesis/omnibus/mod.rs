@@ -190,10 +190,13 @@ impl OmnibusTest {
         part: impl for<'a> Fn(OmnibusPlan<'a, RedrawnBy<P>>) -> Result<OmnibusPlan<'a, RedrawnBy<P>>>,
     ) -> Result<OmnibusOutcome> {
         check_count("the number of redraws", self.redraws)?;
-        predictions.check()?;
-        let observed = predictions.checked_targets(targets)?;
+        let (plain, _) = predictions.parted();
+        plain.check()?;
+        let observed = plain.checked_targets(targets)?;
         let kernel = self.kernel.unwrap_or_else(P::default_kernel);
-        let pooled = predictions.pooled(targets);
+        let weighted = |p: P| p.with_sample_weights(predictions.sample_weights());
+        let pooled = plain.pooled(targets);
+        let pooled = pooled.and_then(|(pooled, weight)| Some((weighted(pooled)?, weight)));
         let (predictions, weight) = pooled.as_ref().map_or((predictions, 0.0), |(p, w)| (p, *w));
         let plan = part(predictions.aspects(weight, kernel, rng)?)?;
         let (evaluators, aspects) = plan.into_parts();

@@ -28,10 +28,11 @@ where
         kernel: Kernel,
         rng: &mut dyn Rng,
     ) -> Result<OmnibusPlan<'a, Vec<Vec<f64>>>> {
+        let (plain, _) = self.parted();
         let mut plan = OmnibusPlan::new();
         plan.push(Transforms::new(self, rng), aspects(self.dimensions()));
         if self.len() > 1 {
-            let kernel = with_bandwidth_of_some(kernel, self, rng)?;
+            let kernel = with_bandwidth_of_some(kernel, &plain, rng)?;
             let skce = low_rank_of_targets((self, weight), kernel, &BANDWIDTHS, LANDMARKS, rng)?;
             plan.push(skce, of_kernel(kernel, self.compared()));
         } else {

@@ -3,7 +3,7 @@
 use rand::{Rng, RngExt};
 
 use crate::{
-    distribution::{HostMarginals, Marginals, upper_normal_quantile},
+    distribution::{HostMarginals, Marginals, Weights, upper_normal_quantile},
     error::Result,
     host::to_vec,
     hypothesis::engine::{Detail, Evaluator},
@@ -39,17 +39,21 @@ pub(super) struct Transforms {
     /// Ranks of the predicted means of each coordinate less their mean, with a sum of squares of 1, or
     /// all 0.
     ranks: Vec<f64>,
+    /// The weights of the rows.
+    weights: Weights,
 }
 
 impl Transforms {
     pub fn new<P: Marginals>(predictions: &P, rng: &mut dyn Rng) -> Self {
+        let (predictions, weights) = predictions.parted();
         let means = predictions.means();
         let [n, d] = means.dims();
         let means = to_vec(means);
         let mut ranks = vec![0.0; n * d];
         for c in 0..d {
             let of_coordinate: Vec<f64> = means.iter().skip(c).step_by(d).copied().collect();
-            for (row, rank) in centred_ranks(&of_coordinate).into_iter().enumerate() {
+            let of_coordinate = centred_ranks(&of_coordinate, &weights);
+            for (row, rank) in of_coordinate.into_iter().enumerate() {
                 ranks[row * d + c] = rank;
             }
         }
@@ -64,6 +68,7 @@ impl Transforms {
             dimensions: d,
             moments: means.into_iter().zip(deviations).collect(),
             ranks,
+            weights,
         }
     }
 
@@ -77,6 +82,11 @@ impl Transforms {
             below.clamp(0.0, 1.0),
             (above + (1.0 - v) * atom).clamp(0.0, 1.0),
         )
+    }
+
+    /// The weight of the row of a coordinate.
+    fn weight(&self, at: usize) -> f64 {
+        self.weights.at(at / self.dimensions)
     }
 
     /// The error in standard deviations of the prediction.
@@ -96,11 +106,11 @@ impl Transforms {
         };
         let total = targets.len() as f64;
         let (mut u, mut z) = (Vec::new(), Vec::new());
-        let mut counts = [0usize; PARTS];
+        let mut counts = [0.0; PARTS];
         let mut furthest = (f64::INFINITY, 0);
         for at in 0..targets.len() {
             let (below, above) = tails_at(at);
-            counts[((below * PARTS as f64) as usize).min(PARTS - 1)] += 1;
+            counts[((below * PARTS as f64) as usize).min(PARTS - 1)] += self.weight(at);
             let tail = below.min(above).max(f64::MIN_POSITIVE);
             if tail < furthest.0 {
                 furthest = (tail, at);
@@ -112,19 +122,24 @@ impl Transforms {
         let mut numbers = Vec::with_capacity(8 * d + 7);
         for c in 0..d {
             let of_coordinate = || (c..targets.len()).step_by(d);
-            numbers.extend(studentised_mean(of_coordinate().map(|at| u[at] - 0.5)));
-            let error = |at: usize| self.error(at, targets[at]);
+            let level = |at: usize| (self.weight(at), u[at] - 0.5);
+            numbers.extend(studentised_mean(of_coordinate().map(level)));
+            let error = |at: usize| (self.weight(at), self.error(at, targets[at]));
             numbers.extend(log_deviation(of_coordinate().map(error)));
-            let distance = |at: usize| (2.0 * u[at] - 1.0).abs() - 0.5;
+            let distance = |at: usize| (self.weight(at), (2.0 * u[at] - 1.0).abs() - 0.5);
             numbers.extend(studentised_mean(of_coordinate().map(distance)));
-            numbers.extend(correlation(
-                of_coordinate().map(|at| (self.ranks[at], squares[at])),
-            ));
+            let pair = |at: usize| (self.weight(at), [self.ranks[at], squares[at]]);
+            numbers.extend(correlation(of_coordinate().map(pair)));
         }
-        numbers.push(squares.iter().sum::<f64>() / total - 1.0);
+        let weighted = squares
+            .iter()
+            .enumerate()
+            .map(|(at, x)| self.weight(at) * x);
+        let weight = self.weights.total(targets.len() / d) * d as f64;
+        numbers.push(weighted.sum::<f64>() / weight - 1.0);
         let probability = 2.0 * furthest.0;
         numbers.extend([-(total * probability).ln(), furthest.1 as f64, probability]);
-        let excess = counts.map(|count| count as f64 / total - (PARTS as f64).recip());
+        let excess = counts.map(|count| count / weight - (PARTS as f64).recip());
         let square: f64 = excess.iter().map(|excess| excess * excess).sum();
         let largest = |a: usize, b: usize| {
             if excess[b].abs() > excess[a].abs() {
@@ -135,13 +150,13 @@ impl Transforms {
         };
         let part = (0..PARTS).reduce(largest).expect("several parts");
         numbers.push((square * PARTS as f64).sqrt());
-        numbers.extend([part as f64, counts[part] as f64 / total]);
+        numbers.extend([part as f64, counts[part] / weight]);
         numbers
     }
 }
 
 /// The ranks of numbers less their mean, equal numbers at the mean of theirs, with a sum of squares of 1.
-fn centred_ranks(values: &[f64]) -> Vec<f64> {
+fn centred_ranks(values: &[f64], weights: &Weights) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
     let mut ranks = vec![0.0; values.len()];
@@ -152,7 +167,15 @@ fn centred_ranks(values: &[f64]) -> Vec<f64> {
         equal.iter().for_each(|&at| ranks[at] = rank);
         before += equal.len();
     }
-    let norm = ranks.iter().map(|rank| rank * rank).sum::<f64>().sqrt();
+    let weighted = |ranks: &[f64], of: fn(f64) -> f64| -> f64 {
+        let terms = ranks.iter().zip(weights.all(ranks.len()));
+        terms.map(|(rank, w)| w * of(*rank)).sum()
+    };
+    if weights.are_given() {
+        let mean = weighted(&ranks, |rank| rank) / weights.total(ranks.len());
+        ranks.iter_mut().for_each(|rank| *rank -= mean);
+    }
+    let norm = weighted(&ranks, |rank| rank * rank).sqrt();
     if norm > 0.0 {
         ranks.iter_mut().for_each(|rank| *rank /= norm);
     }
@@ -160,56 +183,65 @@ fn centred_ranks(values: &[f64]) -> Vec<f64> {
 }
 
 /// The mean of numbers that are uniform on `[−½, ½]` if the model is calibrated, and its standard deviation.
-fn studentised_mean(values: impl Iterator<Item = f64>) -> [f64; 2] {
-    let (mut n, mut sum, mut square) = (0.0, 0.0, 0.0);
-    for value in values {
-        n += 1.0;
-        sum += value;
-        square += value * value;
+fn studentised_mean(values: impl Iterator<Item = (f64, f64)>) -> [f64; 2] {
+    let (mut total, mut squares, mut sum, mut square) = (0.0, 0.0, 0.0, 0.0);
+    for (w, value) in values {
+        total += w;
+        squares += w * w;
+        sum += w * value;
+        square += w * w * (value * value);
     }
-    [sum / n, square.max(n / 12.0).sqrt() / n]
+    [sum / total, square.max(squares / 12.0).sqrt() / total]
 }
 
 /// Half the logarithm of the variance of errors, and its standard deviation `½ √((κ − 1)/n)` by the kurtosis
 /// `κ`, that of the normal distribution at least.
-fn log_deviation(errors: impl Iterator<Item = f64> + Clone) -> [f64; 2] {
-    let n = errors.clone().count() as f64;
-    if n < 2.0 {
+fn log_deviation(errors: impl Iterator<Item = (f64, f64)> + Clone) -> [f64; 2] {
+    let sum = |of: fn(f64, f64) -> f64| errors.clone().map(|(w, x)| of(w, x)).sum::<f64>();
+    let (total, squares) = (sum(|w, _| w), sum(|w, _| w * w));
+    if errors.clone().count() < 2 {
         return [0.0, 1.0];
     }
-    let mean = errors.clone().sum::<f64>() / n;
+    let mean = sum(|w, error| w * error) / total;
     let (mut square, mut fourth) = (0.0, 0.0);
-    for error in errors {
+    for (w, error) in errors {
         let deviation = (error - mean) * (error - mean);
-        square += deviation;
-        fourth += deviation * deviation;
+        square += w * deviation;
+        fourth += w * (deviation * deviation);
     }
-    let variance = (square / (n - 1.0)).max(LARGEST.recip());
+    // Σw and Σw² are n where there are no weights
+    let variance = (square / (total - squares / total)).max(LARGEST.recip());
     // NaN where all errors are equal
-    let kurtosis = (n * fourth / (square * square)).max(3.0);
-    [0.5 * variance.ln(), 0.5 * ((kurtosis - 1.0) / n).sqrt()]
+    let kurtosis = (total * fourth / (square * square)).max(3.0);
+    let effective = total * total / squares;
+    let deviation = 0.5 * ((kurtosis - 1.0) / effective).sqrt();
+    [0.5 * variance.ln(), deviation]
 }
 
 /// Whether a variance of errors that is too small can be told from a long tail without a target in it: of
 /// strongly skewed errors most sets have too small a variance.
-fn shows_small_variance(errors: impl Iterator<Item = f64> + Clone) -> bool {
-    let n = errors.clone().count() as f64;
-    let mean = errors.clone().sum::<f64>() / n;
-    let moment = |power: i32| errors.clone().map(|e| (e - mean).powi(power)).sum::<f64>() / n;
+fn shows_small_variance(errors: impl Iterator<Item = (f64, f64)> + Clone) -> bool {
+    let total: f64 = errors.clone().map(|(w, _)| w).sum();
+    let squares: f64 = errors.clone().map(|(w, _)| w * w).sum();
+    let mean = errors.clone().map(|(w, e)| w * e).sum::<f64>() / total;
+    let moment = |power: i32| {
+        let terms = errors.clone().map(|(w, e)| w * (e - mean).powi(power));
+        terms.sum::<f64>() / total
+    };
     let skewness = moment(3) / moment(2).powf(1.5);
-    n >= FEWEST_FOR_WIDE && skewness.abs() <= MOST_SKEWNESS
+    total * total / squares >= FEWEST_FOR_WIDE && skewness.abs() <= MOST_SKEWNESS
 }
 
 /// The correlation of centred weights, whose squares sum to 1, and numbers; and its standard deviation.
-fn correlation(pairs: impl Iterator<Item = (f64, f64)> + Clone) -> [f64; 2] {
-    let n = pairs.clone().count() as f64;
-    let mean = pairs.clone().map(|(_, value)| value).sum::<f64>() / n;
+fn correlation(pairs: impl Iterator<Item = (f64, [f64; 2])> + Clone) -> [f64; 2] {
+    let total: f64 = pairs.clone().map(|(w, _)| w).sum();
+    let mean = pairs.clone().map(|(w, [_, value])| w * value).sum::<f64>() / total;
     let (mut product, mut square, mut weighted) = (0.0, 0.0, 0.0);
-    for (weight, value) in pairs {
+    for (w, [rank, value]) in pairs {
         let deviation = value - mean;
-        product += weight * deviation;
-        square += deviation * deviation;
-        weighted += weight * weight * deviation * deviation;
+        product += w * (rank * deviation);
+        square += w * (deviation * deviation);
+        weighted += w * w * (rank * rank * deviation * deviation);
     }
     if weighted > 0.0 {
         [product / square.sqrt(), (weighted / square).sqrt()]
@@ -237,7 +269,7 @@ impl Evaluator<Vec<Vec<f64>>> for Transforms {
         for c in 0..self.dimensions {
             let at = 8 * c + SPREAD;
             let errors = (c..targets.len()).step_by(self.dimensions);
-            let errors = errors.map(|at| self.error(at, targets[at]));
+            let errors = errors.map(|at| (self.weight(at), self.error(at, targets[at])));
             if numbers[at] < 0.0 && !shows_small_variance(errors) {
                 details[at].least_p_value = 1.0;
             }
@@ -250,43 +282,45 @@ impl Evaluator<Vec<Vec<f64>>> for Transforms {
 mod tests {
     use super::*;
 
+    /// Numbers of equal weights.
+    fn equal(numbers: &[f64]) -> impl Iterator<Item = (f64, f64)> + Clone {
+        numbers.iter().map(|x| (1.0, *x))
+    }
+
     /// By hand, and where there is nothing to divide by.
     #[test]
     fn sums_of_a_set() {
-        assert_eq!(centred_ranks(&[5.0, 1.0, 5.0]), {
+        assert_eq!(centred_ranks(&[5.0, 1.0, 5.0], &Weights::default()), {
             let norm = 1.5f64.sqrt();
             [0.5 / norm, -1.0 / norm, 0.5 / norm]
         });
-        assert_eq!(centred_ranks(&[2.0; 3]), [0.0; 3]);
+        assert_eq!(centred_ranks(&[2.0; 3], &Weights::default()), [0.0; 3]);
         // the known variance, and that of the set
         assert_eq!(
-            studentised_mean([0.1, -0.1].into_iter()),
+            studentised_mean(equal(&[0.1, -0.1])),
             [0.0, (2.0 / 12.0f64).sqrt() / 2.0]
         );
         assert_eq!(
-            studentised_mean([0.5, 0.5].into_iter()),
+            studentised_mean(equal(&[0.5, 0.5])),
             [0.5, 0.5f64.sqrt() / 2.0]
         );
         // variance 2, kurtosis 1
-        let [estimate, deviation] = log_deviation([3.0, 5.0].into_iter());
+        let [estimate, deviation] = log_deviation(equal(&[3.0, 5.0]));
         assert!((estimate - 0.5 * 2.0f64.ln()).abs() < 1e-15);
         assert_eq!(deviation, 0.5);
         // a shift changes nothing
-        assert_eq!(
-            log_deviation([-1.0, 1.0].into_iter()),
-            [estimate, deviation]
-        );
-        assert_eq!(log_deviation([7.0].into_iter()), [0.0, 1.0]);
+        assert_eq!(log_deviation(equal(&[-1.0, 1.0])), [estimate, deviation]);
+        assert_eq!(log_deviation(equal(&[7.0])), [0.0, 1.0]);
         assert!(
-            log_deviation([7.0; 3].into_iter())
+            log_deviation(equal(&[7.0; 3]))
                 .iter()
                 .all(|x| x.is_finite())
         );
         let half = 0.5f64.sqrt();
-        let [estimate, _] = correlation([(-half, 1.0), (half, 3.0)].into_iter());
+        let [estimate, _] = correlation([(1.0, [-half, 1.0]), (1.0, [half, 3.0])].into_iter());
         assert!((estimate - 1.0).abs() < 1e-15);
         assert_eq!(
-            correlation([(0.0, 1.0), (0.0, 3.0)].into_iter()),
+            correlation([(1.0, [0.0, 1.0]), (1.0, [0.0, 3.0])].into_iter()),
             [0.0, 1.0]
         );
     }

@@ -14,7 +14,10 @@ pub struct IsotonicRegressionConfig {}
 impl IsotonicRegressionConfig {
     /// The ends of the blocks of pooled adjacent violators, with their frequencies.
     fn knots(&self, event: &EventOutcomes) -> Vec<(f64, f64)> {
-        let block = |group: &TiedRows| Block::of_ties(group.score, group.samples, group.hits);
+        let block = |group: &TiedRows| {
+            let counts = [group.samples, group.hits].map(|count| count as f64);
+            Block::of_ties(group.score, group.samples, counts)
+        };
         let ends = |block: Block| {
             let value = bounded(block.frequency(), event.samples);
             [(block.first, value), (block.last, value)]

@@ -69,12 +69,14 @@ impl ClassSkce {
             }
             let top = |(i, &top): (usize, &u32)| linear[i * m + top as usize];
             let likely: f64 = rows.top.iter().enumerate().map(top).sum();
-            base + n as f64 + 2.0 * likely // k_ii 1[y_i = y_i] = 1
+            base + points.weights.squares(n) + 2.0 * likely // w_i² k_ii 1[y_i = y_i] = 1
         };
         Self {
             form,
             base: linear.iter().map(base).collect(),
-            diagonal: (0..n).map(|i| rows.residual_square(i)).sum(),
+            diagonal: (0..n)
+                .map(|i| points.weights.at(i).powi(2) * rows.residual_square(i))
+                .sum(),
             points,
             kernel,
             few,
@@ -91,7 +93,8 @@ impl ClassSkce {
         let (rows, m) = (self.rows(), self.rows().classes);
         let square = |flip: &Flip| {
             let i = flip.sample as usize;
-            2.0 * (rows.confidence(i) - rows.probability(i, flip.class))
+            let change = 2.0 * (rows.confidence(i) - rows.probability(i, flip.class));
+            self.points.weights.at(i).powi(2) * change
         };
         let diagonal = self.diagonal + flips.iter().map(square).sum::<f64>();
         let estimate = |((linear, base), pairs): ((&Vec<f64>, &f64), &f64)| {
@@ -101,7 +104,8 @@ impl ClassSkce {
             };
             let changes: f64 = flips.iter().map(change).sum();
             let total = base + 2.0 * (changes + pairs);
-            estimate(self.form, rows.samples(), total, diagonal)
+            let samples = (rows.samples(), &self.points.weights);
+            estimate(self.form, samples, total, diagonal)
         };
         let of_bandwidths = self.linear.iter().zip(&self.base).zip(pairs);
         of_bandwidths.map(estimate).collect()
@@ -118,7 +122,10 @@ impl ClassSkce {
             .collect();
         let classes: Vec<u32> = flips.iter().map(|flip| flip.class).collect();
         let tops: Vec<u32> = flips.iter().map(top).collect();
-        let mut pairs = vec![flips.len() as f64; self.base.len()]; // ½ k_ii ‖e_y − e_a‖² = 1; then i < j
+        // ½ w_i² k_ii ‖e_y − e_a‖² = w_i²; then i < j
+        let samples: Vec<usize> = flips.iter().map(|flip| flip.sample as usize).collect();
+        let square = |&i: &usize| self.points.weights.at(i).powi(2);
+        let mut pairs = vec![samples.iter().map(square).sum::<f64>(); self.base.len()];
         let mut products = Vec::new();
         for first in (0..flips.len()).step_by(ROWS) {
             let last = flips.len().min(first + ROWS);
@@ -133,12 +140,15 @@ impl ClassSkce {
                     || residual_products(&classes[i..], &tops[i..], row),
                 );
             }
-            self.kernel.at_each(own, &points[first * d..], |b, gram| {
-                pairs[b] += Arch::new().dispatch(
-                    #[inline(always)]
-                    || dot(gram, &products),
-                );
-            });
+            let of = [&samples[first..last], &samples[first..]];
+            let points = [own, &points[first * d..]];
+            self.kernel
+                .at_weighted(points, of, &self.points.weights, |b, gram| {
+                    pairs[b] += Arch::new().dispatch(
+                        #[inline(always)]
+                        || dot(gram, &products),
+                    );
+                });
         }
         pairs
     }
@@ -154,21 +164,24 @@ impl ClassSkce {
             for first in (rows.start..n).step_by(COLUMNS) {
                 let columns = first..n.min(first + COLUMNS);
                 let others = &points[columns.start * d..columns.end * d];
-                self.kernel.at_each(own, others, |b, gram| {
-                    for (lanes, sums) in labels.chunks(n).zip(sums[b].chunks_mut(LANES)) {
-                        for (i, k) in rows.clone().zip(gram.chunks(columns.len())) {
-                            let after = first.max(i + 1).min(columns.end); // j > i
-                            let (k, others) = (&k[after - first..], &lanes[after..columns.end]);
-                            let equal = Arch::new().dispatch(
-                                #[inline(always)]
-                                || equal(k, &lanes[i], others),
-                            );
-                            for (sum, equal) in sums.iter_mut().zip(equal) {
-                                *sum += equal.to_f64();
+                let of = [rows.clone(), columns.clone()].map(Vec::from_iter);
+                let (of, weights) = ([&of[0][..], &of[1][..]], &self.points.weights);
+                self.kernel
+                    .at_weighted([own, others], of, weights, |b, gram| {
+                        for (lanes, sums) in labels.chunks(n).zip(sums[b].chunks_mut(LANES)) {
+                            for (i, k) in rows.clone().zip(gram.chunks(columns.len())) {
+                                let after = first.max(i + 1).min(columns.end); // j > i
+                                let (k, others) = (&k[after - first..], &lanes[after..columns.end]);
+                                let equal = Arch::new().dispatch(
+                                    #[inline(always)]
+                                    || equal(k, &lanes[i], others),
+                                );
+                                for (sum, equal) in sums.iter_mut().zip(equal) {
+                                    *sum += equal.to_f64();
+                                }
                             }
                         }
-                    }
-                });
+                    });
             }
         };
         // the same parts in the same order, whatever the number of threads
@@ -217,13 +230,16 @@ fn products(kernel: &HostKernel, points: &ClassPoints, vectors: &[f64]) -> Vec<V
     let (values, d) = (points.values(), points.d);
     let of_block = |block: usize| {
         let own = block * ROWS..n.min((block + 1) * ROWS);
-        let points = &values[own.start * d..own.end * d];
+        let of_block = &values[own.start * d..own.end * d];
         let mut products = vec![vec![0.0; own.len() * m]; kernel.bandwidths()];
         for first in (0..n).step_by(COLUMNS) {
             let last = n.min(first + COLUMNS);
             let width = last - first;
             let vectors = Matrix::new(&vectors[first * m..last * m], m, [width, m]);
-            kernel.at_each(points, &values[first * d..last * d], |b, gram| {
+            let of = [own.clone(), first..last].map(Vec::from_iter);
+            let of = [&of[0][..], &of[1][..]];
+            let both = [of_block, &values[first * d..last * d]];
+            kernel.at_weighted(both, of, &points.weights, |b, gram| {
                 let gram = Matrix::new(gram, width, [own.len(), width]);
                 add_product(&mut products[b], m, gram, vectors);
             });

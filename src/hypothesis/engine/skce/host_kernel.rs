@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use crate::{
-    distribution::{Categorical, ClassRows, Given},
+    distribution::{Categorical, ClassRows, Given, Predictive, Weights},
     host::to_vec,
     kernel::{Kernel, Profile},
     ops::{self, PairKernel, Real},
@@ -70,6 +70,29 @@ impl HostKernel {
         }
     }
 
+    /// [`at_each`](Self::at_each) of the points of samples, times the weights of both samples.
+    pub fn at_weighted<T: Real>(
+        &self,
+        [x, y]: [&[T]; 2],
+        [rows, columns]: [&[usize]; 2],
+        weights: &Weights,
+        mut of: impl FnMut(usize, &[T]),
+    ) {
+        if !weights.are_given() {
+            return self.at_each(x, y, of);
+        }
+        self.at_each(x, y, |b, kernel| {
+            let row = |(i, kernel): (&usize, &[T])| {
+                let w = weights.at(*i);
+                let pairs = columns.iter().zip(kernel.to_vec());
+                let times = |(j, k): (&usize, T)| k.times(T::new(w * weights.at(*j)));
+                pairs.map(times).collect::<Vec<T>>()
+            };
+            let rows = rows.iter().zip(kernel.chunks(columns.len()));
+            of(b, &rows.flat_map(row).collect::<Vec<T>>());
+        });
+    }
+
     /// The same matrices all at once.
     pub fn matrices<T: Real>(&self, x: &[T], y: &[T]) -> Vec<Vec<T>> {
         let mut matrices = vec![Vec::new(); self.bandwidths()];
@@ -87,6 +110,7 @@ impl HostKernel {
 pub struct ClassPoints {
     pub(super) rows: Arc<ClassRows>,
     given: Option<Vec<f64>>,
+    pub(super) weights: Weights,
     /// Coordinates of a point.
     pub d: usize,
 }
@@ -105,7 +129,9 @@ impl ClassPoints {
 
 impl From<&Categorical> for ClassPoints {
     fn from(predictions: &Categorical) -> Self {
+        let (predictions, weights) = predictions.parted();
         Self {
+            weights,
             rows: predictions.rows(),
             given: None,
             d: predictions.classes(),
@@ -115,8 +141,10 @@ impl From<&Categorical> for ClassPoints {
 
 impl From<&Given<Categorical>> for ClassPoints {
     fn from(given: &Given<Categorical>) -> Self {
+        let (given, weights) = given.parted();
         let points = given.conditioning().detach();
         Self {
+            weights,
             rows: given.predictions().rows(),
             d: points.dims()[1],
             given: Some(to_vec(points)),

@@ -2,7 +2,7 @@ use nalgebra::DMatrix;
 use rand::{Rng, seq::index};
 
 use crate::{
-    distribution::Geometry,
+    distribution::{Geometry, Weights},
     error::Result,
     hypothesis::engine::Evaluator,
     kernel::Kernel,
@@ -20,6 +20,8 @@ pub struct LowRank<T> {
     features: Vec<T>,
     /// `‖φ(p_i)‖²` of every bandwidth, `[n, B]`.
     squares: Vec<f64>,
+    /// The weight of all pairs of samples.
+    pairs: f64,
     /// `J`.
     rank: usize,
     /// `B`.
@@ -63,7 +65,7 @@ impl<T: Real> LowRank<T> {
     /// - at_each: calls a function with each bandwidth and the kernel between so many samples from the first on
     ///   and the locations, `[count, J]`
     pub fn new(
-        samples: usize,
+        (samples, weights): (usize, &Weights),
         locations: &[Vec<f64>],
         at_each: impl Fn((usize, usize), &mut dyn FnMut(usize, &[f64])) + Sync,
     ) -> Self {
@@ -82,9 +84,10 @@ impl<T: Real> LowRank<T> {
                 let gram = Matrix::new(gram, rank, [count, rank]);
                 product(&mut of_bandwidth, rank, gram, root);
                 let rows = of_bandwidth.chunks(rank);
-                for (features, row) in features.chunks_mut(width).zip(rows) {
-                    let features = features[b * rank..].iter_mut();
-                    features.zip(row).for_each(|(to, x)| *to = T::new(*x));
+                let samples = block * BLOCK..;
+                for ((features, row), i) in features.chunks_mut(width).zip(rows).zip(samples) {
+                    let (features, w) = (features[b * rank..].iter_mut(), weights.at(i));
+                    features.zip(row).for_each(|(to, x)| *to = T::new(w * x));
                 }
             });
         });
@@ -94,6 +97,7 @@ impl<T: Real> LowRank<T> {
         });
         Self {
             squares: squares.concat(),
+            pairs: weights.pairs(samples),
             features,
             rank,
             bandwidths,
@@ -127,14 +131,13 @@ impl<T: Real> LowRank<T> {
 
     /// The estimates of every bandwidth.
     fn estimates(&self, LowRankSums { z, diagonal }: LowRankSums) -> Vec<f64> {
-        let n = self.samples() as f64;
         let mut squares = vec![0.0; self.bandwidths]; // ‖z‖²
         for of_coordinate in z.chunks(self.width()) {
             for (sum, z) in squares.iter_mut().zip(of_coordinate.chunks(self.rank)) {
                 *sum += z.iter().map(|z| z * z).sum::<f64>();
             }
         }
-        let estimate = |(square, diagonal): (f64, f64)| (square - diagonal) / (n * (n - 1.0));
+        let estimate = |(square, diagonal): (f64, f64)| (square - diagonal) / self.pairs;
         squares.into_iter().zip(diagonal).map(estimate).collect()
     }
 }

@@ -27,7 +27,7 @@ pub fn low_rank_of_labels(
     let chosen = index::sample(rng, n, landmarks.min(n));
     let points: Vec<f64> = chosen.iter().flat_map(|i| all.point(i)).copied().collect();
     let locations = on_host.matrices(&points, &points);
-    let kernel = LowRank::new(n, &locations, |(first, count), of| {
+    let kernel = LowRank::new((n, &all.weights), &locations, |(first, count), of| {
         let own = &all.values()[first * d..][..count * d];
         on_host.at_each(own, &points, of);
     });

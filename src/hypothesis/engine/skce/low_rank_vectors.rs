@@ -6,7 +6,7 @@ use super::{
     low_rank::{LowRank, LowRankSkce, LowRankSums, inverse_root},
 };
 use crate::{
-    distribution::{Geometry, Marginals},
+    distribution::{Geometry, Marginals, Weights},
     error::{Result, check_parameter},
     host::to_vec,
     hypothesis::engine::Evaluator,
@@ -48,7 +48,7 @@ pub fn low_rank_of_targets<P: Marginals + Geometry>(
 where
     RealKernel: TargetKernel<P>,
 {
-    let predictions = predictions.detach();
+    let (predictions, weights) = predictions.detach().parted();
     let n = predictions.len();
     let rows = index::sample(rng, n, n.min(DRAWN.max(landmarks))).into_vec();
     let drawn = predictions.sampler()(&rows, rng);
@@ -79,7 +79,7 @@ where
         expectations: product(&to_vec(expected), &whiten, rank),
         whiten,
     };
-    let kernel = low_rank(&predictions, kernel, factors, &rows[..rank]);
+    let kernel = low_rank((&predictions, &weights), kernel, factors, &rows[..rank]);
     let sums = move |kernel: &LowRank<f64>, sets: &Vec<Vec<f64>>| residuals.sums(kernel, sets);
     Ok(LowRankSkce { kernel, sums })
 }
@@ -119,7 +119,7 @@ impl OfTargets {
 
 /// The kernel between predictions by some of them.
 fn low_rank<P: Geometry>(
-    predictions: &P,
+    (predictions, weights): (&P, &Weights),
     kernel: Kernel,
     factors: &[f64],
     rows: &[usize],
@@ -134,7 +134,7 @@ fn low_rank<P: Geometry>(
     };
     let all = matrices(predictions);
     let n = predictions.len();
-    LowRank::new(n, &matrices(&locations), |(first, count), of| {
+    LowRank::new((n, weights), &matrices(&locations), |(first, count), of| {
         let rank = rows.len();
         for (b, kernel) in all.iter().enumerate() {
             of(b, &kernel[first * rank..][..count * rank]);

@@ -21,13 +21,17 @@ pub use low_rank_classes::low_rank_of_labels;
 pub use low_rank_vectors::low_rank_of_targets;
 pub use vectors::VectorSkce;
 
-use crate::estimator::SkceForm;
+use crate::{distribution::Weights, estimator::SkceForm};
 
 /// The biased or unbiased estimate from `Σ_ij h_ij` and `Σ_i h_ii` of so many samples.
-fn estimate(form: SkceForm, samples: usize, total: f64, diagonal: f64) -> f64 {
-    let n = samples as f64;
+fn estimate(
+    form: SkceForm,
+    (samples, weights): (usize, &Weights),
+    total: f64,
+    diagonal: f64,
+) -> f64 {
     match form {
-        SkceForm::Biased => total / (n * n),
-        _ => (total - diagonal) / (n * (n - 1.0)),
+        SkceForm::Biased => total / weights.total(samples).powi(2),
+        _ => (total - diagonal) / weights.pairs(samples),
     }
 }

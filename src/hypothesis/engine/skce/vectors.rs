@@ -1,11 +1,11 @@
-use std::cell::OnceCell;
+use std::{cell::OnceCell, ops::Range};
 
 use burn::tensor::{DType, Tensor, TensorData};
 use nalgebra::DMatrix;
 
 use super::estimate;
 use crate::{
-    distribution::{Geometry, Predictive, Redrawn, RedrawnBy, Targets},
+    distribution::{Geometry, Predictive, Redrawn, RedrawnBy, Targets, Weights},
     error::Result,
     estimator::{JointKernel, SkceForm},
     host::{to_scalar, to_vec},
@@ -24,6 +24,7 @@ pub struct VectorSkce<P: Predictive, T> {
     kernel: TensorKernel<T>,
     form: SkceForm,
     predictions: P,
+    weights: Weights,
     /// `Σ_ij k_P(P_i, P_j) E k_Y(Z_i, Z_j)`, and the same over `i = j`, where there are no features.
     constant: OnceCell<[f64; 2]>,
 }
@@ -37,8 +38,9 @@ const WORTH: usize = 1024;
 impl<P: Geometry, T: TargetKernel<P> + Clone> VectorSkce<P, T> {
     /// Takes a kernel with a fixed bandwidth.
     pub fn new(kernel: TensorKernel<T>, form: SkceForm, predictions: &P) -> Self {
-        let predictions = predictions.detach();
+        let (predictions, weights) = predictions.detach().parted();
         Self {
+            weights,
             kernel,
             form,
             predictions,
@@ -58,10 +60,27 @@ impl<P: Geometry, T: TargetKernel<P> + Clone> VectorSkce<P, T> {
         gram.squeeze_dim(0)
     }
 
+    /// `w_i w_j k_ij` of a tile.
+    fn weighted_gram(&self, tile: &Tile) -> Tensor<2> {
+        let gram = self.gram(tile);
+        let Some(weights) = self.weights.column(&gram) else {
+            return gram;
+        };
+        let of = |rows: &Range<usize>| weights.clone().slice(rows.clone());
+        gram * of(&tile.rows).matmul(of(&tile.columns).transpose())
+    }
+
     /// The estimates of sets of targets, where residuals have features.
     fn by_features(&self, sets: &[P::Targets]) -> Option<Vec<f64>> {
         let targets = &self.kernel.targets;
-        let features = narrowed(targets.residual_features(&self.predictions, sets)?);
+        let features = targets
+            .residual_features(&self.predictions, sets)?
+            .into_iter();
+        let weighted = |rows: Tensor<2>| match self.weights.column(&rows) {
+            Some(weights) => rows * weights,
+            None => rows,
+        };
+        let features = narrowed(features.map(weighted).collect());
         let square = |rows: &Tensor<2>| to_scalar(rows.clone().square().sum());
         let diagonals = features.iter().map(square).collect();
         let vectors = Tensor::cat(features, 1);
@@ -71,6 +90,9 @@ impl<P: Geometry, T: TargetKernel<P> + Clone> VectorSkce<P, T> {
 
     /// The same by a fused pass over all pairs for each set, which is faster than what the sets have in common.
     fn fused(&self, sets: &[P::Targets]) -> Option<Vec<f64>> {
+        if self.weights.are_given() {
+            return None;
+        }
         let targets = &self.kernel.targets;
         targets.as_normal(&self.predictions, sets.first()?)?;
         let all = &self.predictions;
@@ -88,14 +110,14 @@ impl<P: Geometry, T: TargetKernel<P> + Clone> VectorSkce<P, T> {
         let [constant, of_diagonal] = *self.constant.get_or_init(|| {
             let total = sum_over_pairs(n, |tile| {
                 let [p, q] = self.of_tile(tile);
-                self.gram(tile) * kernel.double_expectation(&p, &q, 1).squeeze_dim::<2>(0)
+                self.weighted_gram(tile) * kernel.double_expectation(&p, &q, 1).squeeze_dim::<2>(0)
             });
-            let diagonal = to_scalar(kernel.double_expectation(all, all, n).sum());
+            let diagonal = self.sum(kernel.double_expectation(all, all, n));
             [total, diagonal]
         });
         let mut totals = vec![constant; sets.len()];
         for tile in upper_tiles(n, SIDE) {
-            let gram = self.gram(&tile).unsqueeze();
+            let gram = self.weighted_gram(&tile).unsqueeze();
             let [p, q] = self.of_tile(&tile);
             let of_set = |y: &P::Targets| {
                 let [y, z] = [&tile.rows, &tile.columns].map(|rows| y.slice_rows(rows.clone()));
@@ -109,15 +131,25 @@ impl<P: Geometry, T: TargetKernel<P> + Clone> VectorSkce<P, T> {
         }
         let diagonal = |y: &P::Targets| {
             let single = kernel.between(y, y, all, n) - kernel.expectation(all, y, n) * 2.0;
-            to_scalar(single.sum()) + of_diagonal
+            self.sum(single) + of_diagonal
         };
         self.estimates([totals, sets.iter().map(diagonal).collect()])
+    }
+
+    /// `Σ w_i² x_i`, of numbers of the samples, `[n, 1, 1]`.
+    fn sum(&self, numbers: Tensor<3>) -> f64 {
+        let column = numbers.reshape([self.predictions.len(), 1]);
+        to_scalar(match self.weights.column(&column) {
+            Some(weights) => (column * weights.square()).sum(),
+            None => column.sum(),
+        })
     }
 
     /// From `Σ_ij h_ij` and `Σ_i h_ii` of each set.
     fn estimates(&self, [totals, diagonals]: [Vec<f64>; 2]) -> Vec<f64> {
         let n = self.predictions.len();
-        let estimate = |(total, diagonal)| estimate(self.form, n, total, diagonal);
+        let samples = (n, &self.weights);
+        let estimate = |(total, diagonal)| estimate(self.form, samples, total, diagonal);
         totals.into_iter().zip(diagonals).map(estimate).collect()
     }
 }
