@@ -110,7 +110,7 @@ fn whole_weights_are_repeated_rows() {
     );
     let overconfidence = [(&p, &y), (&q, &z)];
     let sizes = overconfidence.map(|(p, y)| Overconfidence::default().size(p, y).unwrap());
-    assert_relative(sizes[0].estimate(), sizes[1].estimate(), 1e-11);
+    assert_relative(sizes[0].estimate, sizes[1].estimate, 1e-11);
     let pairs = [(&p, &y), (&q, &z)].map(|(p, y)| Skce::unbiased(kernel()).estimate(p, y).unwrap());
     assert!((pairs[0] - pairs[1]).abs() > 1e-3, "{pairs:?}");
 }
@@ -153,8 +153,8 @@ fn pairs_of_real_predictions() {
                 assert_relative(skce.estimate(&weighted, &y).unwrap(), expected, 1e-9);
             }
             let evaluator = ExactTest::new(Skce::new(kernel, form)).with_replicates(3);
-            let outcome = evaluator.evaluate(&weighted, &y, &mut rng).unwrap();
-            assert_relative(outcome.estimate(), expected, 1e-9);
+            let outcome = evaluator.outcome(&weighted, &y, &mut rng).unwrap();
+            assert_relative(outcome.estimate, expected, 1e-9);
             let skce = Skce::new(kernel, form);
             let values = skce.evaluator(&weighted).unwrap();
             let values = values.values(&plain.as_redrawn(&targets.concat())).unwrap();
@@ -190,8 +190,8 @@ fn others_refuse_weights() {
         Box::new(ExactTest::new(Cox::default())),
     ];
     for test in &tests {
-        let outcome = test.evaluate(&p, &y, &mut rng);
-        refused(outcome.map(|outcome| outcome.p_value()));
+        let outcome = test.outcome(&p, &y, &mut rng);
+        refused(outcome.map(|outcome| outcome.p_value));
     }
     let ucme = Ucme::new(kernel(), &plain().0.select_rows(&[0, 1]), &labels(&[0, 1])).unwrap();
     refused(ucme.estimate(&p, &y));

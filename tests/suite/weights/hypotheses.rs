@@ -110,7 +110,7 @@ fn exact_tests_keep_their_level() {
             rng: &mut StdRng,
         ) -> f64 {
             let test = ExactTest::new(statistic).with_replicates(19);
-            test.evaluate(p, y, rng).unwrap().p_value()
+            test.outcome(p, y, rng).unwrap().p_value
         }
         let omnibus = OmnibusTest::new().with_redraws(19);
         let p_values = [
