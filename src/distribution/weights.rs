@@ -33,6 +33,22 @@ impl Weights {
         Some(tensor_like(weights.to_vec(), [weights.len(), 1], like))
     }
 
+    /// The weights of some samples, in their order.
+    pub(crate) fn select(&self, rows: &[usize]) -> Self {
+        if !self.are_given() {
+            return Self::default();
+        }
+        let weights: Vec<f64> = rows.iter().map(|&row| self.at(row)).collect();
+        Self::new(&weights)
+    }
+
+    /// The weighted mean of a number of each sample.
+    pub(crate) fn mean(&self, values: &[f64]) -> f64 {
+        let n = values.len();
+        let terms = values.iter().zip(self.all(n));
+        terms.map(|(x, w)| w * x).sum::<f64>() / self.total(n)
+    }
+
     /// Tells whether there are weights: they are not all equal.
     pub fn are_given(&self) -> bool {
         self.0.is_some()
@@ -124,7 +140,7 @@ pub(crate) fn refuse(weights: &Option<Tensor<2>>) -> Result<()> {
         return Ok(());
     }
     Err(Error::Unsupported {
-        what: "the predictions have sample weights, which this quantity does not take".into(),
-        expected: "one that takes them (see guide::weights), or predictions without weights",
+        what: "this quantity takes no sample weights".into(),
+        expected: "one that does (see guide::weights), or predictions without weights",
     })
 }

@@ -104,6 +104,7 @@ pub trait JointKernel<P: Geometry>: Clone + Debug {
         predictions: &P,
         targets: &P::Targets,
     ) -> PairMatrix<'_, P> {
+        predictions.assert_unweighted();
         self.assert_valid_for(predictions);
         let kernels = (self.on_predictions(), self.on_targets());
         PairMatrix::new(kernels, None, (predictions, targets), computation)
@@ -120,6 +121,7 @@ pub trait JointKernel<P: Geometry>: Clone + Debug {
         (locations, at): (&P, &P::Targets),
         (predictions, targets): (&P, &P::Targets),
     ) -> Tensor<2> {
+        predictions.assert_unweighted();
         self.assert_valid_for(predictions);
         let kernel = self.on_targets();
         let residual = kernel.between(at, targets, predictions, 1)

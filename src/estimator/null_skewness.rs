@@ -36,6 +36,7 @@ pub fn null_skewness<P: Geometry, K: JointKernel<P>>(
     predictions: &P,
     rng: &mut dyn Rng,
 ) -> Result<f64> {
+    predictions.check()?;
     let sample = match Compared::new(kernel, predictions) {
         Some(classes) if classes.classes.matrix.is_none() => {
             let m = classes.classes.probabilities.dims()[1] as f64;

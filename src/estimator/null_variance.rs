@@ -91,6 +91,7 @@ pub fn null_variance<P: Geometry, K: JointKernel<P>>(
     predictions: &P,
     rng: &mut dyn Rng,
 ) -> Result<f64> {
+    predictions.check()?;
     let n = predictions.len();
     let mean = match Compared::new(kernel, predictions).map(Compared::widened) {
         Some(classes) => {

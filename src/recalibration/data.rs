@@ -4,6 +4,7 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 
 use super::warning::all_right;
 use crate::{
+    distribution::Weights,
     error::{Result, SCALES, check_parameter},
     host::{checked_labels, checked_rows, finest, int_tensor, to_vec},
 };
@@ -15,6 +16,8 @@ pub struct FitData {
     pub logits: Vec<f64>,
     pub labels: Vec<usize>,
     pub classes: usize,
+    /// The weights of the rows.
+    pub weights: Weights,
     /// Classes of which one sample is spread evenly over the rows.
     pub smoothed: Vec<usize>,
     /// Where the map will live, without autodiff.
@@ -30,9 +33,21 @@ impl FitData {
             logits: values.into_vec(),
             labels: checked_labels(labels, rows, classes)?,
             classes,
+            weights: Weights::default(),
             smoothed: vec![],
             device: logits.device().without_autodiff(),
         })
+    }
+
+    /// The same rows with weights.
+    pub fn weighted(self, weights: Weights) -> Self {
+        Self { weights, ..self }
+    }
+
+    /// The number of samples that the rows are worth: their effective number with weights. Pseudo-observations are
+    /// beside so many.
+    pub fn mass(&self) -> f64 {
+        self.weights.effective(self.samples())
     }
 
     pub fn samples(&self) -> usize {
@@ -54,6 +69,7 @@ impl FitData {
                 .collect(),
             labels: rows.iter().map(|&row| self.labels[row]).collect(),
             classes: m,
+            weights: self.weights.select(rows),
             smoothed: self.smoothed.clone(),
             device: self.device.clone(),
         }
@@ -75,6 +91,13 @@ impl FitData {
             let mut order: Vec<usize> = (0..margins.len()).collect();
             order.sort_by(|&i, &j| margins[i].0.total_cmp(&margins[j].0));
             let row = order[order.len() / 2];
+            if self.weights.are_given() {
+                // one of as many samples as the rows are worth
+                let n = self.samples();
+                let one = self.weights.total(n) / self.mass();
+                let weights: Vec<f64> = self.weights.all(n).chain([one]).collect();
+                self.weights = Weights::new(&weights);
+            }
             self.logits.extend_from_within(row * m..(row + 1) * m);
             self.labels.push(margins[row].1);
         }

@@ -56,7 +56,7 @@ impl LogitFit for EnsembleTemperatureScalingConfig {
     fn find(&self, task: Task) -> Result<FitOutcome<Ensemble>> {
         check_prior(self.prior)?;
         let (data, criterion) = (task.data, task.criterion);
-        let (spread, n) = (data.spread(), data.samples() as f64);
+        let (spread, n) = (data.spread(), data.mass());
         // separable data have no temperature: the start stays moderate, the descent goes on
         let beta = TemperatureScalingConfig::inverse_temperature(&data);
         let beta = (beta * spread).clamp(1e-4, 1e4) / spread;
@@ -136,9 +136,10 @@ impl<'a> EnsembleLogLoss<'a> {
                 let terms = [tempered, -self.original[row.index], -self.uniform];
                 let (value, parts) =
                     log_sum_exp([0, 1, 2].map(|k| log_weights[k] - shift + terms[k]));
-                sums[0] -= value;
-                sums[1] += parts[0] * beta * row.excess;
-                (0..3).for_each(|k| sums[k + 2] += parts[k]);
+                let w = row.weight;
+                sums[0] -= w * value;
+                sums[1] += w * (parts[0] * beta * row.excess);
+                (0..3).for_each(|k| sums[k + 2] += w * parts[k]);
             }
             sums
         });

@@ -209,12 +209,24 @@ impl<'a, F: Family> Prepared<'a, F> {
 
     /// The mean log loss, regularised, with its gradient.
     pub fn log_loss(&self, theta: &[f64], weight: f64) -> Evaluated {
+        let FitData {
+            labels,
+            smoothed,
+            weights,
+            classes,
+            ..
+        } = self.data;
         let n = self.data.samples() as f64;
+        let share = (&smoothed[..], self.data.mass().recip());
         let (sum, mut gradient) = self.pull(theta, |rows, logits| {
-            let FitData {
-                labels, smoothed, ..
-            } = self.data;
-            smoothed_log_loss(logits, &labels[rows], n.recip(), (smoothed, n.recip()))
+            if !weights.are_given() {
+                return smoothed_log_loss(logits, &labels[rows], n.recip(), share);
+            }
+            let of_row = |(row, logits): (usize, &mut [f64])| {
+                let w = weights.at(row);
+                w * smoothed_log_loss(logits, &labels[row..=row], w / n, share)
+            };
+            rows.zip(logits.chunks_mut(*classes)).map(of_row).sum()
         });
         let penalty = self.family.ridge().add(theta, weight, &mut gradient);
         (sum / n + penalty, gradient)
@@ -340,7 +352,7 @@ pub(super) mod tests {
     use rand_distr::StandardNormal;
 
     use super::{super::descent::of_tensor, *};
-    use crate::{loss::ScoreLoss, score::LogScore};
+    use crate::{distribution::Weights, loss::ScoreLoss, score::LogScore};
 
     /// Random logits with labels, some ties among them.
     pub fn data(n: usize, m: usize) -> FitData {
@@ -353,6 +365,7 @@ pub(super) mod tests {
             logits,
             labels: (0..n).map(|_| rng.random_range(0..m)).collect(),
             classes: m,
+            weights: Weights::default(),
             smoothed: vec![],
             device: Device::flex(),
         }

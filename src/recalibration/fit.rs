@@ -228,7 +228,7 @@ pub trait LogitFit {
 pub fn closed_form<F: Apply<Tensor<2>>>(form: F, task: Task) -> FitOutcome<F> {
     let data = task.data;
     let losses = log_losses(data.mapped(|logits| form.apply(logits)), &data.labels);
-    let objective = losses.iter().sum::<f64>() / losses.len() as f64;
+    let objective = data.weights.mean(&losses);
     observer(task.progress, 1, 1)(1, objective);
     (form, FitReport::closed_form(objective)).into()
 }
@@ -250,6 +250,7 @@ pub fn fit_with_warnings<C: LogitFit<Form: Apply<Tensor<2>>>>(
     task: Task,
 ) -> Result<Fitted<C::Form>> {
     let mut warnings = FitWarning::of_data(&task.data);
+    let is_weighted = task.data.weights.are_given();
     if task.criterion.is_some() {
         let FitOutcome { form, report, .. } = config.find(task)?;
         return Ok(Fitted::checked(form, report)?.with_warnings(warnings));
@@ -268,10 +269,18 @@ pub fn fit_with_warnings<C: LogitFit<Form: Apply<Tensor<2>>>>(
         let after = log_losses(part.mapped(|logits| map.forward(logits)), &part.labels);
         let change = |(&row, after): (&usize, f64)| after - before[row];
         let changes: Vec<f64> = rows.iter().zip(after).map(change).collect();
-        let mean = changes.iter().sum::<f64>() / changes.len() as f64;
+        let mean = part.weights.mean(&changes);
         Ok(((map, mean), changes))
     };
-    let found = robust(n, |n| 0.5 * allowance(n), &mut fit)?;
+    // a sample of a large weight is meant to rule
+    let allowance = |n: usize| {
+        if is_weighted {
+            f64::INFINITY
+        } else {
+            0.5 * allowance(n)
+        }
+    };
+    let found = robust(n, allowance, &mut fit)?;
     let rows = found.set_aside;
     let (map, change) = match found.map {
         Some(found) => {
@@ -292,6 +301,19 @@ pub fn fit_with_warnings<C: LogitFit<Form: Apply<Tensor<2>>>>(
     Ok(map.with_warnings(warnings))
 }
 
+/// The logits and labels of predictions that may have weights, for a fit to the log loss.
+pub(super) fn data_of(
+    by_criterion: bool,
+    predictions: &Categorical,
+    labels: &Tensor<1, Int>,
+) -> Result<FitData> {
+    let reason = ": the fit to logits takes one";
+    no_criterion(by_criterion, "a map of class predictions", reason)?;
+    let (plain, weights) = predictions.parted();
+    plain.check()?;
+    Ok(FitData::new(&plain.finite_logits(), labels)?.weighted(weights))
+}
+
 /// The rise of the mean log loss that is told.
 const WORSE: f64 = 1e-3;
 
@@ -308,5 +330,22 @@ impl<C: LogitFit<Form: Apply<Tensor<2>>>> Fit for C {
         let data = FitData::new(&logits, &labels)?;
         let task = Task::new(data, progress);
         fit_with_warnings(self, Task { criterion, ..task })
+    }
+}
+
+/// Of predictions with their weights, to the log loss; those of probabilities are fitted to their logarithms, which are
+/// kept finite.
+impl<C: LogitFit<Form: Apply<Tensor<2>>>> Fit<Categorical, Tensor<1, Int>> for C {
+    type Map = Fitted<C::Form>;
+
+    fn fit_with_progress(
+        &self,
+        criterion: Option<&dyn Objective<Categorical, Tensor<1, Int>>>,
+        predictions: Categorical,
+        labels: Tensor<1, Int>,
+        progress: Progress<'_>,
+    ) -> Result<Self::Map> {
+        let data = data_of(criterion.is_some(), &predictions, &labels)?;
+        fit_with_warnings(self, Task::new(data, progress))
     }
 }

@@ -13,11 +13,11 @@ use burn::tensor::{Device, Int, Tensor};
 use super::{
     data::FitData,
     file::{SavedParameters, failure, read},
-    fit::{LogitFit, Task, fit_with_warnings},
+    fit::{LogitFit, Task, data_of, fit_with_warnings},
     *,
 };
 use crate::{
-    distribution::{Component, Marginals, Mixture},
+    distribution::{Categorical, Component, Marginals, Mixture},
     error::{Error, Result},
 };
 
@@ -166,7 +166,25 @@ macro_rules! logit_maps {
                 progress: Progress<'_>,
             ) -> Result<LogitMap> {
                 let task = Task::new(FitData::new(&logits, &labels)?, progress);
-                let task = Task { criterion, ..task };
+                self.fit_task(seed, Task { criterion, ..task })
+            }
+
+            /// Fits a map of this kind to predictions with their weights, by the log loss.
+            ///
+            /// # Errors
+            ///
+            /// As [`Fit::fit`], and a kind that takes no weights.
+            pub fn fit_weighted(
+                self,
+                seed: u64,
+                predictions: &Categorical,
+                labels: &Tensor<1, Int>,
+                progress: Progress<'_>,
+            ) -> Result<LogitMap> {
+                self.fit_task(seed, Task::new(data_of(false, predictions, labels)?, progress))
+            }
+
+            fn fit_task(self, seed: u64, task: Task) -> Result<LogitMap> {
                 Ok(match self {
                     $(Self::$kind => {
                         let config = (<$config as LogitFit>::DEFAULT)(seed);

@@ -7,7 +7,10 @@ use super::{
     fit::{Progress, observer},
     regularisation::{Split, WEIGHTS, in_order},
 };
-use crate::{estimator::MeanEstimate, parallel};
+use crate::{
+    estimator::{MeanEstimate, differences},
+    parallel,
+};
 
 /// What the fits of a cross-validation lower the log loss by, at least, in ten iterations: what is left is far
 /// less than the log loss differs from fold to fold.
@@ -52,6 +55,7 @@ pub(super) fn cross_validated<F: Family>(
         .collect();
     left_out.sort_unstable();
     let labels: Vec<usize> = left_out.iter().map(|&row| data.labels[row]).collect();
+    let weights = data.weights.select(&left_out);
     let mut best: Option<(f64, Vec<f64>, Vec<f64>)> = None;
     for (round, next) in WEIGHTS.into_iter().enumerate() {
         let fitted = parallel::map_mut(&mut fits, &|fit| fit.logits(next, limits));
@@ -65,7 +69,7 @@ pub(super) fn cross_validated<F: Family>(
         let logits = in_order(splits, logits);
         let of_next = log_losses(logits.clone(), &labels);
         if let Some((_, least, _)) = &best {
-            let [_, _, change] = MeanEstimate::paired(least, &of_next);
+            let change = MeanEstimate::weighted(&differences(least, &of_next, 0.0), &weights);
             if change.estimate > change.standard_error {
                 break;
             }

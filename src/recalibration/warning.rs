@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{data::FitData, scalar::event::EventOutcomes};
+use crate::distribution::Weights;
 
 /// A reason for care with a fitted map.
 ///
@@ -199,7 +200,8 @@ impl FitWarning {
         if samples * m > MOST {
             return warnings;
         }
-        let events = EventOutcomes::all(data);
+        // of the samples as they are, whatever their weights
+        let events = EventOutcomes::weighted(data, &Weights::default());
         let class = |event: usize| if m == 2 { 1 } else { event };
         let of = |holds: fn(&EventOutcomes) -> bool| -> Vec<usize> {
             let found = events.iter().enumerate().filter(|(_, event)| holds(event));

@@ -6,7 +6,7 @@ use super::{
     stack::{MIXTURE, Mixing},
 };
 use crate::{
-    distribution::Subject,
+    distribution::{Subject, Weights},
     recalibration::{
         Keep, LogitMap, MapKind, MapMixture, TemperatureScaling, common::*, family::log_losses,
         fit::Purpose, regularisation::Split, warning::all_right,
@@ -111,6 +111,8 @@ impl<'a> LogitSamples<'a> {
             "every prediction is right".into()
         } else if self.by_criterion && kind == MapKind::VennAbers {
             "it is fitted by the log loss alone".into()
+        } else if self.data.weights.are_given() && kind == MapKind::VennAbers {
+            "it takes no sample weights".into()
         } else if work(n as f64, m as f64) * fits > MOST {
             format!("its fits to {n} samples of {m} classes would take too long")
         } else {
@@ -181,9 +183,11 @@ impl Samples for LogitSamples<'_> {
             name,
             losses: log_losses(logits, labels),
             excess: self.excess(&probabilities),
+            weights: self.left_out.weights.clone(),
             probabilities,
             score: (name == MapKind::Temperature.name())
-                .then(|| TemperatureScalingConfig::score_statistic(self.data)),
+                .then(|| TemperatureScalingConfig::score_statistic(self.data))
+                .filter(|_| !self.data.weights.are_given()),
             guarantees,
         }
     }
@@ -191,6 +195,11 @@ impl Samples for LogitSamples<'_> {
     /// A mixture of all maps, unless something is to be kept or another criterion is asked for.
     fn add_mixture(&self, selection: &mut Selection<LogitMap>) -> Result<()> {
         if !selection.admits(MIXTURE, Guarantees::NONE) {
+            return Ok(());
+        }
+        if self.data.weights.are_given() {
+            let reason = "it takes no sample weights".into();
+            selection.pass_over(MIXTURE, (reason, None));
             return Ok(());
         }
         if self.by_criterion {
@@ -212,6 +221,7 @@ impl Samples for LogitSamples<'_> {
             losses: mixing.losses(),
             excess: self.excess(&probabilities),
             probabilities,
+            weights: Weights::default(),
             score: None,
             guarantees: Guarantees::NONE,
         };

@@ -113,10 +113,10 @@ impl Choice {
         };
         let candidate = |(at, tried): (usize, &Tried)| Candidate {
             name: tried.name,
-            log_loss: MeanEstimate::of(&tried.losses),
+            log_loss: rules.mean(&tried.losses),
             change: rules.change(0, at),
             established: rules.is_established(at),
-            overconfidence: (!tried.excess.is_empty()).then(|| MeanEstimate::of(&tried.excess)),
+            overconfidence: (!tried.excess.is_empty()).then(|| rules.mean(&tried.excess)),
             guarantees: tried.guarantees,
         };
         let few = passed_over.iter().filter(|over| over.least.is_some());

@@ -5,7 +5,7 @@ use super::{
     selection::{Reason, Samples, too_few},
 };
 use crate::{
-    distribution::{Component, Density as _, Marginals},
+    distribution::{Component, Density as _, Marginals, Weights},
     recalibration::{
         DistributionMap, DistributionMethod, Keep, Recalibrated, ScaleFamily, VarianceScaling,
         common::*, regularisation::Split, scale::TemperedLogScore, temperature::standardised,
@@ -119,6 +119,7 @@ impl<P: ScaleFamily + Component + Marginals> Samples for DistributionSamples<P> 
             losses,
             excess: vec![],
             probabilities: vec![],
+            weights: Weights::default(),
             score: (name == DistributionMethod::Variance.name()).then(score),
             guarantees,
         }

@@ -18,10 +18,10 @@ use self::{
 use super::{
     DistributionMap, FitProgress, Keep, LogitMap, MapKind, ScaleFamily, VarianceScalingConfig,
     common::*,
-    fit::{Purpose, fit_with_warnings},
+    fit::{Purpose, data_of, fit_with_warnings},
     regularisation::{Split, folds, splits},
 };
-use crate::distribution::{Component, Marginals, Subject};
+use crate::distribution::{Categorical, Component, Marginals, Subject};
 
 pub use self::{
     choice::{Candidate, Choice, Cost, PassedOver},
@@ -200,8 +200,34 @@ impl Fit for AutoRecalibrationConfig {
         labels: Tensor<1, Int>,
         progress: Progress<'_>,
     ) -> Result<AutoRecalibration> {
+        self.fit_data(FitData::new(&logits, &labels)?, criterion, progress)
+    }
+}
+
+/// Of predictions with their weights, to the log loss. Maps that take no weights are passed over.
+impl Fit<Categorical, Tensor<1, Int>> for AutoRecalibrationConfig {
+    type Map = AutoRecalibration;
+
+    fn fit_with_progress(
+        &self,
+        criterion: Option<&dyn Objective<Categorical, Tensor<1, Int>>>,
+        predictions: Categorical,
+        labels: Tensor<1, Int>,
+        progress: Progress<'_>,
+    ) -> Result<AutoRecalibration> {
+        let data = data_of(criterion.is_some(), &predictions, &labels)?;
+        self.fit_data(data, None, progress)
+    }
+}
+
+impl AutoRecalibrationConfig {
+    fn fit_data(
+        &self,
+        mut data: FitData,
+        criterion: Option<&dyn Objective>,
+        progress: Progress<'_>,
+    ) -> Result<AutoRecalibration> {
         at_least(2, "the number of folds", self.folds, "at least 2")?;
-        let mut data = FitData::new(&logits, &labels)?;
         self.subject.check(data.classes)?;
         // without rows that would rule the fit of a temperature
         let mut silent = |_| {};

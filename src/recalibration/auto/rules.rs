@@ -2,7 +2,7 @@
 
 use super::stack::MIXTURE;
 use crate::{
-    distribution::Subject,
+    distribution::{Subject, Weights},
     estimator::{Interval, MeanEstimate},
     recalibration::Guarantees,
 };
@@ -16,6 +16,8 @@ pub struct Tried {
     pub excess: Vec<f64>,
     /// `[n, m]`, row after row; nothing of distributions.
     pub probabilities: Vec<f64>,
+    /// The weights of the samples.
+    pub weights: Weights,
     /// Of a map of one parameter: the derivative of the log loss of the predictions as they are with respect to it,
     /// about standard normal if they are calibrated.
     pub score: Option<f64>,
@@ -54,6 +56,21 @@ pub struct Rules<'a> {
 }
 
 impl Rules<'_> {
+    /// The weighted mean over the samples.
+    pub fn mean(self, numbers: &[f64]) -> MeanEstimate {
+        MeanEstimate::weighted(numbers, &self.tried[0].weights)
+    }
+
+    /// The number that is more than half of the variance, if there is one.
+    fn dominant(self, numbers: &[f64]) -> Option<usize> {
+        let weights = &self.tried[0].weights;
+        let mean = weights.mean(numbers);
+        let terms = numbers.iter().zip(weights.all(numbers.len()));
+        let squares: Vec<f64> = terms.map(|(x, w)| (w * (x - mean)).powi(2)).collect();
+        let sum: f64 = squares.iter().sum();
+        squares.iter().position(|square| *square > 0.5 * sum)
+    }
+
     /// The change of the log loss from one map to another.
     pub fn change(self, from: usize, to: usize) -> MeanEstimate {
         self.estimate(&differences(&self.tried[from], &self.tried[to]))
@@ -67,7 +84,7 @@ impl Rules<'_> {
             folds,
             ..
         } = self.validation;
-        let change = MeanEstimate::of(differences);
+        let change = self.mean(differences);
         let ratio = splits as f64 / (folds as f64 - 1.0); // infinite without a sample to fit to
         let factor = (1.0 + ratio).sqrt() * (1.0 + 30.0 / samples as f64);
         MeanEstimate {
@@ -81,7 +98,7 @@ impl Rules<'_> {
         if at == 0 {
             return self.few_samples(FEWEST_FOR_A_GAIN);
         }
-        let one = dominant(&differences(&self.tried[0], &self.tried[at]));
+        let one = self.dominant(&differences(&self.tried[0], &self.tried[at]));
         self.few_samples(FEWEST)
             .or(one.map(|_| "one sample is more than half of its variance".into()))
     }
@@ -114,11 +131,11 @@ impl Rules<'_> {
     /// gain of few samples is wide, and this test is not.
     pub fn is_established(self, at: usize) -> bool {
         let mut differences = differences(&self.tried[0], &self.tried[at]);
-        let gains = MeanEstimate::of(&differences).estimate < 0.0;
+        let gains = self.mean(&differences).estimate < 0.0;
         differences.iter_mut().for_each(|x| *x = x.max(-LARGEST));
         let enough = self.few_samples(FEWEST_FOR_A_GAIN).is_none();
         let high = interval(self.estimate(&differences)).upper;
-        let clear = enough && dominant(&differences).is_none() && high < 0.0;
+        let clear = enough && self.dominant(&differences).is_none() && high < 0.0;
         let score = self.tried[at].score;
         let refuted = score.is_some_and(|score| score.abs() > REFUTED);
         at > 0 && (clear || refuted && enough_expected(&self.tried[0]) && gains)
@@ -134,7 +151,7 @@ impl Rules<'_> {
 
     /// Whether the change from one map to another is a loss beyond one standard error of paired differences.
     fn is_worse(self, from: usize, to: usize) -> bool {
-        let change = MeanEstimate::of(&differences(&self.tried[from], &self.tried[to]));
+        let change = self.mean(&differences(&self.tried[from], &self.tried[to]));
         change.estimate > change.standard_error
     }
 
@@ -143,7 +160,7 @@ impl Rules<'_> {
     pub fn simplest(self, allowed: impl Fn(&Tried) -> bool) -> usize {
         let pays = |&at: &usize| allowed(&self.tried[at]) && self.is_open(at);
         let among: Vec<usize> = (0..self.tried.len()).filter(pays).collect();
-        let mean = |at: usize| MeanEstimate::of(&self.tried[at].losses).estimate;
+        let mean = |at: usize| self.mean(&self.tried[at].losses).estimate;
         let best = (among.iter().copied()).min_by(|&a, &b| mean(a).total_cmp(&mean(b)));
         let near =
             |&at: &usize| Some(at) == best || best.is_some_and(|best| !self.is_worse(best, at));
@@ -153,7 +170,7 @@ impl Rules<'_> {
     /// The mixture of all maps, if it pays; else the simplest map.
     pub fn chosen(self) -> usize {
         let single = self.simplest(|tried| tried.name != MIXTURE);
-        let bias = |at: usize| MeanEstimate::of(&self.tried[at].excess);
+        let bias = |at: usize| self.mean(&self.tried[at].excess);
         let pays = |&at: &usize| {
             let (low, high) = interval(bias(at)).ends();
             let unbiased = low <= 0.0 && 0.0 <= high;
@@ -181,14 +198,6 @@ fn enough_expected(unchanged: &Tried) -> bool {
     let (least, all) = (FEWEST_FOR_A_GAIN as f64, excess.len() as f64);
     let both = wrong.max(expected) >= least && (all - wrong).max(all - expected) >= least;
     n >= FEWEST && (both || excess.is_empty())
-}
-
-/// The number that is more than half of the variance, if there is one.
-fn dominant(numbers: &[f64]) -> Option<usize> {
-    let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
-    let squares: Vec<f64> = numbers.iter().map(|x| (x - mean).powi(2)).collect();
-    let sum: f64 = squares.iter().sum();
-    squares.iter().position(|square| *square > 0.5 * sum)
 }
 
 /// The 95 % interval of a change.

@@ -133,6 +133,7 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::distribution::Weights;
 
     fn mixing(losses: [Vec<f64>; 2]) -> Mixing {
         let tried = losses.map(|losses| Tried {
@@ -140,6 +141,7 @@ mod tests {
             losses,
             excess: vec![],
             probabilities: vec![],
+            weights: Weights::default(),
             score: None,
             guarantees: Guarantees::NONE,
         });

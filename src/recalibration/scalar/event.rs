@@ -1,6 +1,6 @@
 //! Events with their log-odds on the host.
 
-use crate::recalibration::data::FitData;
+use crate::{distribution::Weights, recalibration::data::FitData};
 
 use super::odds;
 
@@ -9,43 +9,56 @@ use super::odds;
 pub struct TiedRows {
     /// The log-odds `s`.
     pub score: f64,
-    pub samples: usize,
+    pub samples: f64,
     /// The number of them in which the event occurred.
-    pub hits: usize,
+    pub hits: f64,
 }
 
 /// The outcomes of an event: its rows by increasing log-odds, those of equal log-odds together.
 #[derive(Debug, Clone)]
 pub struct EventOutcomes {
     pub groups: Vec<TiedRows>,
-    pub samples: usize,
-    pub hits: usize,
+    pub samples: f64,
+    pub hits: f64,
 }
 
 impl EventOutcomes {
     /// Class 1 of two classes, else each class.
     pub fn all(data: &FitData) -> Vec<Self> {
+        Self::weighted(data, &data.weights)
+    }
+
+    /// As [`all`](Self::all), with weights. The numbers of samples are sums of weights whose sum is the effective number
+    /// of samples.
+    pub fn weighted(data: &FitData, weights: &Weights) -> Vec<Self> {
         let k = odds::events(data.classes);
+        let n = data.samples();
+        let scale = weights.effective(n) / weights.total(n);
         let scores: Vec<f64> = data.rows().flat_map(log_odds).collect();
         let of_event = |event: usize| {
             let class = if k == 1 { 1 } else { event };
             let hits = data.labels.iter().map(|&label| label == class);
-            Self::new(scores.iter().skip(event).step_by(k).copied().zip(hits))
+            let scores = scores.iter().skip(event).step_by(k).copied();
+            let weights = weights.all(n).map(|w| w * scale);
+            Self::new(scores.zip(hits.zip(weights)))
         };
         (0..k).map(of_event).collect()
     }
 
-    fn new(rows: impl Iterator<Item = (f64, bool)>) -> Self {
+    fn new(rows: impl Iterator<Item = (f64, (bool, f64))>) -> Self {
         let mut rows: Vec<_> = rows.collect();
         rows.sort_by(|(s, _), (t, _)| s.total_cmp(t));
-        let group = |rows: &[(f64, bool)]| TiedRows {
-            score: rows[0].0,
-            samples: rows.len(),
-            hits: rows.iter().filter(|(_, hit)| *hit).count(),
+        let group = |rows: &[(f64, (bool, f64))]| {
+            let hits = rows.iter().filter(|(_, (hit, _))| *hit);
+            TiedRows {
+                score: rows[0].0,
+                samples: rows.iter().map(|(_, (_, w))| w).sum(),
+                hits: hits.map(|(_, (_, w))| w).sum(),
+            }
         };
         let groups: Vec<_> = rows.chunk_by(|(s, _), (t, _)| s == t).map(group).collect();
         Self {
-            samples: rows.len(),
+            samples: groups.iter().map(|group| group.samples).sum(),
             hits: groups.iter().map(|group| group.hits).sum(),
             groups,
         }
@@ -54,8 +67,8 @@ impl EventOutcomes {
     /// Whether all samples with the event have greater log-odds than all without, and there are some of both.
     pub fn is_separated(&self) -> bool {
         let mut groups = self.groups.iter();
-        let first = groups.position(|group| group.hits > 0);
-        let both = self.hits > 0 && self.hits < self.samples;
+        let first = groups.position(|group| group.hits > 0.0);
+        let both = self.hits > 0.0 && self.hits < self.samples;
         let from = first.unwrap_or(0);
         let rest = &self.groups[from..];
         both && rest.iter().all(|group| group.hits == group.samples)
@@ -65,11 +78,11 @@ impl EventOutcomes {
     /// normal if they do not depend on it, negative if the event is the rarer the greater they are. 0 without
     /// samples of both.
     pub fn rank_statistic(&self) -> f64 {
-        let (hits, misses) = (self.hits as f64, (self.samples - self.hits) as f64);
+        let (hits, misses) = (self.hits, self.samples - self.hits);
         let (mut below, mut sum) = (0.0, 0.0);
         for group in &self.groups {
-            let missed = (group.samples - group.hits) as f64;
-            sum += group.hits as f64 * (below + 0.5 * missed);
+            let missed = group.samples - group.hits;
+            sum += group.hits * (below + 0.5 * missed);
             below += missed;
         }
         let variance = hits * misses * (hits + misses + 1.0) / 12.0;
@@ -85,7 +98,7 @@ impl EventOutcomes {
     ///
     /// J. Platt: *Probabilistic outputs for support vector machines*, 1999, section 2.2.
     pub fn targets(&self) -> (f64, f64) {
-        let (hits, misses) = (self.hits as f64, (self.samples - self.hits) as f64);
+        let (hits, misses) = (self.hits, self.samples - self.hits);
         ((hits + 1.0) / (hits + 2.0), 1.0 / (misses + 2.0))
     }
 }

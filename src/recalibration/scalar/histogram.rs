@@ -29,21 +29,21 @@ impl HistogramBinningConfig {
 
     /// Two knots at each log-odds where one bin ends and the next begins.
     fn knots(&self, event: &EventOutcomes) -> Vec<(f64, f64)> {
-        let (mut before, all) = (0, event.samples as u128);
+        let mut before = 0.0;
         let numbered = |group: &TiedRows| {
-            let bin = before * self.bins as u128 / all;
-            before += group.samples as u128;
+            let bin = (before * self.bins as f64 / event.samples) as u64;
+            before += group.samples;
             (bin, *group)
         };
-        let numbered: Vec<(u128, TiedRows)> = event.groups.iter().map(numbered).collect();
+        let numbered: Vec<(u64, TiedRows)> = event.groups.iter().map(numbered).collect();
         let bins: Vec<_> = numbered.chunk_by(|a, b| a.0 == b.0).collect();
-        let value = |bin: &[(u128, TiedRows)]| {
-            let samples: usize = bin.iter().map(|(_, group)| group.samples).sum();
-            let hits: usize = bin.iter().map(|(_, group)| group.hits).sum();
-            let misses = (samples - hits) as f64;
-            ((hits as f64 + self.smoothing) / (misses + self.smoothing)).ln()
+        let value = |bin: &[(u64, TiedRows)]| {
+            let samples: f64 = bin.iter().map(|(_, group)| group.samples).sum();
+            let hits: f64 = bin.iter().map(|(_, group)| group.hits).sum();
+            let misses = samples - hits;
+            ((hits + self.smoothing) / (misses + self.smoothing)).ln()
         };
-        let jump = |pair: &[&[(u128, TiedRows)]]| {
+        let jump = |pair: &[&[(u64, TiedRows)]]| {
             let [below, above] = [pair[0], pair[1]];
             let edge = 0.5 * below[below.len() - 1].1.score + 0.5 * above[0].1.score;
             [(edge, value(below)), (edge, value(above))]

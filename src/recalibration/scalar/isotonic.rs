@@ -15,8 +15,8 @@ impl IsotonicRegressionConfig {
     /// The ends of the blocks of pooled adjacent violators, with their frequencies.
     fn knots(&self, event: &EventOutcomes) -> Vec<(f64, f64)> {
         let block = |group: &TiedRows| {
-            let counts = [group.samples, group.hits].map(|count| count as f64);
-            Block::of_ties(group.score, group.samples, counts)
+            let weights = [group.samples, group.hits];
+            Block::of_ties(group.score, group.samples as usize, weights)
         };
         let ends = |block: Block| {
             let value = bounded(block.frequency(), event.samples);

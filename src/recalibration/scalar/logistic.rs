@@ -34,11 +34,11 @@ impl<const P: usize> Logistic<P> {
     pub fn new(event: &EventOutcomes, features: &[Feature]) -> Self {
         let (hit, miss) = event.targets();
         let sample = |group: &TiedRows| {
-            let (samples, hits) = (group.samples as f64, group.hits as f64);
+            let (samples, hits) = (group.samples, group.hits);
             let feature = |j: usize| features.get(j).map_or(1.0, |x| x.at(group.score));
             Sample {
                 features: SVector::from_fn(|j, _| feature(j)),
-                weight: samples / event.samples as f64,
+                weight: samples / event.samples,
                 target: (hits * hit + (samples - hits) * miss) / samples,
             }
         };
@@ -68,7 +68,7 @@ impl<const P: usize> Logistic<P> {
             };
         }
         let misses = event.samples - event.hits;
-        start[P - 1] = ((event.hits as f64 + 1.0) / (misses as f64 + 1.0)).ln();
+        start[P - 1] = ((event.hits + 1.0) / (misses + 1.0)).ln();
         Self {
             samples,
             scales,

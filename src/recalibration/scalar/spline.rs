@@ -34,7 +34,7 @@ impl SplineCalibrationConfig {
         };
         let base: Vec<(f64, f64)> = groups.iter().map(base).collect();
         let masses: Vec<f64> = (groups.iter().zip(&base))
-            .map(|(group, (_, w))| group.samples as f64 * w)
+            .map(|(group, (_, w))| group.samples * w)
             .collect();
         let whole: f64 = masses.iter().sum();
         // (t, R, weight of the trapezoidal rule) at the end of each group, and the middle of it
@@ -44,7 +44,7 @@ impl SplineCalibrationConfig {
         for (i, group) in groups.iter().enumerate() {
             middles.push((mass + 0.5 * masses[i]) / whole);
             mass += masses[i];
-            residual += group.hits as f64 - group.samples as f64 * base[i].0;
+            residual += group.hits - group.samples * base[i].0;
             let next = masses.get(i + 1).copied().unwrap_or(0.0);
             let trapezium = 0.5 * (masses[i] + next) / whole;
             points.push(((mass / whole).min(1.0), residual / whole, trapezium));

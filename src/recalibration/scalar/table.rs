@@ -88,8 +88,8 @@ macro_rules! tabulated_map {
 pub(super) use tabulated_map;
 
 /// The log-odds of a probability that is kept in `[ε, 1−ε]`, `ε = 1/(2(n+1))` of `n` samples.
-pub(super) fn bounded(probability: f64, samples: usize) -> f64 {
-    let margin = 0.5 / (samples as f64 + 1.0);
+pub(super) fn bounded(probability: f64, samples: f64) -> f64 {
+    let margin = 0.5 / (samples + 1.0);
     let probability = probability.clamp(margin, 1.0 - margin);
     (probability / (1.0 - probability)).ln()
 }

@@ -70,8 +70,8 @@ impl PooledGroups {
 /// first, from which the others follow.
 fn regressions(groups: &[TiedRows], of_ends: bool) -> Vec<PooledGroups> {
     let block = |group: &TiedRows| PooledGroups {
-        samples: group.samples,
-        hits: group.hits,
+        samples: group.samples as usize,
+        hits: group.hits as usize,
         next: None,
     };
     let mut blocks: Vec<PooledGroups> = groups.iter().map(block).collect();
@@ -123,8 +123,8 @@ impl<'a> Augmented<'a> {
             next: None,
         };
         if among {
-            block.samples += self.groups[group].samples;
-            block.hits += self.groups[group].hits;
+            block.samples += self.groups[group].samples as usize;
+            block.hits += self.groups[group].hits as usize;
         }
         let mut left = group.checked_sub(1);
         let mut right = Some(group + usize::from(among)).filter(|at| *at < self.groups.len());
@@ -218,6 +218,12 @@ impl LogitFit for VennAbersConfig {
     const DEFAULT: fn(u64) -> Self = |_| Self::new();
 
     fn find(&self, task: Task) -> Result<FitOutcome<VennAbersTable>> {
+        if task.data.weights.are_given() {
+            return Err(Error::Unsupported {
+                what: "the Venn–Abers predictor takes no sample weights".into(),
+                expected: "isotonic regression, which takes them",
+            });
+        }
         closed_form_of_events(task, "it has nothing to descend", VennAbersTable::new)
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::log_temperature_prior;
-use crate::{ops::exp, parallel, recalibration::data::FitData};
+use crate::{distribution::Weights, ops::exp, parallel, recalibration::data::FitData};
 
 /// Logits of a block, whose exponentials are taken together: they stay in the first-level cache.
 const BLOCK: usize = 2048;
@@ -14,11 +14,15 @@ pub(in crate::recalibration) struct TemperedRows<'a> {
     /// Less the largest of their row: `softmax(βz)` does not change.
     logits: Vec<f64>,
     labels: &'a [usize],
+    weights: &'a Weights,
+    /// The number of samples that the rows are worth.
+    mass: f64,
 }
 
 /// A row under `softmax(βz)`, whose classes `E` and `Var` are over.
 pub(in crate::recalibration) struct TemperedRow {
     pub index: usize,
+    pub weight: f64,
     /// `z_y`.
     pub of_label: f64,
     /// `Σ_c exp(βz_c)`, in `[1, m]`.
@@ -40,6 +44,8 @@ impl<'a> TemperedRows<'a> {
             classes: data.classes,
             logits,
             labels: &data.labels,
+            weights: &data.weights,
+            mass: data.mass(),
         }
     }
 
@@ -71,6 +77,7 @@ impl<'a> TemperedRows<'a> {
                 let (mean, of_label) = (s1 / s0, z[self.labels[index]]);
                 TemperedRow {
                     index,
+                    weight: self.weights.at(index),
                     of_label,
                     sum: s0,
                     excess: mean - of_label,
@@ -89,18 +96,23 @@ impl<'a> TemperedRows<'a> {
     /// `L(β) = mean(log Σ_c exp(βz_c) − βz_y)`, `L' = mean(E z − z_y)` and `L'' = mean(Var z)`; with a scale of the
     /// prior of `log T`, Student's t of three degrees of freedom, each with that of `2 log(1 + (log β)²/3s²)/n`.
     pub fn log_loss(&self, beta: f64, prior: Option<f64>) -> [f64; 3] {
+        let are_weighted = self.weights.are_given();
         let data = self.means(beta, |rows| {
             let [mut value, mut slope, mut curvature] = [0.0; 3];
             let mut product = 1.0f64; // of the sums: one logarithm for many
             for row in rows {
-                product *= row.sum;
+                if are_weighted {
+                    value += row.weight * row.sum.ln();
+                } else {
+                    product *= row.sum;
+                }
                 if product > 1e200 {
                     value += product.ln();
                     product = 1.0;
                 }
-                value -= beta * row.of_label;
-                slope += row.excess;
-                curvature += row.variance;
+                value -= row.weight * (beta * row.of_label);
+                slope += row.weight * row.excess;
+                curvature += row.weight * row.variance;
             }
             [value + product.ln(), slope, curvature]
         });
@@ -111,7 +123,7 @@ impl<'a> TemperedRows<'a> {
         let [value, slope] = log_temperature_prior(x, scale);
         let curvature = 4.0 * (c - x * x) / (c + x * x).powi(2) - slope;
         let prior = [value, slope / beta, curvature / (beta * beta)];
-        let n = self.labels.len() as f64;
+        let n = self.mass;
         [0, 1, 2].map(|k| data[k] + prior[k] / n)
     }
 }

@@ -173,7 +173,10 @@ fn others_refuse_weights() {
     let (p, y) = weighted(&sample_weights());
     let mut rng = rng(912);
     let refused = |result: Result<f64, Error>| {
-        contains(&result.unwrap_err(), "the predictions have sample weights");
+        contains(
+            &result.unwrap_err(),
+            "this quantity takes no sample weights",
+        );
     };
     says(Ece::median_variance(5).estimate(&p, &y).unwrap_err());
     says(Cox::default().fit(&p, &y).unwrap_err());

@@ -147,7 +147,7 @@ fn penalised() {
         base.value(&batch, &y)
     });
     let message = *refusing.unwrap_err().downcast::<String>().unwrap();
-    contains(&message, "the predictions have sample weights");
+    contains(&message, "this quantity takes no sample weights");
     let lens = LensLoss::new(Lens::TopLabel, ScoreLoss::new(Brier));
     let (top, right) = p.top_label(&y).unwrap();
     let (top, right) = top
