@@ -39,6 +39,34 @@ pub fn columns(expected: Names, found: &[String]) -> Result<Option<Vec<usize>>> 
     ))
 }
 
+/// The same, where the names of each side may have a text before and after what tells them apart: `y_cat` and
+/// `y_dog` are the columns of `p_cat` and `p_dog`.
+pub fn columns_by_stem(expected: Names, found: &[String]) -> Result<Option<Vec<usize>>> {
+    columns(expected, found).or_else(|error| {
+        let order = places_of(&stems(expected.names), &stems(found));
+        order.map(Some).ok_or(error)
+    })
+}
+
+/// Names without the text that all begin with, and without that with which all end.
+pub fn stems(names: &[String]) -> Vec<String> {
+    let backwards = |name: &String| name.chars().rev().collect::<String>();
+    let ends: Vec<String> = without_start(names).iter().map(backwards).collect();
+    without_start(&ends).iter().map(backwards).collect()
+}
+
+/// Names without the text that all begin with.
+fn without_start(names: &[String]) -> Vec<String> {
+    let Some((first, others)) = names.split_first() else {
+        return Vec::new();
+    };
+    let is_shared =
+        |(k, c): &(usize, char)| others.iter().all(|name| name.chars().nth(*k) == Some(*c));
+    let shared = first.chars().enumerate().take_while(is_shared).count();
+    let rest = |name: &String| name.chars().skip(shared).collect();
+    names.iter().map(rest).collect()
+}
+
 /// The columns of some names; none where one has no column.
 pub fn places_of(names: &[String], columns: &[String]) -> Option<Vec<usize>> {
     let place = |name| columns.iter().position(|other| other == name);

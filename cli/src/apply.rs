@@ -8,7 +8,8 @@ use burn::tensor::{
 use burn_calibration::{
     distribution::{Component, Laplace, Marginals, Normal, Predictive as _},
     recalibration::{
-        DistributionMap, FittedMap, Recalibrated, Recalibration as _, ScaleFamily, load_map,
+        DistributionMap, FittedMap, MapKind, Recalibrated, Recalibration as _, ScaleFamily,
+        load_map,
     },
 };
 use rand::{SeedableRng, rngs::StdRng};
@@ -22,8 +23,9 @@ use crate::{
     fit::{CORRECTNESS, UNKNOWN, family},
     input::{Cells, LabelColumn, Matrix, clipped, say as tell},
     kind::Vectors,
+    labels::event,
     quantiles,
-    rows::{Wanted, logits, rows_of},
+    rows::{Wanted, logits, rows_of, takes_zeros},
     source::{Where, check_halves, device, options, order_columns, tensor},
     words::{Outcomes, key, object, say},
     writer::{Format, Header, write_matrix},
@@ -166,7 +168,14 @@ fn of_classes(args: &Apply, file: &mut File, device: &Device) -> Result<Applied>
         let wrong = wrong!("{classes} columns, expected {expected}, the classes of {of}");
         return Err(wrong).of(&args.input.predictions);
     }
-    let logits = logits(&args.input.predictions, &rows.predictions, map.method())?;
+    // predictions that stay as they are may be zeros
+    let is_unchanged = map.method() == Some(MapKind::Temperature)
+        && map
+            .named_parameters()
+            .iter()
+            .all(|temperature| temperature.values == [1.0]);
+    let takes_zeros = is_unchanged || takes_zeros(map.method());
+    let (logits, _) = logits(&args.input.predictions, &rows.predictions, takes_zeros)?;
     let numbers = Numbers::of(args);
     let values = numbers.values(map.forward(logits), rows.is_binary);
     let values = values.try_into_vec_as::<f64>()?;
@@ -440,7 +449,7 @@ impl Numbers {
 /// A column of confidences with that of their correctness at its place.
 fn beside_correctness(confidences: &Matrix, cells: &Cells, at: usize) -> Result<Matrix> {
     let row = |(row, (&confidence, cell)): (usize, (&f64, &str))| {
-        let correct = cell.parse::<f64>().ok().filter(|c| [0.0, 1.0].contains(c));
+        let correct = event(cell);
         let cell = clipped(cell);
         let correct = correct
             .ok_or_else(|| wrong!("the correctness is {cell}, expected 0 or 1").at_row(row))?;

@@ -1,6 +1,6 @@
 //! `calibration compare`: what a recalibration gained.
 
-use std::fmt;
+use std::{fmt, path::PathBuf};
 
 use burn::tensor::Tensor;
 use burn_calibration::{
@@ -18,11 +18,12 @@ use serde::Serialize;
 use crate::{
     answer::{Size, check_level, omnibus, sizes},
     args::{BinArgs, Compare, Family},
-    error::Result,
+    error::{Result, ensure},
     files::{Inputs, LeftOut},
     kernel::fixed,
     kind::{Kind, Vectors, View, with_vectors},
     limits::{BLOCK, QUADRATIC_LIMIT, redraws},
+    models::{self, Models},
     progress::Progress,
     quantities::{SCORES, binned_errors},
     rows::Wanted,
@@ -50,6 +51,23 @@ pub struct Comparison {
     intervals: Pair<Named<Size>>,
 }
 
+/// What is printed: two sets of predictions, or several models.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub enum Outcome {
+    Two(Box<Comparison>),
+    Several(Models),
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Two(comparison) => comparison.fmt(f),
+            Self::Several(models) => models.fmt(f),
+        }
+    }
+}
+
 /// An estimate before and after, and its paired difference.
 #[derive(Serialize)]
 pub struct Paired {
@@ -59,7 +77,10 @@ pub struct Paired {
     #[serde(serialize_with = "serialize_or_infinite")]
     standard_error: f64,
     interval: Known<(End, End)>,
-    p_value: Known<f64>,
+    pub p_value: Known<f64>,
+    /// Adjusted for all pairs of models, of several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adjusted_p_value: Option<f64>,
 }
 
 /// An end of an interval, which may be infinite.
@@ -75,22 +96,40 @@ struct Biased {
     biased: bool,
 }
 
-pub fn run(args: &Compare) -> Result<Comparison> {
+pub fn run(args: &Compare) -> Result<Outcome> {
     check_level(&args.sizes)?;
     let binned = args.bins.asked(args.family)?;
-    let compared = match (args.family, args.after_family.unwrap_or(args.family)) {
+    if !args.models.is_empty() {
+        ensure!(
+            binned.is_none(),
+            "--bins, --binning, --norm: not with --models, which compares scores and the SKCE"
+        );
+        let models = match args.family {
+            Family::Categorical => models::compare(args, changes_of_classes),
+            family => {
+                with_vectors!(family, P => models::compare::<P>(args, changes_of_vectors::<P, P>))
+            }
+        };
+        return models.map(Outcome::Several);
+    }
+    let two = match (args.family, args.after_family.unwrap_or(args.family)) {
         (Family::Categorical, Family::Categorical) => of_classes(args),
         (before, after) => {
             with_vectors!(before, B => with_vectors!(after, A => of_vectors::<B, A>(args)))
         }
     }?;
-    Ok(Comparison { binned, ..compared })
+    Ok(Outcome::Two(Box::new(Comparison { binned, ..two })))
 }
 
 /// The files that are compared.
 pub fn inputs(args: &Compare) -> Inputs<'_> {
     Inputs {
-        predictions: vec![&args.before, &args.after],
+        predictions: args
+            .before
+            .iter()
+            .chain(&args.after)
+            .map(PathBuf::as_path)
+            .collect(),
         ..Inputs::default()
     }
 }
@@ -112,10 +151,14 @@ pub fn change(
                 interval.map(|interval| (End(interval.lower), End(interval.upper))),
             ),
             p_value: Known::of(gain.p_value()),
+            adjusted_p_value: None,
         }
     };
     (name, Known::of(gain.map(paired)))
 }
+
+/// Estimates with their paired changes.
+pub type Changes = Vec<(Name, Known<Paired>)>;
 
 /// What is compared: the predictions before and after, and the kernel.
 struct Compared<B: Kind, A: Kind> {
@@ -195,8 +238,18 @@ where
     let sets = (files.parse::<B>(0, rows)?, files.parse::<A>(1, rows)?);
     let count = redraws("--redraws", args.redraws, sets.0.dimensions())?;
     let compared = Compared::new(args, sets, files.targets, Vec::new(), files.left_out)?;
-    let (before, after) = (&compared.before.predictions, &compared.after.predictions);
-    let targets = &compared.before.targets;
+    let changes = changes_of_vectors(args, &compared.before, &compared.after, compared.kernel);
+    Ok(compared.finish(args, count, None, &Progress::new(2), changes))
+}
+
+/// The paired changes of scores of predictions of real numbers.
+fn changes_of_vectors<B, A>(args: &Compare, before: &View<B>, after: &View<A>, _: Kernel) -> Changes
+where
+    B: Kind<Targets = Tensor<2>> + Vectors,
+    A: Kind<Targets = Tensor<2>> + Vectors,
+{
+    let targets = &before.targets;
+    let (before, after) = (&before.predictions, &after.predictions);
     let crps = Improvement::of(&Crps, before, after, targets);
     let mut changes = vec![change(args, names::CRPS, crps)];
     if let (Some(of_before), Some(of_after)) = (B::LOG_SCORE, A::LOG_SCORE) {
@@ -208,41 +261,23 @@ where
         );
         changes.push(change(args, names::LOG, log));
     }
-    Ok(compared.finish(args, count, None, &Progress::new(2), changes))
+    changes
 }
 
 fn of_classes(args: &Compare) -> Result<Comparison> {
     let mut loaded = Categorical::read(&inputs(args), &args.source, Wanted::Probabilities)?;
     let sets = (loaded.sets.remove(0), loaded.sets.remove(0));
     let count = redraws("--redraws", args.redraws, sets.0.classes())?;
-    let progress = Progress::new(5);
+    let progress = Progress::new(4);
     progress.step("bandwidth");
     let (names, left_out) = (loaded.class_names, loaded.left_out);
     let compared = Compared::new(args, sets, loaded.targets, names, left_out)?;
+    progress.step("scores");
+    let changes = changes_of_classes(args, &compared.before, &compared.after, compared.kernel);
     let (View { of, event, .. }, kernel) = (&compared.before, compared.kernel);
     let (before, after) = (&compared.before.predictions, &compared.after.predictions);
     let labels = &compared.before.targets;
     let (n, subject) = (before.len(), before.subject());
-    progress.step("scores");
-    let score = |(name, score): (Name, &dyn Score<Categorical>)| {
-        let gain = Improvement::of(score, before, after, labels);
-        let of = if name == names::BRIER {
-            &of.sum
-        } else {
-            &of.whole
-        };
-        change(args, name.of(of), gain)
-    };
-    let mut changes: Vec<_> = SCORES.map(score).into();
-    let (name, skce) = if n <= QUADRATIC_LIMIT {
-        (names::SKCE_UNBIASED, Skce::unbiased(kernel))
-    } else {
-        let detail = format_args!("{BLOCK} samples each");
-        (names::SKCE_BLOCK.with(detail), Skce::block(kernel, BLOCK))
-    };
-    progress.step(&name.title);
-    let gain = skce.improvement(before, after, labels);
-    changes.push(change(args, name.of(&of.whole), gain));
     let frequency = ObservedExpected::of(Event::one_of(before), before, labels)?;
     let frequency = frequency.observed as f64 / n as f64;
     let accuracy = |set: &Categorical| Accuracy.estimate(set, labels);
@@ -272,6 +307,36 @@ fn of_classes(args: &Compare) -> Result<Comparison> {
         ece: Named(ece),
         ..comparison
     })
+}
+
+/// The paired changes of scores and of the SKCE of classes.
+fn changes_of_classes(
+    args: &Compare,
+    before: &View<Categorical>,
+    after: &View<Categorical>,
+    kernel: Kernel,
+) -> Changes {
+    let (of, labels) = (&before.of, &before.targets);
+    let (before, after) = (&before.predictions, &after.predictions);
+    let score = |(name, score): (Name, &dyn Score<Categorical>)| {
+        let gain = Improvement::of(score, before, after, labels);
+        let of = if name == names::BRIER {
+            &of.sum
+        } else {
+            &of.whole
+        };
+        change(args, name.of(of), gain)
+    };
+    let mut changes: Vec<_> = SCORES.map(score).into();
+    let (name, skce) = if before.len() <= QUADRATIC_LIMIT {
+        (names::SKCE_UNBIASED, Skce::unbiased(kernel))
+    } else {
+        let detail = format_args!("{BLOCK} samples each");
+        (names::SKCE_BLOCK.with(detail), Skce::block(kernel, BLOCK))
+    };
+    let gain = skce.improvement(before, after, labels);
+    changes.push(change(args, name.of(&of.whole), gain));
+    changes
 }
 
 impl fmt::Display for Comparison {
@@ -322,13 +387,16 @@ impl Paired {
         let values = [self.before, self.after, self.difference];
         let mut cells = values.map(|value| format!("{value:.6e}")).to_vec();
         if let Ok((End(low), End(high))) = &self.interval.0 {
-            let p_value = self.p_value.0.as_ref().map_or_else(
-                |_| "-".into(),
-                |p| probability(*p, *p <= TestOutcome::ASYMPTOTIC_FLOOR),
-            );
+            let p_value = self.p_value.0.as_ref();
+            let p_value = p_value.map_or_else(|_| "-".into(), |p| probability(*p, self.is_bound()));
             cells.extend([format!("[{low:.4e}, {high:.4e}]"), p_value]);
         }
         cells
+    }
+
+    /// Whether the p-value is the least that is told.
+    pub fn is_bound(&self) -> bool {
+        (self.p_value.0.as_ref()).is_ok_and(|p| *p <= TestOutcome::ASYMPTOTIC_FLOOR)
     }
 
     /// Why there is no interval.

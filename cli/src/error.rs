@@ -70,6 +70,14 @@ impl Error {
         }
     }
 
+    /// Names the column, in the place of a class.
+    pub fn in_column(self, column: impl fmt::Display) -> Self {
+        Self {
+            column: Some(column.to_string()),
+            ..self
+        }
+    }
+
     /// Adds the row and the column, which may be a class.
     pub fn at(self, row: usize, column: impl fmt::Display) -> Self {
         Self {

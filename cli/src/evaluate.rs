@@ -3,7 +3,7 @@
 use std::fmt;
 
 use burn_calibration::{
-    distribution::Subject,
+    distribution::{Categorical, Predictive, Subject},
     hypothesis::{TestOutcome, benjamini_hochberg, holm},
     names::{self, Name},
     numbers::percent,
@@ -14,18 +14,20 @@ use serde::Serialize;
 use crate::{
     answer::{Answer, check_level, omnibus, sizes},
     args::{BinArgs, Evaluate, Family, Lens},
-    error::{Result, wrong},
+    error::{Result, ensure, wrong},
     files::Inputs,
     finite,
     given::{self, Column, GivenAnswer},
     kind::{Kind, Test, View, with_family},
-    limits::{QUADRATIC_LIMIT, redraws},
+    limits::{QUADRATIC_LIMIT, REDRAWS, redraws},
+    multilabel,
     progress::Progress,
     quantities::{estimates, estimates_of_pairs, tests},
     rows::Wanted,
     table::{Table, title_width},
     words::{
-        DataWords, KernelWords, Known, Missing, Named, TargetWords, Told, key, p_value, probability,
+        DataWords, KernelWords, Known, Missing, Named, Outcomes, TargetWords, Told, key, p_value,
+        probability,
     },
 };
 
@@ -52,6 +54,8 @@ pub enum Found {
     Classes {
         classes: Vec<Aspect>,
         adjusted: Named<Adjusted>,
+        /// The means of estimates over the classes.
+        mean: Named<f64>,
     },
 }
 
@@ -91,16 +95,23 @@ pub struct Adjusted {
 pub fn run(args: &Evaluate) -> Result<Evaluation> {
     check_level(&args.sizes)?;
     let binned = args.bins.asked(args.input.family)?;
-    let found = with_family!(args.input.family, P => evaluate::<P>(args))?;
+    let found = if args.input.family == Family::Multilabel {
+        of_events(args)?
+    } else {
+        with_family!(args.input.family, P => evaluate::<P>(args))?
+    };
     Ok(Evaluation { binned, ..found })
 }
 
-fn evaluate<P: Kind>(args: &Evaluate) -> Result<Evaluation> {
-    let inputs = Inputs {
+fn inputs(args: &Evaluate) -> Inputs<'_> {
+    Inputs {
         given: args.given.as_deref(),
         ..Inputs::of(&args.input.predictions)
-    };
-    let mut loaded = P::read(&inputs, &args.source, Wanted::Probabilities)?;
+    }
+}
+
+fn evaluate<P: Kind>(args: &Evaluate) -> Result<Evaluation> {
+    let mut loaded = P::read(&inputs(args), &args.source, Wanted::Probabilities)?;
     let class_names = std::mem::take(&mut loaded.class_names);
     let data = loaded.in_words(&class_names);
     let (predictions, targets) = (loaded.sets.remove(0), loaded.targets);
@@ -108,20 +119,7 @@ fn evaluate<P: Kind>(args: &Evaluate) -> Result<Evaluation> {
     let summary = predictions.summary(&targets);
     let mut views = predictions.views(targets, (args.lens, &class_names))?;
     views.iter_mut().for_each(|view| view.bins = args.bins);
-    let tests = chosen::<P>(args)?;
-    let columns = loaded.given;
-    let steps = 4 + tests.len() + usize::from(!columns.is_empty());
-    let progress = Progress::new(steps * views.len());
-    let mut rng = StdRng::seed_from_u64(args.source.seed);
-    let mut aspects = Vec::new();
-    for view in &views {
-        let names = names_of(view.class, args.lens, &class_names);
-        let asked = (&columns[..], &tests[..]);
-        let aspect = aspect(args, (view, names), asked, count, &progress, &mut rng)?;
-        finite::check(&aspect)?;
-        aspects.push(aspect);
-    }
-    drop(progress);
+    let mut aspects = aspects(args, (&views, args.lens, &class_names), loaded.given, count)?;
     Ok(Evaluation {
         data,
         summary,
@@ -129,13 +127,92 @@ fn evaluate<P: Kind>(args: &Evaluate) -> Result<Evaluation> {
         lens: args.lens,
         binned: None,
         found: match args.lens {
-            Lens::ClassWise => Found::Classes {
-                adjusted: adjust(&aspects),
-                classes: aspects,
-            },
+            Lens::ClassWise => Found::classes(aspects),
             _ => Found::Whole(Box::new(aspects.remove(0))),
         },
     })
+}
+
+/// Evaluates each column as an event of its own. The p-values of all of them are adjusted for their number: Holm's
+/// are valid however the labels of a row depend on each other.
+fn of_events(args: &Evaluate) -> Result<Evaluation> {
+    ensure!(
+        args.lens != Lens::TopLabel,
+        "--lens top-label: of --family categorical, where one class happens"
+    );
+    let read = multilabel::read(&inputs(args), &args.source)?;
+    let names = read.names;
+    // enough for an adjusted p-value that is small
+    let least = (100 * names.len() - 1).min(REDRAWS as usize) as u32;
+    let count = redraws("--replicates", args.replicates.max(least), 2)?;
+    let data = DataWords {
+        n: read.events[0].0.len(),
+        outcomes: Outcomes::Classes(names.len()),
+        class_names: names.clone(),
+        subject: Subject::Classes,
+        left_out: read.left_out,
+    };
+    let views: Vec<View<Categorical>> = (read.events.into_iter().enumerate())
+        .map(|(column, (event, labels))| View {
+            bins: args.bins,
+            ..event.view(labels, Some(column), &names)
+        })
+        .collect();
+    let aspects = aspects(args, (&views, Lens::ClassWise, &names), read.given, count)?;
+    Ok(Evaluation {
+        data,
+        summary: Named(Vec::new()),
+        family: args.input.family,
+        lens: Lens::ClassWise,
+        binned: None,
+        found: Found::classes(aspects),
+    })
+}
+
+/// What is found of each view.
+fn aspects<P: Kind>(
+    args: &Evaluate,
+    (views, lens, class_names): (&[View<P>], Lens, &[String]),
+    columns: Vec<Column>,
+    count: (u32, usize),
+) -> Result<Vec<Aspect>> {
+    let tests = chosen::<P>(args)?;
+    let steps = 4 + tests.len() + usize::from(!columns.is_empty());
+    let progress = Progress::new(steps * views.len());
+    let mut rng = StdRng::seed_from_u64(args.source.seed);
+    let mut aspects = Vec::new();
+    for view in views {
+        let names = names_of(view.class, lens, class_names);
+        let asked = (&columns[..], &tests[..]);
+        let aspect = aspect(args, (view, names), asked, count, &progress, &mut rng)?;
+        finite::check(&aspect)?;
+        aspects.push(aspect);
+    }
+    Ok(aspects)
+}
+
+impl Found {
+    fn classes(classes: Vec<Aspect>) -> Self {
+        Self::Classes {
+            adjusted: adjust(&classes),
+            mean: mean(&classes),
+            classes,
+        }
+    }
+}
+
+/// The mean over the classes of each estimate that all of them have.
+fn mean(classes: &[Aspect]) -> Named<f64> {
+    let first = classes.first().map_or(&[][..], |class| &class.estimates.0);
+    let mean = |(k, (name, _)): (usize, &(Name, Told<f64>))| {
+        let value = |class: &Aspect| class.estimates.0[k].1.value.0.as_ref().ok().copied();
+        let values: Vec<f64> = classes.iter().map(value).collect::<Option<_>>()?;
+        Some((
+            name.clone(),
+            values.iter().sum::<f64>() / values.len() as f64,
+        ))
+    };
+    Named(first.iter().enumerate().filter_map(mean).collect())
 }
 
 /// What is found of a view with names of its classes: given columns, and by tests besides.
@@ -250,12 +327,15 @@ impl fmt::Display for Evaluation {
         writeln!(f, "{}", self.data.of_family(&key(self.family)))?;
         let lens = match (self.lens, self.data.subject) {
             (_, Subject::Correctness) => "the confidence",
+            (Lens::ClassWise, _) if self.family == Family::Multilabel => {
+                "each column as an event of its own (multilabel)"
+            }
             (Lens::Canonical, Subject::Event) => "the probability of the event",
             (Lens::Canonical, _) => "the whole vector of probabilities (canonical)",
             (Lens::TopLabel, _) => "the confidence in the most likely class (top-label)",
             (Lens::ClassWise, _) => "each class against the rest (class-wise)",
         };
-        if self.family == Family::Categorical {
+        if matches!(self.family, Family::Categorical | Family::Multilabel) {
             writeln!(f, "tested: {lens}")?;
         }
         let share = |(name, share): &(Name, f64)| format!("{} {}", name.title, percent(*share, 1));
@@ -263,12 +343,24 @@ impl fmt::Display for Evaluation {
         if !shares.is_empty() {
             writeln!(f, "{}", shares.join(", "))?;
         }
-        let (classes, adjusted) = match &self.found {
+        let (classes, adjusted, mean) = match &self.found {
             Found::Whole(whole) => return write!(f, "{whole}"),
-            Found::Classes { classes, adjusted } => (classes, adjusted),
+            Found::Classes {
+                classes,
+                adjusted,
+                mean,
+            } => (classes, adjusted, mean),
         };
+        if self.family == Family::Multilabel {
+            write!(f, "{}", self.verdict(classes, adjusted))?;
+        }
         for class in classes {
             write!(f, "{class}")?;
+        }
+        writeln!(f, "\nmean of the estimates over the classes")?;
+        let table = Table::new(2, title_width(mean.0.iter().map(|(name, _)| name)), [16]);
+        for (Name { title, .. }, mean) in &mean.0 {
+            table.line(f, title, &[format!("{mean:.8e}")], "")?;
         }
         if adjusted.0.is_empty() {
             return Ok(());
@@ -283,6 +375,37 @@ impl fmt::Display for Evaluation {
             table.line(f, title, &cells, "")?;
         }
         Ok(())
+    }
+}
+
+impl Evaluation {
+    /// The columns that fail the omnibus test, whose p-values are adjusted for all of them.
+    fn verdict(&self, classes: &[Aspect], adjusted: &Named<Adjusted>) -> String {
+        let omnibus = adjusted.0.iter().find(|(name, _)| *name == names::OMNIBUS);
+        let Some((_, Adjusted { holm, .. })) = omnibus else {
+            return String::new();
+        };
+        let count = classes.len();
+        let name = |class: &Aspect| class.class.as_ref().map(|class| class.name.clone());
+        let failing: Vec<String> = (classes.iter().zip(holm))
+            .filter(|(_, p)| **p <= 0.05)
+            .filter_map(|(class, p)| {
+                let omnibus = class.answer.omnibus.0.as_ref().ok()?;
+                let is_bound = omnibus.p_value <= 1.5 / (omnibus.redraws + 1) as f64;
+                let p = probability(*p, is_bound);
+                let sign = if is_bound { "" } else { "= " };
+                Some(format!("{} (adjusted p {sign}{p})", name(class)?))
+            })
+            .collect();
+        if failing.is_empty() {
+            let least = probability(holm.iter().copied().fold(1.0, f64::min), false);
+            return format!(
+                "\nThere is no evidence against calibration of {count} columns: the least adjusted p-value is \
+                 {least}.\n"
+            );
+        }
+        let (fail, names) = (failing.len(), failing.join(", "));
+        format!("\nNot calibrated, of {count} columns: {fail}, which are {names}.\n")
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{
     align,
     args::{RowsArgs, SourceArgs},
     error::{Context, Result, ensure, wrong},
-    input::{Options, Table, WhichLabel, read_table, say},
+    input::{Options, Table, WhichLabel, of_model, read_table, say},
     source::{Where, no_labels, options, places},
 };
 
@@ -19,6 +19,8 @@ pub struct Inputs<'a> {
     pub predictions: Vec<&'a Path>,
     /// Variables of each sample.
     pub given: Option<&'a Path>,
+    /// What the columns of each of several models begin with, all of which are in one file.
+    pub models: &'a [String],
 }
 
 impl<'a> Inputs<'a> {
@@ -70,6 +72,41 @@ impl File {
         Ok(Self { path, table })
     }
 
+    /// The columns of each model as a file of its own, the first with the labels.
+    fn split(self, models: &[String]) -> Result<Vec<Self>> {
+        let Self { path, mut table } = self;
+        let mut sets: Vec<Self> = Vec::new();
+        for (at, model) in models.iter().enumerate() {
+            let of = |(column, name): (usize, &String)| {
+                let (found, rest) = of_model(name, models)?;
+                (found == at).then(|| (column, rest.to_owned()))
+            };
+            let named = table.names.iter().enumerate();
+            let (places, names): (Vec<usize>, Vec<String>) = named.filter_map(of).unzip();
+            let expected = sets
+                .first()
+                .map_or(places.len().max(1), |first| first.table.names.len());
+            ensure!(
+                places.len() == expected,
+                "{}: {} columns of the model {model}, expected {}; the names of its columns begin with {model}",
+                path.display(),
+                places.len(),
+                if at == 0 {
+                    "some".to_owned()
+                } else {
+                    format!("{expected}, as of {}", models[0])
+                }
+            );
+            let mut table = table.columns(&places);
+            table.names = names;
+            let path = format!("{} ({model})", path.display()).into();
+            sets.push(Self { path, table });
+        }
+        sets[0].path = path;
+        sets[0].table.labels = std::mem::take(&mut table.labels);
+        Ok(sets)
+    }
+
     /// The rows without a value, and how many there are in which column. An error where they are not to be
     /// skipped.
     pub fn missing(
@@ -107,6 +144,7 @@ impl Files {
         let mut sets: Vec<File> = Vec::new();
         for (path, place) in inputs.predictions.iter().zip(places(&args.labels)) {
             let mut options = options(&args.rows, place, are_classes);
+            options.models = inputs.models;
             if let Some(first) = sets.first().map(|first| &first.table) {
                 options.confidence = Some(first.is_confidence);
                 let correct = first.labels.first().map(|labels| labels.at);
@@ -117,6 +155,9 @@ impl Files {
                 return Err(no_labels(path));
             }
             sets.push(file);
+        }
+        if !inputs.models.is_empty() {
+            sets = sets.swap_remove(0).split(inputs.models)?;
         }
         let given = Options {
             label: WhichLabel::All,

@@ -29,9 +29,9 @@ use crate::{
     limits::QUADRATIC_LIMIT,
     progress::Progress,
     quantiles,
-    rows::{Wanted, logits},
+    rows::{LOG_OF_ZERO, Wanted, logits, takes_zeros},
     show::guarantee_lines,
-    words::{DataWords, Known, Outcomes, Pair, key, show},
+    words::{DataWords, Known, Missing, Outcomes, Pair, key, show},
     writer::is_standard_output,
 };
 
@@ -71,12 +71,66 @@ struct Data {
     /// The mean weighted interval score, of quantile forecasts.
     #[serde(skip_serializing_if = "Option::is_none")]
     interval_score: Option<Pair<f64>>,
+    /// What is said of probabilities of 0.
+    #[serde(skip)]
+    zeros: Vec<String>,
     /// The names of the columns.
     #[serde(skip)]
     columns: Vec<String>,
     /// The names of the classes.
     #[serde(skip)]
     class_names: Vec<String>,
+}
+
+/// Probabilities of 0.
+struct Zeros {
+    samples: usize,
+    /// Rows that hold some.
+    rows: usize,
+    /// Rows whose label has one.
+    labels: usize,
+}
+
+impl Zeros {
+    fn of(logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Self {
+        let count = |logits: Tensor<2>| {
+            let rows = logits.lower_equal_elem(LOG_OF_ZERO).int();
+            rows.sum().into_scalar::<i64>() as usize
+        };
+        let of_labels = logits.clone().gather(1, labels.clone().unsqueeze_dim(1));
+        Self {
+            samples: logits.dims()[0],
+            rows: count(logits.clone().min_dim(1)),
+            labels: count(of_labels),
+        }
+    }
+
+    /// What to know of them, where the map was chosen or named.
+    fn words(&self, is_chosen: bool) -> Vec<String> {
+        let Self {
+            samples,
+            rows,
+            labels,
+        } = self;
+        let tried = is_chosen.then(|| {
+            format!(
+                "{rows} of {samples} rows hold a probability of 0, whose logarithm is infinite: of all maps only those \
+                 that take zeros were tried, histogram binning, isotonic regression and, of two classes, Venn-Abers; \
+                 --clip EPS raises zeros for the others"
+            )
+        });
+        let infinite = (*labels > 0).then(|| {
+            let counted = if is_chosen {
+                "; in the choice zeros count as 1/(2(n + 1))"
+            } else {
+                ""
+            };
+            format!(
+                "{labels} labels have a probability of 0: the log loss before is infinite{counted}"
+            )
+        });
+        tried.into_iter().chain(infinite).collect()
+    }
 }
 
 /// A map as it came from its fit, its name, and why it was chosen, unless it was named.
@@ -238,8 +292,8 @@ fn fitted(args: &Fit, path: &Path) -> Result<Fitted> {
 }
 
 /// What is wrong with another family.
-pub const UNKNOWN: &str =
-    "--family: there are maps of categorical, normal and laplace predictions and of quantiles only";
+pub const UNKNOWN: &str = "--family: there are maps of categorical, normal and laplace predictions and of \
+                           quantiles only; --positive --columns NAME takes a column of several labels";
 
 fn of_classes(args: &Fit, path: &Path) -> Result<Fitted> {
     let method = (args.method.as_ref()).map(|name| {
@@ -265,7 +319,9 @@ fn of_classes(args: &Fit, path: &Path) -> Result<Fitted> {
             key(keep)
         );
     }
-    let logits = logits(path, &sets[0], method)?;
+    let takes_zeros = method.is_none() || takes_zeros(method);
+    let (logits, zeros) = logits(path, &sets[0], takes_zeros)?;
+    let zeros = zeros.then(|| Zeros::of(&logits, &labels));
     let [n, classes] = logits.dims();
     ensure!(
         args.loss != LossName::Skce || n <= QUADRATIC_LIMIT,
@@ -275,7 +331,7 @@ fn of_classes(args: &Fit, path: &Path) -> Result<Fitted> {
         args.prior.is_empty() || subject != Subject::Correctness,
         "--prior: a confidence is no class, expected a column for each class or --positive"
     );
-    let (map, name, choice) = fit((args, method), subject, &logits, &labels)?;
+    let (map, name, choice) = fit((args, method), (subject, zeros.is_some()), &logits, &labels)?;
     let calibrated = map.forward(logits.clone()); // for the base rates of the data
     let mut map = with_prior(map, args, (&labels, classes))?;
     let likely = |logits: &Tensor<2>| logits.clone().argmax(1);
@@ -289,8 +345,16 @@ fn of_classes(args: &Fit, path: &Path) -> Result<Fitted> {
     let data = Data {
         of,
         changed_classes: (subject == Subject::Classes).then_some(changed),
-        log_loss: Known(Ok([log_loss(logits), log_loss(calibrated)].into())),
+        log_loss: match &zeros {
+            Some(Zeros { labels, .. }) if *labels > 0 => {
+                Known(Err(Missing::Error("infinite".into())))
+            }
+            _ => Known(Ok([log_loss(logits), log_loss(calibrated)].into())),
+        },
         interval_score: None,
+        zeros: zeros
+            .map(|zeros| zeros.words(method.is_none()))
+            .unwrap_or_default(),
         columns: loaded.columns,
         class_names: (names.into_iter())
             .find(|names| names.len() == classes)
@@ -346,6 +410,7 @@ where
             "what the map makes has no density",
         ),
         interval_score: None,
+        zeros: Vec::new(),
         columns: loaded.columns,
         class_names: Vec::new(),
     };
@@ -373,6 +438,7 @@ fn of_quantiles(args: &Fit, path: &Path) -> Result<Fitted> {
         changed_classes: None,
         log_loss: Known::or_skipped(None, "quantile forecasts have no density"),
         interval_score: Some(scores.into()),
+        zeros: Vec::new(),
         columns,
         class_names: Vec::new(),
     };
@@ -408,7 +474,9 @@ fn finish(
         guarantees,
         fit: Known::or_skipped(map.report().cloned(), NOT_KNOWN),
         parameters,
-        warnings: warnings(map.report(), choice.as_ref(), names),
+        warnings: (data.zeros.iter().cloned())
+            .chain(warnings(map.report(), choice.as_ref(), names))
+            .collect(),
         choice: Known::or_skipped(choice, "the map was named by --method"),
         data,
     };
@@ -449,7 +517,7 @@ pub fn family(family: Family, subject: Subject) -> String {
 
 fn fit(
     (args, method): (&Fit, Option<MapKind>),
-    subject: Subject,
+    (subject, zeros): (Subject, bool),
     logits: &Tensor<2>,
     labels: &Tensor<1, Int>,
 ) -> Result<Chosen<LogitMap>> {
@@ -470,6 +538,7 @@ fn fit(
                 let config = AutoRecalibrationConfig::new()
                     .with_keep(keep)
                     .with_subject(subject)
+                    .with_zeros(zeros)
                     .with_seed(args.source.seed);
                 chosen(config.fit_with_progress(criterion, logits, labels, &mut observe)?)
             }

@@ -58,6 +58,10 @@ macro_rules! with_vectors {
             $crate::args::Family::Quantiles => Err($crate::error::wrong!(
                 "--family quantiles: of evaluate, report, fit, apply, and compare where both are quantiles"
             )),
+            $crate::args::Family::Multilabel => Err($crate::error::wrong!(
+                "--family multilabel: of evaluate; --positive --columns NAME --label-column NAME takes one of \
+                 the columns"
+            )),
             $($crate::args::Family::$name => {
                 type $kind = kinds::$of $(<$part>)?;
                 $body

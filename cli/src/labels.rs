@@ -5,11 +5,11 @@ use std::{collections::HashMap, fs};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use crate::{
-    align::{check_distinct, numbered},
+    align::{check_distinct, numbered, places_of, stems},
     args::{LabelsArgs, SourceArgs},
     error::{Context, Result, bail, ensure, wrong},
     files::{File, Files},
-    input::{Cells, LabelColumn, Options, Table, WhichLabel, clipped, say},
+    input::{Cells, LabelColumn, Options, Table, WhichLabel, clipped, say, titled},
     rows::Rows,
     source::label_options,
 };
@@ -76,6 +76,24 @@ pub fn of_files(args: &SourceArgs, files: &Files, rows: &Rows) -> Result<Labels>
     })
 }
 
+/// The labels of an event, 0 or 1, in a column of a file.
+pub fn of_event(File { path, table }: &File, column: usize) -> Result<Vec<i64>> {
+    let LabelColumn { name, at, cells } = &table.labels[column];
+    let classes = Classes {
+        count: 2,
+        names: &[],
+        numbers: HashMap::new(),
+        counted: true,
+        first: 0,
+        names_begin_at_1: false,
+        have_positions: true,
+    };
+    let labels = classes.parse(cells);
+    labels
+        .map_err(|error| error.in_column(titled(*at, name)))
+        .on(path, &table.lines)
+}
+
 /// Checks that the labels beside other predictions of the same samples, if there are some, are those of the
 /// first ones.
 pub fn check_same(
@@ -123,7 +141,7 @@ fn labels_of(table: &Table, classes: &Classes) -> Result<Vec<i64>> {
     let names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
     let order = classes.order(&names)?;
     let label = |row: usize| {
-        let hit = |labels: &LabelColumn| labels.cells.get(row).parse().unwrap_or(f64::NAN);
+        let hit = |labels: &LabelColumn| event(labels.cells.get(row)).unwrap_or(f64::NAN);
         let hits: Vec<f64> = table.labels.iter().map(hit).collect();
         let one = hits.iter().position(|hit| *hit == 1.0);
         let are_others_zero = hits.iter().filter(|hit| **hit == 0.0).count() == columns - 1;
@@ -179,6 +197,14 @@ fn drawn(table: &Table, classes: &Classes, seed: u64) -> Result<Vec<i64>> {
 
 /// The words for classes 0 and 1 of two.
 const WORDS: [[&str; 2]; 2] = [["false", "no"], ["true", "yes"]];
+
+/// Whether an event happened, as 1 or 0, of a number or a word.
+pub fn event(cell: &str) -> Option<f64> {
+    let word = cell.to_lowercase();
+    let by_word = || WORDS.iter().position(|words| words.contains(&&*word));
+    let number = cell.parse().ok().or_else(|| Some(by_word()? as f64));
+    number.filter(|event| [0.0, 1.0].contains(event))
+}
 
 /// The classes that labels are of.
 struct Classes<'a> {
@@ -330,6 +356,12 @@ impl<'a> Classes<'a> {
                 order[column] = class as i64;
             }
             return Ok(order);
+        }
+        // y_cat and y_dog beside p_cat and p_dog
+        if named.iter().all(Option::is_none)
+            && let Some(order) = places_of(&stems(columns), &stems(self.names))
+        {
+            return Ok(order.into_iter().map(|class| class as i64).collect());
         }
         let class = |(column, class): (usize, &Option<&i64>)| {
             let name = clipped(&columns[column]);

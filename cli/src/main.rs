@@ -20,6 +20,8 @@ mod kind;
 mod labels;
 mod limits;
 mod merge;
+mod models;
+mod multilabel;
 mod probabilities;
 mod progress;
 mod quantiles;

@@ -59,27 +59,62 @@ pub fn check_logits(matrix: &Matrix, resolution: &Resolution, is_confidence: boo
     Err(wrong!("{what}, or add --force if they are logits"))
 }
 
-/// Checks that numbers are logarithms of probabilities, whose sum is 1 in each row of several.
-pub fn check_logarithms(matrix: &Matrix, resolution: &Resolution) -> Result<()> {
+/// Checks that numbers are logarithms of probabilities. Rows whose sums are less than 1, or any with
+/// `--normalise`, are those of some choices among others: each is divided by its sum, which a note says.
+pub fn settle_logarithms(
+    matrix: &mut Matrix,
+    args: &RowsArgs,
+    resolution: &Resolution,
+) -> Result<Option<String>> {
     const MOST: f64 = 0.01;
-    for (row, values) in matrix.values.chunks(matrix.columns).enumerate() {
-        let most = resolution.tolerance(values);
-        if let Some(class) = values.iter().position(|z| z.is_nan() || *z > most) {
+    let columns = matrix.columns;
+    let sum = |row: &[f64]| {
+        let most = row
+            .iter()
+            .copied()
+            .fold(f64::NEG_INFINITY, f64::max)
+            .max(f64::MIN);
+        most + row.iter().map(|z| (z - most).exp()).sum::<f64>().ln()
+    };
+    let (mut least, mut most) = (0.0f64, f64::NEG_INFINITY);
+    for (row, values) in matrix.values.chunks(columns).enumerate() {
+        let tolerance = resolution.tolerance(values);
+        if let Some(class) = values.iter().position(|z| z.is_nan() || *z > tolerance) {
             let value = values[class];
             let wrong =
                 wrong!("the logarithm is {value}, expected at most 0, that of a probability");
             return Err(wrong.at(row, format_args!("column {class}")));
         }
-        let sum: f64 = values.iter().map(|z| z.exp()).sum();
-        if values.len() > 1 && (sum - 1.0).abs() > MOST {
+        if columns == 1 {
+            continue;
+        }
+        let log = sum(values);
+        let is_wrong = log == f64::NEG_INFINITY || log.exp() > 1.0 + MOST && !args.normalise;
+        if is_wrong {
             let wrong = wrong!(
-                "the probabilities of these logarithms sum to {sum}, expected 1 within {MOST}; did you mean \
-                 --logits?"
+                "the probabilities of these logarithms sum to {}, expected at most 1 within {MOST}, and above 0; \
+                 --normalise divides each row by its sum. Did you mean --logits?",
+                log.exp()
             );
             return Err(wrong.at_row(row));
         }
+        (least, most) = (least.min(log), most.max(log));
     }
-    Ok(())
+    if columns == 1 || least.exp() >= 1.0 - MOST && !args.normalise {
+        return Ok(None);
+    }
+    for values in matrix.values.chunks_mut(columns) {
+        let log = sum(values);
+        values.iter_mut().for_each(|z| *z -= log);
+    }
+    let [least, most] = [least, most].map(|log| match log.exp() {
+        sum if sum < f64::MIN_POSITIVE => "less than 1e-307".into(),
+        sum => format!("{sum:.3e}"),
+    });
+    Ok(Some(format!(
+        "the probabilities of these logarithms sum to {least} to {most}: each row is divided by its sum, as that \
+             of some choices among others"
+    )))
 }
 
 /// Makes probabilities of logits in their place. Leaves them as they are where one is not finite, or a

@@ -311,6 +311,10 @@ pub fn are_of(args: &Compare) -> bool {
 pub fn compare(args: &Compare) -> Result<Comparison> {
     check_level(&args.sizes)?;
     refuse_others(&args.sizes)?;
+    ensure!(
+        args.models.is_empty(),
+        "--models: of other families, expected --before FILE --after FILE of quantiles"
+    );
     let (mut loaded, _) = read(&inputs(args), &args.source)?;
     let (after, before) = (loaded.sets.remove(1), loaded.sets.remove(0));
     before.check_like(&after)?;

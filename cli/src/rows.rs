@@ -17,12 +17,12 @@ use crate::{
     input::{Matrix, Resolution, Table, clipped, say},
     kind::Loaded,
     labels::{self, check_same, class_names},
-    probabilities::{became_probabilities, check_logarithms, check_logits, settle},
+    probabilities::{became_probabilities, check_logits, settle, settle_logarithms},
     source::{device, tensor},
 };
 
 /// The logarithm that stands for that of 0 where only the order counts: its exponential is 0.
-const LOG_OF_ZERO: f64 = -800.0;
+pub const LOG_OF_ZERO: f64 = -800.0;
 
 /// What is computed from the predictions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,7 +106,9 @@ fn rows_of_table(
     }
     let mut are_logits = args.logits;
     if args.log_probabilities {
-        check_logarithms(&numbers, &resolution)?;
+        if let Some(note) = settle_logarithms(&mut numbers, args, &resolution)? {
+            say(path, note);
+        }
         // finite logarithms are logits, also of probabilities that underflow
         are_logits = !is_binary && numbers.values.iter().all(|value| value.is_finite());
         if !are_logits {
@@ -257,27 +259,36 @@ fn beside(column: &Matrix, of_class_0: impl Fn(f64) -> f64) -> Matrix {
     }
 }
 
-/// The logits of predictions, or the logarithms of their probabilities. Those of zeros are infinite, which maps
-/// take that depend on no more than the order of the log-odds of each class.
+/// Whether a map depends on no more than the order of the log-odds of each class, and so takes the infinite
+/// logarithm of 0.
+pub fn takes_zeros(method: Option<MapKind>) -> bool {
+    matches!(
+        method,
+        Some(MapKind::Isotonic | MapKind::VennAbers | MapKind::Histogram)
+    )
+}
+
+/// The logits of predictions, or the logarithms of their probabilities, and whether there are zeros among these.
+/// Zeros are an error unless they are taken: their logarithms are then [`LOG_OF_ZERO`].
 pub fn logits(
     path: &Path,
     predictions: &Categorical,
-    method: Option<MapKind>,
-) -> Result<Tensor<2>> {
+    takes_zeros: bool,
+) -> Result<(Tensor<2>, bool)> {
     if let Some(logits) = predictions.logits() {
-        return Ok(logits);
+        return Ok((logits, false));
     }
     let logits = predictions.log_probabilities();
-    if let Some(MapKind::Isotonic | MapKind::VennAbers | MapKind::Histogram) = method {
-        return Ok(logits.clamp_min(LOG_OF_ZERO));
-    }
     if logits.clone().min().into_scalar::<f64>().is_finite() {
-        return Ok(logits);
+        return Ok((logits, false));
+    }
+    if takes_zeros {
+        return Ok((logits.clamp_min(LOG_OF_ZERO), true));
     }
     let classes = predictions.classes();
     let numbers = logits.clone().try_into_vec_as::<f64>()?;
     let Some(at) = numbers.iter().position(|number| number.is_infinite()) else {
-        return Ok(logits);
+        return Ok((logits, false));
     };
     let wrong = wrong!(
         "the probability is 0, whose logarithm is infinite; --clip EPS raises it to EPS (1e-7, say), and --method \

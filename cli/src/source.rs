@@ -46,6 +46,8 @@ pub fn options(args: &RowsArgs, labels: Where, are_classes: bool) -> Options<'_>
         correct: None,
         confidence: is_told.then_some(args.confidence_correctness),
         words: &[],
+        models: &[],
+        are_percentages: args.percent,
     }
 }
 

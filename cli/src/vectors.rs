@@ -219,7 +219,7 @@ where
 
     fn read(inputs: &Inputs, args: &SourceArgs, _wanted: Wanted) -> Result<Loaded<Self>> {
         let mut read = VectorFiles::read(inputs, args)?;
-        let sets = (0..inputs.predictions.len()).map(|at| read.parse(at, &args.rows));
+        let sets = (0..read.files.sets.len()).map(|at| read.parse(at, &args.rows));
         Ok(Loaded {
             sets: sets.collect::<Result<_>>()?,
             targets: read.targets,

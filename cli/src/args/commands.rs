@@ -59,16 +59,30 @@ pub struct Evaluate {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  calibration compare --before probs.csv --after better.csv --labels labels.csv\n  calibration compare --family normal --after-family normal-mixture --before p.csv --after q.csv --targets y.csv"
+    after_help = "Examples:\n  calibration compare --before probs.csv --after better.csv --labels labels.csv\n  calibration compare --predictions all.csv --models forest,net --label-column y\n  calibration compare --family normal --after-family normal-mixture --before p.csv --after q.csv --targets y.csv"
 )]
 pub struct Compare {
     /// Predictions before, in the same formats as for evaluate
-    #[arg(long, value_name = "FILE")]
-    pub before: PathBuf,
+    #[arg(
+        long,
+        value_name = "FILE",
+        required_unless_present = "models",
+        requires = "after"
+    )]
+    pub before: Option<PathBuf>,
 
     /// Predictions after, of the same samples in the same order
-    #[arg(long, value_name = "FILE")]
-    pub after: PathBuf,
+    #[arg(long, value_name = "FILE", requires = "before")]
+    pub after: Option<PathBuf>,
+
+    /// Predictions of several models in one file, see --models
+    #[arg(long, value_name = "FILE", requires = "models")]
+    pub predictions: Option<PathBuf>,
+
+    /// What the names of the columns of each model begin with: a,b for the columns a_0,a_1,b_0,b_1 of
+    /// --predictions. All pairs of models are compared
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "predictions", conflicts_with_all = ["before", "after", "after_family", "columns"])]
+    pub models: Vec<String>,
 
     /// What a row of the predictions is
     #[arg(long, value_enum, default_value_t = Family::Categorical)]

@@ -35,6 +35,9 @@ pub enum Family {
     /// Quantiles, a column for each level, which its name gives (0.9, q0.9, quantile_0.9) or --levels; targets of
     /// one dimension
     Quantiles,
+    /// A column an event, of which several may happen at once: its probability, or its log-odds. Labels are as
+    /// many columns of 0 and 1; of evaluate
+    Multilabel,
 }
 
 /// A file of predictions.
@@ -141,7 +144,7 @@ impl BinArgs {
     pub fn asked(&self, family: Family) -> error::Result<Option<Self>> {
         let asked = Some(*self).filter(|bins| *bins != Self::default());
         ensure!(
-            family == Family::Categorical || asked.is_none(),
+            matches!(family, Family::Categorical | Family::Multilabel) || asked.is_none(),
             "--bins, --binning, --norm: of classes, expected --family categorical"
         );
         Ok(asked)
@@ -224,7 +227,7 @@ pub struct LabelsArgs {
 }
 
 /// What the rows of predictions are, and where to compute with them.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct RowsArgs {
     /// The predictions are logits, not probabilities
     #[arg(long, conflicts_with_all = ["normalise", "clip"])]
@@ -234,12 +237,13 @@ pub struct RowsArgs {
     #[arg(long, requires = "logits")]
     pub force: bool,
 
-    /// The predictions are percentages, which are divided by 100
+    /// The predictions are percentages, with the sign % or without, which are divided by 100
     #[arg(long, conflicts_with = "logits")]
     pub percent: bool,
 
-    /// The predictions are logarithms of probabilities
-    #[arg(long, conflicts_with_all = ["logits", "percent", "normalise"])]
+    /// The predictions are logarithms of probabilities. Where these sum to less than 1, as those of the choices of
+    /// a language model do, they are divided by their sum, which is said
+    #[arg(long, conflicts_with_all = ["logits", "percent"])]
     pub log_probabilities: bool,
 
     /// Divide each row of probabilities by its sum
@@ -257,14 +261,15 @@ pub struct RowsArgs {
 
     /// The predictions are two columns: the confidence in a class, and whether it was right. Found by their
     /// names where a header has them
-    #[arg(long, conflicts_with_all = ["positive", "label_column", "columns"])]
+    #[arg(long, conflicts_with_all = ["positive", "label_column"])]
     pub confidence_correctness: bool,
 
     /// Levels of the quantiles in the order of their columns, where their names do not give them: 0.1,0.5,0.9
     #[arg(long, value_name = "LEVELS", value_delimiter = ',')]
     pub levels: Vec<f64>,
 
-    /// The columns of the predictions, by name or by number from 0: cat,dog or p0..p9 or 1-10
+    /// The columns of the predictions, by name or by number from 0: cat,dog or p0..p9 or 1-10; of JSON Lines the
+    /// fields: probs, doc.probs or resps.*.0
     #[arg(long)]
     pub columns: Option<String>,
 

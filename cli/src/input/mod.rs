@@ -6,6 +6,7 @@ mod cells;
 mod columnar;
 mod element;
 mod header;
+mod json;
 mod limits;
 mod open;
 mod records;
@@ -118,6 +119,29 @@ impl Table {
         self.lines = self.lines.select(rows);
     }
 
+    /// Some of the columns of numbers, without labels.
+    pub fn columns(&self, columns: &[usize]) -> Self {
+        let name = |&column: &usize| self.names.get(column).cloned();
+        Self {
+            names: columns.iter().filter_map(name).collect(),
+            places: columns.iter().map(|&column| self.places[column]).collect(),
+            numbers: self.numbers.with_columns(columns),
+            labels: Vec::new(),
+            ids: self.ids.clone(),
+            lines: self.lines.clone(),
+            resolution: self.resolution,
+            is_confidence: false,
+            has_header: self.has_header,
+            notes: Vec::new(),
+        }
+    }
+
+    /// Names a column of numbers in a message.
+    pub fn title(&self, column: usize) -> String {
+        let name = self.names.get(column).map_or("", String::as_str);
+        titled(self.places.get(column).copied().unwrap_or_default(), name)
+    }
+
     /// The rows without a value, column after column, each with its title. A word that is a label is no missing
     /// one.
     pub fn missing(&self, words: &[String]) -> Vec<(String, Vec<usize>)> {
@@ -136,9 +160,8 @@ impl Table {
                 }
             }
         }
-        let name = |column: usize| self.names.get(column).map_or("", String::as_str);
-        let numbers = (self.places.iter().zip(gaps).enumerate())
-            .map(|(column, (&place, gaps))| (titled(place, name(column)), gaps));
+        let numbers =
+            (gaps.into_iter().enumerate()).map(|(column, gaps)| (self.title(column), gaps));
         let is_gap = |cell: &str| is_missing(cell) && !words.iter().any(|word| word == cell);
         let labels = self.labels.iter().map(|labels| {
             let cells = labels.cells.iter().enumerate();
@@ -152,7 +175,7 @@ impl Table {
 }
 
 /// A column in words.
-fn titled(column: usize, name: &str) -> String {
+pub fn titled(column: usize, name: &str) -> String {
     if name.is_empty() {
         format!("column {column}")
     } else {
@@ -181,6 +204,29 @@ pub struct Options<'a> {
     pub is_counted: bool,
     /// Words that are labels, and hence no header.
     pub words: &'a [String],
+    /// What the names of the columns of numbers begin with: those of each of several models.
+    pub models: &'a [String],
+    /// Whether numbers are percentages, which may have the sign.
+    pub are_percentages: bool,
+}
+
+impl Options<'_> {
+    fn label_is_all(&self) -> bool {
+        matches!(self.label, WhichLabel::All)
+    }
+}
+
+/// The model that a column is of, and what its name says besides: the longest beginning of the name that is not
+/// within a word.
+pub fn of_model<'a>(name: &'a str, models: &[String]) -> Option<(usize, &'a str)> {
+    let of = |(at, model): (usize, &String)| {
+        let rest = name.strip_prefix(model.as_str())?;
+        let is_within =
+            model.ends_with(char::is_alphabetic) && rest.starts_with(char::is_alphabetic);
+        (!is_within).then(|| (at, rest.trim_start_matches(|c: char| !c.is_alphanumeric())))
+    };
+    let found = models.iter().enumerate().filter_map(of);
+    found.min_by_key(|(_, rest)| rest.len())
 }
 
 /// The columns of the labels.
@@ -203,6 +249,7 @@ pub fn read_table(path: &Path, options: &Options) -> Result<Table> {
     let (file, array) = split_array_name(path);
     let table = open(&file).and_then(|content| match content {
         Content::Text(reader) => table::read(reader, options),
+        Content::JsonLines(reader) => json::read(reader, options),
         Content::Npy(reader) => array_table(array::npy(reader)?, options),
         Content::Archive(reader) => array_table(array::npz(reader, array.as_deref())?, options),
         Content::Safetensors(bytes) => {

@@ -19,6 +19,8 @@ impl<R: Read + Seek> ReadSeek for R {}
 /// What a file holds.
 pub enum Content {
     Text(Box<dyn Read>),
+    /// An object of JSON on each line.
+    JsonLines(Box<dyn Read>),
     Npy(Box<dyn Read>),
     Archive(Box<dyn ReadSeek>),
     Safetensors(Vec<u8>),
@@ -114,10 +116,20 @@ fn content(mut reader: Box<dyn Read>, size: Option<u64>, is_unpacked: bool) -> R
     if head.len() > 8 && head[4..9] == *b"\0\0\0\0{" {
         return Ok(Content::Safetensors(whole(reader)?));
     }
+    if is_json_lines(&head) {
+        return Ok(Content::JsonLines(Box::new(reader)));
+    }
     match markup(&head) {
         Some(format) => bail!("holds {format}, expected a table such as CSV"),
         None => Ok(Content::Text(Box::new(reader))),
     }
+}
+
+/// Whether a text begins with an object of JSON.
+fn is_json_lines(head: &[u8]) -> bool {
+    let head = head.trim_ascii_start();
+    let next = head.strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
+    next.is_some_and(|next| next.starts_with(b"\""))
 }
 
 /// What a text is that is no table, by its beginning. Labels may be words such as `<unk>` and `[CLS]`.
@@ -135,12 +147,8 @@ fn markup(head: &[u8]) -> Option<&'static str> {
     }
     let (first, rest) = head.split_first()?;
     let next = rest.trim_ascii_start().first()?;
-    let is_json = match first {
-        b'{' => *next == b'"',
-        b'[' => b"[{\"-".contains(next) || next.is_ascii_digit(),
-        _ => false,
-    };
-    is_json.then_some("JSON or the like")
+    let is_json = *first == b'[' && (b"[{\"-".contains(next) || next.is_ascii_digit());
+    is_json.then_some("a list of JSON, not an object on each line")
 }
 
 #[cfg(feature = "parquet")]

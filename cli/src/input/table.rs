@@ -9,8 +9,9 @@ use super::{
     header::Header,
     is_missing,
     limits::{MOST_NUMBERS, check_numbers},
+    of_model,
     records::{Record, Records},
-    select::{are_named, by_name, select},
+    select::{are_named, select},
     titled,
 };
 use crate::error::{Error, Result, ensure, wrong};
@@ -35,12 +36,7 @@ pub fn read(reader: impl Read, options: &Options) -> Result<Table> {
     let is_row = header.is_none();
     let width = if is_row { &first } else { &second }.cells.len();
     let Header { names, note } = header.unwrap_or_default();
-    let mut rows = Rows {
-        columns: Columns::new(names, width, options)?,
-        count: 0,
-        start: 0.0,
-        table: Table::default(),
-    };
+    let mut rows = Rows::new(Columns::new(names, width, options)?, options);
     if is_row {
         rows.push(&first)?;
     }
@@ -51,6 +47,20 @@ pub fn read(reader: impl Read, options: &Options) -> Result<Table> {
         }
     }
     rows.finish(note, options)
+}
+
+/// Reads the rows of a table whose columns have names.
+pub fn read_named(
+    columns: Columns,
+    options: &Options,
+    mut next: impl FnMut(&mut Record) -> Result<bool>,
+) -> Result<Table> {
+    let mut rows = Rows::new(columns, options);
+    let mut record = Record::default();
+    while next(&mut record)? {
+        rows.push(&record)?;
+    }
+    rows.finish(None, options)
 }
 
 /// What is done with the columns.
@@ -69,7 +79,7 @@ pub struct Columns {
 }
 
 /// Names of columns that name rows.
-const IDS: [&str; 8] = [
+pub const IDS: [&str; 9] = [
     "index",
     "id",
     "idx",
@@ -78,6 +88,7 @@ const IDS: [&str; 8] = [
     "sample_id",
     "row_id",
     "sample",
+    "doc_id",
 ];
 
 /// What is known of a column as one that names or counts rows.
@@ -101,27 +112,44 @@ impl Columns {
             "line 1 has {} columns and the row below {width}, expected as many",
             names.len()
         );
-        let is_confidence = options.confidence == Some(true)
-            || options.confidence.is_none() && width == 2 && are_confidences(&names);
-        let named = |name| select(name, &names, width, "--label-column");
-        let mut labels = match (options.label, width) {
-            (_, 2) if is_confidence => {
-                let named = by_name(&names, &CORRECT).or(options.correct);
-                vec![named.unwrap_or(1)]
-            }
-            (WhichLabel::None | WhichLabel::All, _) => Vec::new(),
-            (WhichLabel::Named(name) | WhichLabel::Only(name), _) => named(name)?,
-            (WhichLabel::IfThere(name), _) if are_named(name, &names) => named(name)?,
-            (WhichLabel::IfThere(_), _) => Vec::new(),
-        };
-        ensure!(
-            options.confidence != Some(true) || width == 2,
-            "{width} columns, expected two: confidence and correctness"
-        );
         let chosen = options
             .columns
             .map(|columns| select(columns, &names, width, "--columns"));
-        let chosen = chosen.transpose()?;
+        let mut chosen = chosen.transpose()?;
+        if !options.models.is_empty() {
+            let is_of_model = |column: &usize| of_model(&names[*column], options.models).is_some();
+            chosen = Some((0..names.len()).filter(is_of_model).collect());
+        }
+        let of_two = chosen.clone().unwrap_or_else(|| (0..width).collect());
+        let has = |any: &[&str]| {
+            let name = |column: usize| names.get(column).map(|name| name.to_lowercase());
+            let is_one = |column: &&usize| name(**column).is_some_and(|name| any.contains(&&*name));
+            of_two.iter().find(is_one).copied()
+        };
+        let is_two = of_two.len() == 2;
+        ensure!(
+            options.confidence != Some(true) || is_two,
+            "{} columns, expected two: confidence and correctness",
+            of_two.len()
+        );
+        let are_known = has(&CONFIDENCE).is_some() && has(&CORRECT).is_some();
+        let is_confidence =
+            options.confidence == Some(true) || options.confidence.is_none() && is_two && are_known;
+        let named = |name| select(name, &names, width, "--label-column");
+        let mut labels = match options.label {
+            _ if is_confidence => {
+                let known = options.correct.filter(|at| of_two.contains(at));
+                let correct = has(&CORRECT).or(known);
+                vec![correct.unwrap_or(of_two[1])]
+            }
+            WhichLabel::None | WhichLabel::All => Vec::new(),
+            WhichLabel::Named(name) | WhichLabel::Only(name) => named(name)?,
+            WhichLabel::IfThere(name) if are_named(name, &names) => named(name)?,
+            WhichLabel::IfThere(_) => Vec::new(),
+        };
+        if is_confidence && let Some(chosen) = &mut chosen {
+            chosen.retain(|column| !labels.contains(column));
+        }
         let are_all = matches!(options.label, WhichLabel::All);
         let is_only = are_all || matches!(options.label, WhichLabel::Only(_));
         let is_taken = |column: usize| {
@@ -227,12 +255,8 @@ impl Columns {
     }
 }
 
-const CONFIDENCE: [&str; 5] = ["confidence", "conf", "confidences", "probability", "prob"];
-const CORRECT: [&str; 5] = ["accuracy", "acc", "correct", "correctness", "hit"];
-
-fn are_confidences(names: &[String]) -> bool {
-    by_name(names, &CONFIDENCE).is_some() && by_name(names, &CORRECT).is_some()
-}
+pub const CONFIDENCE: [&str; 5] = ["confidence", "conf", "confidences", "probability", "prob"];
+pub const CORRECT: [&str; 5] = ["accuracy", "acc", "correct", "correctness", "hit"];
 
 /// The rows that were read.
 struct Rows {
@@ -240,10 +264,21 @@ struct Rows {
     count: usize,
     /// The first number of the column that may count rows.
     start: f64,
+    are_percentages: bool,
     table: Table,
 }
 
 impl Rows {
+    fn new(columns: Columns, options: &Options) -> Self {
+        Self {
+            columns,
+            count: 0,
+            start: 0.0,
+            are_percentages: options.are_percentages,
+            table: Table::default(),
+        }
+    }
+
     fn push(&mut self, record: &Record) -> Result<()> {
         let (row, cells) = (self.count, &record.cells);
         self.table.lines.push(row, record.line);
@@ -264,7 +299,10 @@ impl Rows {
             "holds more than {MOST_NUMBERS} numbers, expected fewer"
         );
         for &column in &columns.numbers {
-            let cell = cells.get(column);
+            let mut cell = cells.get(column);
+            if self.are_percentages {
+                cell = cell.trim_end_matches('%').trim_end();
+            }
             let value = match cell.parse() {
                 Err(_) if is_missing(cell) => f64::NAN,
                 value => value.map_err(|_| no_number(row, columns, (record, column)))?,

@@ -62,3 +62,13 @@ fn quantiles() {
 fn bins() {
     script("bins");
 }
+
+#[test]
+fn several() {
+    script("several");
+}
+
+#[test]
+fn jsonl() {
+    script("jsonl");
+}

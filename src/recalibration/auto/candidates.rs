@@ -39,6 +39,13 @@ const CANDIDATES: [CandidateMap; 11] = [
     (MapKind::VennAbers, TWO, MANY, |_, _| 0.0),
 ];
 
+/// Maps of predictions with probabilities of 0: those that need no more than the order of log-odds.
+const OF_ZEROS: [CandidateMap; 3] = [
+    (MapKind::Histogram, ANY, FEW, |_, _| 0.0),
+    (MapKind::Isotonic, ANY, FEW, |_, _| 0.0),
+    (MapKind::VennAbers, TWO, MANY, |_, _| 0.0),
+];
+
 /// Samples without which a temperature alone is tried: of 20, 50 and 100 predictions of 16 models no other map was
 /// chosen that was better than it on average, and an ensemble of 20 lost up to 2.1 in log loss.
 const FEW: usize = 200;
@@ -59,6 +66,8 @@ pub struct LogitSamples<'a> {
     /// Whether the chosen map is fitted to another criterion than the log loss.
     by_criterion: bool,
     all_right: bool,
+    /// Whether there are probabilities of 0.
+    pub zeros: bool,
 }
 
 impl<'a> LogitSamples<'a> {
@@ -80,6 +89,7 @@ impl<'a> LogitSamples<'a> {
             seed,
             by_criterion,
             all_right: all_right(data),
+            zeros: false,
         }
     }
 
@@ -109,7 +119,7 @@ impl<'a> LogitSamples<'a> {
         }
         let reason = if kind != CANDIDATES[0].0 && self.all_right {
             "every prediction is right".into()
-        } else if self.by_criterion && kind == MapKind::VennAbers {
+        } else if self.by_criterion && (self.zeros || kind == MapKind::VennAbers) {
             "it is fitted by the log loss alone".into()
         } else if self.data.weights.are_given() && kind == MapKind::VennAbers {
             "it takes no sample weights".into()
@@ -135,7 +145,8 @@ impl Samples for LogitSamples<'_> {
 
     fn candidates(&self) -> Vec<(MapKind, &'static str, Option<Reason>)> {
         let more = usize::from(self.data.classes > 2);
-        let candidates = CANDIDATES.into_iter().filter(|candidate| candidate.1[more]);
+        let all: &[CandidateMap] = if self.zeros { &OF_ZEROS } else { &CANDIDATES };
+        let candidates = all.iter().copied().filter(|candidate| candidate.1[more]);
         let named = |candidate: CandidateMap| {
             let reason = self.reason_against(candidate);
             (candidate.0, candidate.0.name(), reason)
@@ -145,7 +156,16 @@ impl Samples for LogitSamples<'_> {
 
     fn unchanged(&self) -> Result<(LogitMap, Vec<f64>)> {
         let map = TemperatureScaling::from_temperature(1.0, &self.data.device)?;
-        Ok((map.into(), self.left_out.logits.clone()))
+        let mut logits = self.left_out.logits.clone();
+        if self.zeros {
+            let least = (0.5 / (self.data.samples() as f64 + 1.0)).ln();
+            for row in logits.chunks_mut(self.data.classes) {
+                let probabilities = softmax(row.to_vec()).into_iter();
+                let logs = probabilities.map(|p| p.ln().max(least));
+                row.iter_mut().zip(logs).for_each(|(z, log)| *z = log);
+            }
+        }
+        Ok((map.into(), logits))
     }
 
     fn fit(&self, kind: MapKind, progress: Progress<'_>) -> Result<(LogitMap, Option<Vec<f64>>)> {
@@ -194,7 +214,8 @@ impl Samples for LogitSamples<'_> {
 
     /// A mixture of all maps, unless something is to be kept or another criterion is asked for.
     fn add_mixture(&self, selection: &mut Selection<LogitMap>) -> Result<()> {
-        if !selection.admits(MIXTURE, Guarantees::NONE) {
+        // it has to be better than a temperature, which is not tried on zeros
+        if self.zeros || !selection.admits(MIXTURE, Guarantees::NONE) {
             return Ok(());
         }
         if self.data.weights.are_given() {

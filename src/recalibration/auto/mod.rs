@@ -49,6 +49,13 @@ pub struct AutoRecalibrationConfig {
     /// not at the most likely class. Default: the classes.
     #[config(default = "Subject::Classes")]
     pub subject: Subject,
+    /// Whether probabilities of 0 are among the predictions of classes, as logits so small that their probability
+    /// is 0. Then maps are tried that take zeros: histogram binning, isotonic regression and, of two classes,
+    /// Venn–Abers, which need no more than the order of log-odds. The predictions as they are count with zeros of
+    /// `1/(2(n + 1))`, the least probability that these maps give, since their own log loss may be infinite.
+    /// Default: no.
+    #[config(default = false)]
+    pub zeros: bool,
 }
 
 /// A map that was chosen, and why.
@@ -229,18 +236,23 @@ impl AutoRecalibrationConfig {
     ) -> Result<AutoRecalibration> {
         at_least(2, "the number of folds", self.folds, "at least 2")?;
         self.subject.check(data.classes)?;
+        let mut warnings = Vec::new();
         // without rows that would rule the fit of a temperature
-        let mut silent = |_| {};
-        let task = Task::new(data.clone(), &mut silent);
-        let temperature = fit_with_warnings(&TemperatureScalingConfig::new(), task)?;
-        let (warnings, kept) = kept_rows(temperature.report(), data.samples());
-        if let Some(kept) = kept {
-            data = data.select(&kept);
+        if !self.zeros {
+            let mut silent = |_| {};
+            let task = Task::new(data.clone(), &mut silent);
+            let temperature = fit_with_warnings(&TemperatureScalingConfig::new(), task)?;
+            let (found, kept) = kept_rows(temperature.report(), data.samples());
+            warnings = found;
+            if let Some(kept) = kept {
+                data = data.select(&kept);
+            }
         }
         let one = data.samples() >= ONE_SPLIT && data.classes > 2;
         let (splits, validation) = self.validation(data.samples(), one, self.subject);
         let by_criterion = criterion.is_some();
-        let samples = LogitSamples::new(&data, &splits, self.subject, self.seed, by_criterion);
+        let mut samples = LogitSamples::new(&data, &splits, self.subject, self.seed, by_criterion);
+        samples.zeros = self.zeros;
         let about = (validation, warnings);
         let last = usize::from(by_criterion);
         let mut chosen = choose(&samples, &splits, self.keep, about, last, &mut *progress)?;

@@ -325,3 +325,53 @@ fn few_and_hard_samples() {
         .unwrap_err();
     assert!(error.to_string().contains("the number of folds"), "{error}");
 }
+
+/// Answers with confidences of 0, 40, 80 and 100 %: frequencies that rise with them, so isotonic regression gives
+/// the frequencies, and 1/(2(n + 1)) where nothing happens.
+#[test]
+fn probabilities_of_zero_are_taken() {
+    let groups = [
+        (0.0, 0, 138),
+        (0.4, 100, 200),
+        (0.8, 150, 262),
+        (1.0, 250, 400),
+    ];
+    let (mut rows, mut classes) = (Vec::new(), Vec::new());
+    for (p, hits, count) in groups {
+        for at in 0..count {
+            rows.push(vec![f64::ln(1.0 - p).max(-800.0), f64::ln(p).max(-800.0)]);
+            classes.push(usize::from(at < hits));
+        }
+    }
+    let config = AutoRecalibrationConfig::new().with_zeros(true);
+    let map = config.fit(tensor(&rows), labels(&classes)).unwrap();
+    let choice = map.choice();
+    assert_eq!(choice.chosen, "isotonic", "{choice}");
+    let names: Vec<&str> = choice.candidates.iter().map(|tried| tried.name).collect();
+    assert_eq!(names, ["none", "histogram", "isotonic", "venn-abers"]);
+    // zeros count as 1/2002: 150 labels of 1000 with ln 2002, the others as they are
+    let loss = |p: f64, hits: f64, count: f64| -> f64 {
+        let log = |p: f64| p.max(1.0 / 2002.0).ln();
+        -hits * log(p) - (count - hits) * log(1.0 - p)
+    };
+    let sum: f64 = (groups.iter())
+        .map(|&(p, hits, count)| loss(p, f64::from(hits), f64::from(count)))
+        .sum();
+    let found = choice.candidates[0].log_loss.estimate;
+    assert!((found - sum / 1000.0).abs() < 1e-3, "{found} {sum}");
+    let out = vector(map.forward(tensor(&rows)));
+    let probability = |row: usize| softmax(&out[2 * row..][..2])[1];
+    let expected = [1.0 / 2002.0, 0.5, 150.0 / 262.0, 0.625];
+    for (row, expected) in [0, 138, 338, 600].into_iter().zip(expected) {
+        assert!((probability(row) - expected).abs() < 1e-9, "row {row}");
+    }
+    // too few samples for any of them: the predictions stay as they are
+    let few = config
+        .fit(tensor(&rows[..20]), labels(&classes[..20]))
+        .unwrap();
+    assert_eq!(few.choice().chosen, "none");
+    // none of them keeps the accuracy
+    let kept = config.with_keep(Some(Keep::Accuracy));
+    let kept = kept.fit(tensor(&rows), labels(&classes)).unwrap();
+    assert_eq!(kept.choice().chosen, "none");
+}

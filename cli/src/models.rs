@@ -1,0 +1,204 @@
+//! `calibration compare --models`: all pairs of several models whose columns are in one file.
+
+use std::fmt;
+
+use burn_calibration::{
+    hypothesis::{OmnibusOutcome, holm},
+    kernel::Kernel,
+};
+use rand::{SeedableRng, rngs::StdRng};
+use serde::Serialize;
+
+use crate::{
+    answer::{Size, omnibus, sizes},
+    args::Compare,
+    compare::{Changes, Paired},
+    error::{Result, ensure},
+    files::Inputs,
+    kernel::fixed,
+    kind::{Kind, View},
+    limits::redraws,
+    progress::Progress,
+    rows::Wanted,
+    table::{Table, title_width},
+    words::{DataWords, KernelWords, Known, Named, probability, verdict},
+};
+
+/// Several models.
+#[derive(Serialize)]
+pub struct Models {
+    #[serde(flatten)]
+    data: DataWords,
+    kernel: KernelWords,
+    level: f64,
+    models: Vec<Model>,
+    pairs: Vec<Pair>,
+}
+
+#[derive(Serialize)]
+struct Model {
+    name: String,
+    omnibus: Known<OmnibusOutcome>,
+    intervals: Named<Size>,
+}
+
+/// Two of the models: the change is from one to the other.
+#[derive(Serialize)]
+struct Pair {
+    before: String,
+    after: String,
+    changes: Named<Known<Paired>>,
+}
+
+/// The paired changes from one model to another.
+type ChangesOf<P> = fn(&Compare, &View<P>, &View<P>, Kernel) -> Changes;
+
+/// Compares each pair of models, with one kernel: that of the first.
+pub fn compare<P: Kind>(args: &Compare, changes: ChangesOf<P>) -> Result<Models> {
+    ensure!(
+        args.models.len() > 1,
+        "--models {}: expected two or more names, between commas",
+        args.models.join(",")
+    );
+    for (at, name) in args.models.iter().enumerate() {
+        let is_new = !args.models[..at].contains(name);
+        ensure!(is_new, "--models: {name} twice, expected it once");
+    }
+    let inputs = Inputs {
+        models: &args.models,
+        predictions: args.predictions.iter().map(|path| path.as_path()).collect(),
+        ..Inputs::default()
+    };
+    let loaded = P::read(&inputs, &args.source, Wanted::Probabilities)?;
+    let data = loaded.in_words(&loaded.class_names);
+    let count = redraws("--redraws", args.redraws, loaded.sets[0].dimensions())?;
+    let mut rng = StdRng::seed_from_u64(args.source.seed);
+    let kernel = fixed(&args.kernel, &loaded.sets[0], &mut rng)?;
+    let (names, targets) = (loaded.class_names, loaded.targets);
+    let view = |set: P| set.view(targets.clone(), None, &names);
+    let views: Vec<View<P>> = loaded.sets.into_iter().map(view).collect();
+    let count_of_pairs = views.len() * (views.len() - 1) / 2;
+    let progress = Progress::new(views.len() + count_of_pairs);
+    let model = |(name, view): (&String, &View<P>)| {
+        progress.step(name);
+        Model {
+            name: name.clone(),
+            omnibus: omnibus(kernel, count, view, &names, &mut rng),
+            intervals: sizes(&args.sizes, view, None),
+        }
+    };
+    let models = args.models.iter().zip(&views).map(model).collect();
+    let mut pairs = Vec::new();
+    for (before, one) in args.models.iter().zip(&views) {
+        let rest = args
+            .models
+            .iter()
+            .zip(&views)
+            .skip_while(|(name, _)| *name != before);
+        for (after, other) in rest.skip(1) {
+            progress.step(&format!("{before} and {after}"));
+            pairs.push(Pair {
+                before: before.clone(),
+                after: after.clone(),
+                changes: Named(changes(args, one, other, kernel)),
+            });
+        }
+    }
+    adjust(&mut pairs)?;
+    Ok(Models {
+        data,
+        kernel: KernelWords::from(&kernel),
+        level: args.sizes.level,
+        models,
+        pairs,
+    })
+}
+
+/// Adjusts the p-values of each quantity for the number of pairs, by Holm.
+fn adjust(pairs: &mut [Pair]) -> Result<()> {
+    let quantities = pairs.first().map_or(0, |pair| pair.changes.0.len());
+    for quantity in 0..quantities {
+        let mut with_p_value: Vec<(&mut Paired, f64)> = (pairs.iter_mut())
+            .filter_map(|pair| {
+                let paired = pair.changes.0[quantity].1.0.as_mut().ok()?;
+                let p_value = *paired.p_value.0.as_ref().ok()?;
+                Some((paired, p_value))
+            })
+            .collect();
+        let p_values: Vec<f64> = with_p_value.iter().map(|(_, p_value)| *p_value).collect();
+        for ((paired, _), adjusted) in with_p_value.iter_mut().zip(holm(&p_values)?) {
+            paired.adjusted_p_value = Some(adjusted);
+        }
+    }
+    Ok(())
+}
+
+impl fmt::Display for Models {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.models.iter().map(|model| &*model.name).collect();
+        writeln!(
+            f,
+            "{}, of {} models: {}",
+            self.data,
+            names.len(),
+            names.join(", ")
+        )?;
+        writeln!(f, "{}", self.kernel)?;
+        for Pair {
+            before,
+            after,
+            changes,
+        } in &self.pairs
+        {
+            writeln!(f, "\n{before} (before) and {after} (after)")?;
+            let table = Table::new(
+                0,
+                title_width(changes.0.iter().map(|(name, _)| name)),
+                [14, 14, 14, 28, 11, 11],
+            );
+            let interval = format!("{} % interval", 100.0 * self.level);
+            table.head(
+                f,
+                [
+                    "before",
+                    "after",
+                    "difference",
+                    &interval,
+                    "p-value",
+                    "adjusted",
+                ],
+            )?;
+            for (name, change) in &changes.0 {
+                let note = change
+                    .0
+                    .as_ref()
+                    .map_or_else(|_| String::new(), Paired::note);
+                let cells = |paired: &Paired| {
+                    let mut cells = paired.cells();
+                    let is_bound = paired.is_bound();
+                    cells.extend(paired.adjusted_p_value.map(|p| probability(p, is_bound)));
+                    cells
+                };
+                table.known(f, &name.title, change, cells, &note)?;
+            }
+        }
+        for Model {
+            name,
+            omnibus: Known(outcome),
+            intervals,
+        } in &self.models
+        {
+            let words = match outcome {
+                Ok(outcome) => verdict(&outcome.verdict(), outcome.p_value > 0.05),
+                Err(reason) => format!("There is no test of calibration: {reason}"),
+            };
+            writeln!(f, "\n{name}: {words}\n{intervals}")?;
+        }
+        writeln!(
+            f,
+            "The difference is after - before: negative is a gain. Adjusted p-values allow for the {} pairs of a line \
+             (Holm); intervals\nare of one pair each.",
+            self.pairs.len()
+        )
+    }
+}

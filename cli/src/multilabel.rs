@@ -1,0 +1,103 @@
+//! `--family multilabel`: columns that are events of their own, of which several may happen at once.
+
+use burn::tensor::{Int, Tensor, TensorData};
+use burn_calibration::distribution::Categorical;
+
+use crate::{
+    align::{Names, columns_by_stem},
+    args::{RowsArgs, SourceArgs},
+    error::{Context, Result, bail, ensure},
+    files::{File, Files, Inputs, LeftOut},
+    given::{self, Column},
+    labels,
+    rows::{Wanted, rows_of},
+    source::device,
+};
+
+/// The events of the columns of a file, with their labels.
+pub struct Events {
+    /// The predictions and labels of each event.
+    pub events: Vec<(Categorical, Tensor<1, Int>)>,
+    /// Their names; numbers where the columns have none.
+    pub names: Vec<String>,
+    pub given: Vec<Column>,
+    pub left_out: LeftOut,
+}
+
+/// Reads predictions, a column for each event, and a matrix of labels, 0 or 1, with as many columns: in a file of
+/// their own, or beside them.
+pub fn read(inputs: &Inputs, args: &SourceArgs) -> Result<Events> {
+    refuse_options_of_classes(args)?;
+    let device = device(args.rows.device)?;
+    let mut files = Files::read(inputs, args, true)?;
+    labels::read_file(&mut files, args, &[])?;
+    let left_out = files.join(args, &[])?;
+    let File { path, table } = &files.sets[0];
+    let of_labels = files.of_labels();
+    let (count, found) = (table.numbers.columns, of_labels.table.labels.len());
+    ensure!(
+        found == count,
+        "{}: {found} columns of labels, expected {count}, a column of 0 and 1 for each column of {}",
+        of_labels.path.display(),
+        path.display()
+    );
+    let named = (of_labels.table.labels.iter()).map(|labels| labels.name.clone());
+    let named: Vec<String> = named.filter(|name| !name.is_empty()).collect();
+    let of = path.display().to_string();
+    let expected = Names {
+        names: &table.names,
+        of: &of,
+    };
+    let mut order = None;
+    if !args.rows.by_position {
+        order = columns_by_stem(expected, &named).of(&of_labels.path)?;
+    }
+    let rows = RowsArgs {
+        positive: true,
+        ..args.rows.clone()
+    };
+    let mut events = Vec::new();
+    for column in 0..count {
+        let mut file = File {
+            path: path.clone(),
+            table: table.columns(&[column]),
+        };
+        let title = table.title(column);
+        let none = Names { names: &[], of: "" };
+        let event = rows_of(&mut file, &rows, Wanted::Probabilities, (none, &device));
+        let event = event.map_err(|error| error.in_column(title))?.predictions;
+        let at = order.as_ref().map_or(column, |order| order[column]);
+        let labels = labels::of_event(of_labels, at)?;
+        let shape = [labels.len()];
+        let labels = Tensor::from_data(TensorData::new(labels, shape), &device);
+        events.push((event, labels));
+    }
+    let names = match &table.names[..] {
+        [] => (0..count).map(|column| column.to_string()).collect(),
+        names => names.to_vec(),
+    };
+    Ok(Events {
+        events,
+        names,
+        given: given::of_files(&files)?,
+        left_out,
+    })
+}
+
+/// Options of rows that are classes, of which one happens.
+fn refuse_options_of_classes(args: &SourceArgs) -> Result<()> {
+    let (rows, labels) = (&args.rows, &args.labels);
+    let options = [
+        (rows.normalise, "--normalise"),
+        (rows.positive, "--positive"),
+        (rows.confidence_correctness, "--confidence-correctness"),
+        (labels.classes.is_some(), "--classes"),
+        (labels.one_based, "--one-based"),
+        (labels.soft_labels, "--soft-labels"),
+        (!labels.ignore_label.is_empty(), "--ignore-label"),
+    ];
+    match options.iter().find(|(is_given, _)| *is_given) {
+        Some((_, name)) => bail!("{name}: not of --family multilabel, whose columns are events"),
+        None => Ok(()),
+    }
+}
