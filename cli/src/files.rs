@@ -66,7 +66,11 @@ impl LeftOut {
 
 impl File {
     pub fn read(path: &Path, options: &Options, args: &RowsArgs) -> Result<Self> {
-        let mut table = read_table(path, options)?;
+        let options = Options {
+            skip_missing: args.skip_missing,
+            ..*options
+        };
+        let mut table = read_table(path, &options)?;
         table.ids.take_if(|_| args.by_position);
         let path = path.to_path_buf();
         Ok(Self { path, table })

@@ -48,6 +48,7 @@ pub fn options(args: &RowsArgs, labels: Where, are_classes: bool) -> Options<'_>
         words: &[],
         models: &[],
         are_percentages: args.percent,
+        skip_missing: args.skip_missing,
     }
 }
 

@@ -206,6 +206,8 @@ pub struct Options<'a> {
     pub words: &'a [String],
     /// What the names of the columns of numbers begin with: those of each of several models.
     pub models: &'a [String],
+    /// Whether a blank line between the rows of a single column is a row without a value, which is left out.
+    pub skip_missing: bool,
     /// Whether numbers are percentages, which may have the sign.
     pub are_percentages: bool,
 }

@@ -7,7 +7,7 @@ use super::{
     clipped,
     limits::{LONGEST_CELL, LONGEST_ROW, MOST_COLUMNS},
 };
-use crate::error::{Result, bail, ensure, wrong};
+use crate::error::{Result, ensure, wrong};
 
 /// What is between two cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,10 +38,15 @@ pub struct Records<R> {
     text: String,
     line: u64,
     has_begun: bool,
+    /// Whether a blank line between the rows of a single column is a row without a value.
+    blank_is_row: bool,
+    /// Such lines before the line that was read last, which are still to be given.
+    blanks: u64,
 }
 
 impl<R: Read> Records<R> {
-    pub fn new(mut reader: R) -> Result<Self> {
+    /// - `blank_is_row`: whether a blank line between the rows of a single column is a row without a value
+    pub fn new(mut reader: R, blank_is_row: bool) -> Result<Self> {
         let mut head = Vec::new();
         let most = LONGEST_CELL as u64;
         reader.by_ref().take(most).read_to_end(&mut head)?;
@@ -79,6 +84,8 @@ impl<R: Read> Records<R> {
             text: String::new(),
             line: 0,
             has_begun: false,
+            blank_is_row,
+            blanks: 0,
         };
         for _ in 0..skipped {
             records.read_line()?;
@@ -104,8 +111,9 @@ impl<R: Read> Records<R> {
 
     /// Reads the next row into a record; tells whether there is one.
     pub fn read(&mut self, record: &mut Record) -> Result<bool> {
+        let is_held = self.blanks > 0;
         let mut empty = None;
-        loop {
+        while !is_held {
             if !self.read_line()? {
                 return Ok(false);
             }
@@ -117,12 +125,21 @@ impl<R: Read> Records<R> {
         // in a single column a blank line may be a value that is missing
         let is_doubtful = self.has_begun && self.delimiter == Delimiter::None;
         if let Some(empty) = empty.filter(|_| is_doubtful) {
-            bail!("line {empty} is empty, expected a row on each line");
+            ensure!(
+                self.blank_is_row,
+                "line {empty} is empty, expected a row on each line; --skip-missing leaves out rows without a value"
+            );
+            self.blanks = self.line - empty + 1;
         }
         self.has_begun = true;
+        self.blanks = self.blanks.saturating_sub(1);
         let line = self.line;
-        record.line = line;
+        record.line = line - self.blanks;
         record.cells.clear();
+        if self.blanks > 0 {
+            record.cells.push("");
+            return Ok(true);
+        }
         self.split(&mut record.cells)
             .map_err(|reason| wrong!("line {line}: {reason}"))?;
         Ok(true)

@@ -27,7 +27,7 @@ const SEEN: usize = 1000;
 
 /// Reads a table of text.
 pub fn read(reader: impl Read, options: &Options) -> Result<Table> {
-    let mut records = Records::new(reader)?;
+    let mut records = Records::new(reader, options.skip_missing)?;
     let (mut first, mut second) = (Record::default(), Record::default());
     ensure!(records.read(&mut first)?, "holds no rows");
     let has_second = records.read(&mut second)?;
