@@ -91,7 +91,7 @@
 //! | --- | --- |
 //! | `burn-calibration-report` | pictures of the diagrams, and a page of HTML |
 //! | `burn-calibration-accumulator` | estimates of predictions in pieces: sums that are saved and merged exactly |
-//! | `burn-calibration-cli` | the command `calibration` |
+//! | `burn-calibration-cli` | the command `calibration`, and its reader of NPY, safetensors, CSV and other files for programs |
 
 #![warn(missing_docs)]
 

@@ -133,6 +133,21 @@ impl<E: error::Error + 'static> From<E> for Error {
     }
 }
 
+/// The error for other programs.
+impl From<Error> for DataError {
+    fn from(error: Error) -> Self {
+        let path = error.file.clone().unwrap_or_default();
+        let reason = Error {
+            file: None,
+            ..error
+        };
+        Self::File {
+            path,
+            reason: reason.to_string(),
+        }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(file) = &self.file {

@@ -19,6 +19,7 @@ mod json;
 mod limits;
 mod merge;
 mod output;
+mod read;
 mod readings;
 mod real_targets;
 mod recalibrate;

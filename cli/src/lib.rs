@@ -1,7 +1,12 @@
 //! `calibration`: a predictions file in, estimates and p-values or a page of HTML out.
 //!
-//! Results, or the names of the files that hold them, go to standard output, everything else to
+//! For programs there is [`read_classes`], which reads files as the command does; take the crate with
+//! `default-features = false` if they are not Parquet or Arrow.
+//!
+//! Results of the command, or the names of the files that hold them, go to standard output, everything else to
 //! standard error; bad input gives one line and the exit code 2.
+
+#![warn(missing_docs)]
 
 mod align;
 mod answer;
@@ -26,6 +31,7 @@ mod probabilities;
 mod progress;
 mod quantiles;
 mod quantities;
+mod read;
 mod report;
 mod rows;
 mod show;
@@ -35,6 +41,8 @@ mod table;
 mod vectors;
 mod words;
 mod writer;
+
+pub use read::{ClassFiles, read_classes};
 
 use std::{fs, path::PathBuf, process::ExitCode};
 
@@ -46,7 +54,8 @@ use crate::{
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches};
 use clap_complete::Shell;
 
-fn main() -> ExitCode {
+/// Runs the command with the arguments of the process.
+pub fn run() -> ExitCode {
     let mut command = args::Arguments::command();
     let matches = command.get_matches_mut();
     let arguments = args::Arguments::from_arg_matches(&matches);

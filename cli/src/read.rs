@@ -1,0 +1,102 @@
+//! Files of predictions and labels for other programs.
+
+use std::{ffi::OsString, path::PathBuf};
+
+use burn::tensor::{Int, Tensor};
+use burn_calibration::{distribution::Categorical, error};
+use clap::Parser;
+
+use crate::{
+    args::SourceArgs,
+    error::Context,
+    files::Inputs,
+    kind::Kind,
+    rows::{self, Wanted},
+};
+
+/// Predictions over classes and their labels, which [`read_classes`] has read, in f64 on Burn's default processor
+/// backend.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ClassFiles {
+    /// The predictions of `n` samples over `m` classes; with `--positive` of an event, which is class 1 of two.
+    pub predictions: Categorical,
+    /// The labels, `[n]`: classes from 0.
+    pub labels: Tensor<1, Int>,
+    /// The names of the classes; empty where the files have none.
+    pub class_names: Vec<String>,
+    path: PathBuf,
+}
+
+impl ClassFiles {
+    /// The logits, `[n, m]`, which losses and maps take: those of the file with `--logits`, else the logarithms of
+    /// the probabilities.
+    ///
+    /// # Errors
+    ///
+    /// A probability of 0, which has no finite logarithm; `--clip` raises it.
+    pub fn logits(&self) -> error::Result<Tensor<2>> {
+        Ok(rows::logits(&self.path, &self.predictions, None)?)
+    }
+}
+
+/// The options of [`read_classes`].
+#[derive(Parser)]
+#[command(name = "read_classes", no_binary_name = true, disable_help_flag = true)]
+struct Options {
+    /// Predictions, one row per sample
+    #[arg(long, value_name = "FILE")]
+    predictions: PathBuf,
+
+    #[command(flatten)]
+    source: SourceArgs,
+}
+
+/// Reads predictions over classes and their labels from files as the command does: CSV and other text, NPY, NPZ
+/// (`FILE.npz:ARRAY`), safetensors (`FILE.safetensors:TENSOR`), gzip of these, and with the feature `parquet`
+/// Parquet and Arrow. The options are those of `calibration evaluate` that say what is in the files.
+///
+/// What was taken for what, as rows that are matched by their ids, goes to standard error, as in the command.
+///
+/// ```
+/// use burn_calibration_cli::read_classes;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// let file = folder.path().join("held_out.csv");
+/// std::fs::write(&file, "cat,dog,label\n2.0,-1.0,cat\n0.5,1.5,dog\n0.25,0.0,dog\n")?;
+/// let file = file.to_str().expect("UTF-8");
+/// let data = read_classes(["--predictions", file, "--logits", "--label-column", "label"])?;
+/// let (logits, labels) = (data.logits()?, data.labels);
+/// assert_eq!((logits.dims(), labels.dims()), ([3, 2], [3]));
+/// assert_eq!(data.class_names, ["cat", "dog"]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// An option that is unknown or lacks its value; a file that cannot be read or does not hold what the options say:
+/// which file, row, column and value, and what was expected.
+pub fn read_classes<T: Into<OsString> + Clone>(
+    options: impl IntoIterator<Item = T>,
+) -> error::Result<ClassFiles> {
+    let options = Options::try_parse_from(options).map_err(|reason| {
+        let reason = reason.to_string();
+        let lines = reason.lines().take_while(|line| !line.is_empty());
+        let lines: Vec<&str> = lines.map(str::trim).collect();
+        error::Error::Unsupported {
+            what: lines.join(" ").trim_start_matches("error: ").into(),
+            expected: "options of `calibration evaluate` that are of files",
+        }
+    })?;
+    let inputs = Inputs::of(&options.predictions);
+    let loaded = Categorical::read(&inputs, &options.source, Wanted::Logits);
+    let mut loaded = loaded.of(&options.predictions)?;
+    Ok(ClassFiles {
+        predictions: loaded.sets.remove(0),
+        labels: loaded.targets,
+        class_names: loaded.class_names,
+        path: options.predictions,
+    })
+}
