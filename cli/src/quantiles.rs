@@ -10,7 +10,7 @@ use burn_calibration::{
     hypothesis::{OmnibusOutcome, OmnibusTest},
     names::{self, Name},
     numbers::{percent, significant},
-    score::{Improvement, MeanEstimate, Score, WeightedIntervalScore},
+    score::{Improvement, Interval, MeanEstimate, Score, WeightedIntervalScore},
 };
 use burn_calibration_report::{ForecastSection, Report as Page};
 use rand::{SeedableRng, rngs::StdRng};
@@ -152,19 +152,19 @@ pub struct Evaluation {
     #[serde(flatten)]
     answer: Answer,
     estimates: Named<Known<MeanEstimate>>,
-    /// The level of the intervals of coverage.
-    level: f64,
-    levels: Vec<Level>,
-    central_intervals: Vec<QuantileCoverage>,
+    levels: Vec<Covered>,
+    central_intervals: Vec<Covered>,
 }
 
-/// The quantiles at one level.
+/// The coverage of the quantiles at one level, or of a central interval.
 #[derive(Serialize)]
-struct Level {
+struct Covered {
     #[serde(flatten)]
     coverage: QuantileCoverage,
-    /// The pinball score.
-    pinball: MeanEstimate,
+    interval: Interval,
+    /// The pinball score of a level.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pinball: Option<MeanEstimate>,
 }
 
 const PARTS: [Name; 3] = [
@@ -176,6 +176,7 @@ const PARTS: [Name; 3] = [
 pub fn evaluate(args: &Evaluate) -> Result<Evaluation> {
     check_level(&args.sizes)?;
     refuse_others(&args.sizes)?;
+    args.bins.asked(args.input.family)?;
     let other = [
         (args.lens != Lens::Canonical, "--lens"),
         (args.given.is_some(), "--given"),
@@ -202,11 +203,18 @@ pub fn evaluate(args: &Evaluate) -> Result<Evaluation> {
     let scores = [score.mean(&forecasts, &targets)].into_iter().chain(parts);
     let estimates = [names::WIS].into_iter().chain(PARTS).zip(scores);
     let estimates = estimates.map(|(name, mean)| (name, Known::of(mean)));
-    let level = args.sizes.level;
-    let coverage = QuantileCoverage::of_levels(&forecasts, &targets, level)?;
-    let by_level = score.by_level(&forecasts, &targets)?;
-    let levels = coverage.into_iter().zip(by_level);
-    let levels = levels.map(|(coverage, pinball)| Level { coverage, pinball });
+    let covered = |coverage: QuantileCoverage, pinball| -> Result<Covered> {
+        Ok(Covered {
+            interval: coverage.interval(args.sizes.level)?,
+            coverage,
+            pinball,
+        })
+    };
+    let levels = QuantileCoverage::of_levels(&forecasts, &targets)?.into_iter();
+    let levels = levels.zip(score.by_level(&forecasts, &targets)?);
+    let levels = levels.map(|(level, pinball)| covered(level, Some(pinball)));
+    let intervals = QuantileCoverage::of_intervals(&forecasts, &targets)?.into_iter();
+    let intervals = intervals.map(|interval| covered(interval, None));
     Ok(Evaluation {
         data: loaded.data,
         family: args.input.family,
@@ -216,9 +224,8 @@ pub fn evaluate(args: &Evaluate) -> Result<Evaluation> {
             intervals: Named(Vec::new()),
         },
         estimates: Named(estimates.collect()),
-        level,
-        levels: levels.collect(),
-        central_intervals: QuantileCoverage::of_intervals(&forecasts, &targets, level)?,
+        levels: levels.collect::<Result<_>>()?,
+        central_intervals: intervals.collect::<Result<_>>()?,
     })
 }
 
@@ -261,34 +268,39 @@ impl fmt::Display for Evaluation {
         for (Name { title, .. }, mean) in &self.estimates.0 {
             table.known(f, title, mean, cells, "")?;
         }
-        let interval = format!("{} % interval", 100.0 * self.level);
         let table = Table::new(2, 18, [10, 10, 20, 10, 12]);
-        let cells = |coverage: &QuantileCoverage| {
-            let (low, high) = coverage.interval;
-            vec![
-                percent(coverage.inside, 1),
-                percent(coverage.covered, 1),
-                format!("[{}, {}]", percent(low, 1), percent(high, 1)),
-                probability(coverage.p_value, false),
-            ]
-        };
+        let interval = format!("{} % interval", 100.0 * self.levels[0].interval.level);
         writeln!(f, "\ncoverage of quantiles")?;
         table.head(f, ["below", "at most", &interval, "p-value", "pinball"])?;
-        for Level { coverage, pinball } in &self.levels {
-            let mut cells = cells(coverage);
-            cells.push(significant(pinball.estimate, 4));
-            table.line(f, &format!("level {}", coverage.level), &cells, "")?;
+        for level in &self.levels {
+            let title = format!("level {}", level.coverage.level);
+            table.line(f, &title, &level.cells(), "")?;
         }
         if self.central_intervals.is_empty() {
             return Ok(());
         }
         writeln!(f, "\ncoverage of central intervals")?;
         table.head(f, ["open", "closed", &interval, "p-value", ""])?;
-        for coverage in &self.central_intervals {
-            let title = format!("{} %", (1e9 * coverage.expected).round() / 1e7);
-            table.line(f, &title, &cells(coverage), "")?;
+        for interval in &self.central_intervals {
+            let title = format!("{} %", (1e9 * interval.coverage.expected).round() / 1e7);
+            table.line(f, &title, &interval.cells(), "")?;
         }
         Ok(())
+    }
+}
+
+impl Covered {
+    fn cells(&self) -> Vec<String> {
+        let share = |share| percent(share, 1);
+        let (coverage, (low, high)) = (&self.coverage, self.interval.ends());
+        let mut cells = vec![
+            share(coverage.inside),
+            share(coverage.covered),
+            format!("[{}, {}]", share(low), share(high)),
+            probability(coverage.p_value, false),
+        ];
+        cells.extend(self.pinball.map(|pinball| significant(pinball.estimate, 4)));
+        cells
     }
 }
 
@@ -315,6 +327,7 @@ pub fn compare(args: &Compare) -> Result<Comparison> {
         args.models.is_empty(),
         "--models: of other families, expected --before FILE --after FILE of quantiles"
     );
+    args.bins.asked(args.family)?;
     let (mut loaded, _) = read(&inputs(args), &args.source)?;
     let (after, before) = (loaded.sets.remove(1), loaded.sets.remove(0));
     before.check_like(&after)?;
@@ -378,6 +391,7 @@ struct Written {
 }
 
 pub fn report(args: &Report, json: bool) -> Result<()> {
+    args.bins.asked(args.input.family)?;
     let mut inputs = Inputs::of(&args.input.predictions);
     inputs.predictions.extend(args.after.as_deref());
     let (loaded, _) = read(&inputs, &args.source)?;

@@ -138,14 +138,14 @@ impl ForecastSection {
         targets: &Tensor<2>,
         (level, seed): (f64, u64),
     ) -> Result<Self> {
-        let levels = QuantileCoverage::of_levels(forecasts, targets, level)?;
+        let levels = QuantileCoverage::of_levels(forecasts, targets)?;
         let curve = QuantileCoverage::curve(&levels);
         let mut rng = StdRng::seed_from_u64(seed);
         Ok(Self {
             omnibus: OmnibusTest::new().outcome(forecasts, targets, &mut rng),
             wis: WeightedIntervalScore.mean(forecasts, targets),
             wis_parts: WeightedIntervalScore.parts(forecasts, targets),
-            central_intervals: QuantileCoverage::of_intervals(forecasts, targets, level)?,
+            central_intervals: QuantileCoverage::of_intervals(forecasts, targets)?,
             quantiles: QuantileDiagram::new(curve, forecasts.len(), level)?,
             levels,
         })
@@ -173,12 +173,12 @@ impl Section for ForecastSection {
             Some(widest) => format!(
                 "the central intervals that should hold {}\u{a0}% of the targets hold {}",
                 decimals(100.0 * widest.expected, 4),
-                percent(widest.frequency)
+                percent(widest.estimate)
             ),
             None => format!(
                 "the quantiles at level {} are at or above {} of the targets",
                 section.levels[0].expected,
-                percent(section.levels[0].frequency)
+                percent(section.levels[0].estimate)
             ),
         };
         Parts {

@@ -88,8 +88,8 @@ fn parts_sum_up_to_the_score() {
 #[test]
 fn coverage_agrees_with_scipy() {
     let (p, y) = example();
-    let levels = QuantileCoverage::of_levels(&p, &y, 0.95).unwrap();
-    let intervals = QuantileCoverage::of_intervals(&p, &y, 0.95).unwrap();
+    let levels = QuantileCoverage::of_levels(&p, &y).unwrap();
+    let intervals = QuantileCoverage::of_intervals(&p, &y).unwrap();
     let [low, high] = [0.00421074451448947, 0.8818827512429748];
     let expected = [
         (0.025, [1, 3], 0.2818633979492188, [low, high]),
@@ -119,10 +119,11 @@ fn coverage_agrees_with_scipy() {
             counts.map(|c| f64::from(c) / 6.0)
         );
         assert_relative(found.p_value, p_value, 1e-10);
-        assert_relative(found.interval.0, interval[0], 1e-8);
-        assert_relative(found.interval.1, interval[1], 1e-8);
+        let (lower, upper) = found.interval(0.95).unwrap().ends();
+        assert_relative(lower, interval[0], 1e-8);
+        assert_relative(upper, interval[1], 1e-8);
         let nearest = level.clamp(found.inside, found.covered);
-        assert_relative(found.frequency, nearest, 1e-14);
+        assert_relative(found.estimate, nearest, 1e-14);
     }
     assert_eq!(
         (intervals[0].lower_level, intervals[0].level),

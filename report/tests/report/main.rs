@@ -8,6 +8,7 @@ mod corp;
 mod data;
 mod diagrams;
 mod errors;
+mod forecast_page;
 #[allow(dead_code)] // `data` exports it
 #[path = "../../../tests/suite/messages.rs"]
 mod messages;

@@ -5,6 +5,7 @@ use super::{QuantileCurve, QuantilePoint, checks::check_level};
 use crate::{
     distribution::{Predictive, QuantileForecasts},
     error::Result,
+    estimator::Interval,
     host::to_vec,
     score::clopper_pearson,
 };
@@ -14,8 +15,8 @@ use crate::{
 ///
 /// Where a target equals a quantile, as of counts, the forecast does not say on which side of the level it is. If the
 /// model is calibrated, the level is between the shares without such targets and with them. So the frequency that is
-/// compared with the level is the one of these shares that is nearest to it, the interval reaches from the lower end
-/// of the one to the upper end of the other, and the p-value is that of the more favourable share: exact where no
+/// compared with the level is the nearest one from the first share to the second, the interval reaches from the lower
+/// end of the one to the upper end of the other, and the p-value is that of the more favourable share: exact where no
 /// target equals a quantile, and else too large if anything.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[non_exhaustive]
@@ -31,48 +32,28 @@ pub struct QuantileCoverage {
     pub covered: f64,
     /// The share of targets below the quantile, or in the open interval.
     pub inside: f64,
-    /// The number from `inside` to `covered` that is nearest to `expected`.
-    pub frequency: f64,
-    /// The confidence interval of the frequency (Clopper and Pearson 1934), of independent samples.
-    pub interval: (f64, f64),
-    /// The two-sided binomial p-value of the hypothesis that the frequency is the expected one.
+    /// The frequency: the number from `inside` to `covered` that is nearest to `expected`.
+    pub estimate: f64,
+    /// The two-sided binomial p-value of the hypothesis that the frequency is the expected one, of independent samples.
     pub p_value: f64,
+    /// The number `n` of samples.
+    pub samples: usize,
 }
 
 impl QuantileCoverage {
     /// The coverage of the quantiles at each level.
     ///
-    /// - confidence: the level of the confidence intervals
-    ///
     /// # Errors
     ///
-    /// Forecasts or targets that are not valid, with the row; a level that is not between 0 and 1.
-    pub fn of_levels(
-        forecasts: &QuantileForecasts,
-        targets: &Tensor<2>,
-        confidence: f64,
-    ) -> Result<Vec<Self>> {
-        Self::of(
-            &Region::of_levels(forecasts),
-            forecasts,
-            targets,
-            confidence,
-        )
+    /// Forecasts or targets that are not valid, with the row.
+    pub fn of_levels(forecasts: &QuantileForecasts, targets: &Tensor<2>) -> Result<Vec<Self>> {
+        Self::of(&Region::of_levels(forecasts), forecasts, targets)
     }
 
     /// The coverage of the central intervals, the widest first: those between the levels `τ` and `1 − τ`.
     /// The errors are those of [`of_levels`](Self::of_levels).
-    pub fn of_intervals(
-        forecasts: &QuantileForecasts,
-        targets: &Tensor<2>,
-        confidence: f64,
-    ) -> Result<Vec<Self>> {
-        Self::of(
-            &Region::of_intervals(forecasts),
-            forecasts,
-            targets,
-            confidence,
-        )
+    pub fn of_intervals(forecasts: &QuantileForecasts, targets: &Tensor<2>) -> Result<Vec<Self>> {
+        Self::of(&Region::of_intervals(forecasts), forecasts, targets)
     }
 
     /// The coverage of levels as a curve, which a
@@ -80,41 +61,51 @@ impl QuantileCoverage {
     pub fn curve(coverage: &[Self]) -> QuantileCurve {
         let point = |of: &Self| QuantilePoint {
             level: of.expected,
-            frequency: of.frequency,
+            frequency: of.estimate,
         };
         QuantileCurve {
             points: coverage.iter().map(point).collect(),
         }
     }
 
+    /// The confidence interval of the frequency at a level (Clopper and Pearson 1934), of independent samples.
+    ///
+    /// # Errors
+    ///
+    /// A level that is not between 0 and 1.
+    pub fn interval(&self, level: f64) -> Result<Interval> {
+        check_level(level)?;
+        let n = self.samples as f64;
+        let [inside, covered] =
+            [self.inside, self.covered].map(|share| clopper_pearson((share * n).round(), n, level));
+        Ok(Interval {
+            estimate: self.estimate,
+            lower: inside.0,
+            upper: covered.1,
+            level,
+        })
+    }
+
     fn of(
         regions: &[Region],
         forecasts: &QuantileForecasts,
         targets: &Tensor<2>,
-        confidence: f64,
     ) -> Result<Vec<Self>> {
-        check_level(confidence)?;
         forecasts.check()?;
         let targets = forecasts.checked_targets(targets)?;
         let (values, levels) = (to_vec(forecasts.values()), forecasts.levels());
         let rows: Vec<usize> = (0..targets.len()).collect();
         let of_region = |region: &Region| {
             let counts = region.counts(&rows, &values, levels.len(), &targets);
-            Self::of_counts(region, levels, counts, (targets.len(), confidence))
+            Self::of_counts(region, levels, counts, targets.len())
         };
         Ok(regions.iter().map(of_region).collect())
     }
 
-    fn of_counts(
-        region: &Region,
-        levels: &[f64],
-        counts: [usize; 2],
-        (n, confidence): (usize, f64),
-    ) -> Self {
+    fn of_counts(region: &Region, levels: &[f64], counts: [usize; 2], samples: usize) -> Self {
         let expected = region.probability(levels);
-        let [inside, covered] = counts.map(|count| count as f64 / n as f64);
-        let [low, high] = counts.map(|count| clopper_pearson(count as f64, n as f64, confidence));
-        let binomial = Binomial::new(expected, n as u64).expect("a probability");
+        let [inside, covered] = counts.map(|count| count as f64 / samples as f64);
+        let binomial = Binomial::new(expected, samples as u64).expect("a probability");
         let at_least = match counts[0] {
             0 => 1.0,
             count => binomial.sf(count as u64 - 1),
@@ -126,9 +117,9 @@ impl QuantileCoverage {
             expected,
             covered,
             inside,
-            frequency: expected.clamp(inside, covered),
-            interval: (low.0, high.1),
+            estimate: expected.clamp(inside, covered),
             p_value: (2.0 * at_least.min(at_most)).min(1.0),
+            samples,
         }
     }
 }
