@@ -36,7 +36,7 @@ impl ClassFiles {
     ///
     /// A probability of 0, which has no finite logarithm; `--clip` raises it.
     pub fn logits(&self) -> error::Result<Tensor<2>> {
-        Ok(rows::logits(&self.path, &self.predictions, None)?)
+        Ok(rows::logits(&self.path, &self.predictions, false)?.0)
     }
 }
 
