@@ -246,7 +246,12 @@ impl Default for IntervalOverconfidence {
 
 impl<P: Marginals> Quantify<P> for IntervalOverconfidence {
     fn size(&self, predictions: &P, targets: &Tensor<2>) -> Result<ErrorSize> {
+        let (predictions, weights) = &predictions.parted();
         let covered = IntervalCoverage::new(self.coverage).each(predictions, targets)?;
+        if weights.are_given() {
+            let law = Frequency::new(self.coverage, covered, weights);
+            return Ok(ErrorSize::of(SizeLaw::Frequency(law)));
+        }
         let is_event = |&share: &f64| share == 0.0 || share == 1.0;
         Ok(ErrorSize::of(SizeLaw::Count(Count {
             promised: self.coverage,

@@ -36,7 +36,9 @@ impl IntervalCoverage {
         predictions: &P,
         targets: &Tensor<2>,
     ) -> Result<MeanEstimate> {
-        Ok(MeanEstimate::of(&self.each(predictions, targets)?))
+        let (plain, weights) = predictions.parted();
+        let each = self.each(&plain, targets)?;
+        Ok(MeanEstimate::weighted(&each, &weights))
     }
 
     /// For each sample the share of its coordinates within its interval. A target at an end that is a step of
@@ -66,12 +68,13 @@ impl IntervalCoverage {
         targets: &Tensor<2>,
     ) -> Result<MeanEstimate> {
         check_level(self.level)?;
-        let observed = Observed::new(predictions, targets)?;
+        let (plain, weights) = predictions.parted();
+        let observed = Observed::new(&plain, targets)?;
         let width = |at, _| {
             let [low, high] = self.ends(&observed, at);
             high - low
         };
-        Ok(MeanEstimate::of(&observed.means(width)))
+        Ok(MeanEstimate::weighted(&observed.means(width), &weights))
     }
 
     /// The ends of the interval of a coordinate of a sample.

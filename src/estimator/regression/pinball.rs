@@ -49,17 +49,21 @@ impl Pinball {
         predictions: &P,
         targets: &Tensor<2>,
     ) -> Result<Vec<MeanEstimate>> {
-        let each = self.each(predictions, targets)?;
-        Ok(each.iter().map(|values| MeanEstimate::of(values)).collect())
+        let (plain, weights) = predictions.parted();
+        let each = self.each(&plain, targets)?.into_iter();
+        Ok(each
+            .map(|values| MeanEstimate::weighted(&values, &weights))
+            .collect())
     }
 
     /// The mean over samples and levels, with its standard error.
     pub fn mean<P: Marginals>(&self, predictions: &P, targets: &Tensor<2>) -> Result<MeanEstimate> {
-        let each = self.each(predictions, targets)?;
+        let (plain, weights) = predictions.parted();
+        let each = self.each(&plain, targets)?;
         let sum = |i: usize| each.iter().map(|values| values[i]).sum::<f64>();
         let mean = |i: usize| sum(i) / each.len() as f64;
         let values: Vec<f64> = (0..each[0].len()).map(mean).collect();
-        Ok(MeanEstimate::of(&values))
+        Ok(MeanEstimate::weighted(&values, &weights))
     }
 
     /// The scores of the samples at each level.

@@ -49,21 +49,26 @@ impl QuantileCalibration {
         predictions: &P,
         targets: &Tensor<2>,
     ) -> Result<QuantileCurve> {
-        let observed = Observed::new(predictions, targets)?;
+        let (predictions, weights) = predictions.parted();
+        let (observed, d) = (
+            Observed::new(&predictions, targets)?,
+            predictions.dimensions(),
+        );
         let mut sums = vec![0.0; self.levels.len()];
         for (at, &y) in observed.targets.iter().enumerate() {
             let step = Step::of(&*observed.marginals, at, y);
             for (sum, &level) in sums.iter_mut().zip(&self.levels) {
-                *sum += match &step {
+                let share = match &step {
                     Some(step) => step.share_up_to(level),
                     None => {
                         let is_below = at_most_quantile(&*observed.marginals, at, y, level);
                         f64::from(u8::from(is_below))
                     }
                 };
+                *sum += weights.at(at / d) * share;
             }
         }
-        let total = observed.targets.len() as f64;
+        let total = weights.total(predictions.len()) * d as f64;
         let point = |(&level, &sum): (&f64, &f64)| QuantilePoint {
             level,
             frequency: sum / total,

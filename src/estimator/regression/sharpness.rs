@@ -39,9 +39,10 @@ impl<P: Marginals> Estimator<P> for Sharpness {
 
 /// The mean of a function of the predicted variances.
 fn mean<P: Marginals>(predictions: &P, of: fn(f64) -> f64) -> Result<MeanEstimate> {
+    let (predictions, weights) = predictions.parted();
     predictions.check()?;
     let variances = predictions.detach().variances(); // [n, d]
     let d = variances.dims()[1];
     let values: Vec<f64> = to_vec(variances).into_iter().map(of).collect();
-    Ok(MeanEstimate::of(&row_means(&values, d)))
+    Ok(MeanEstimate::weighted(&row_means(&values, d), &weights))
 }

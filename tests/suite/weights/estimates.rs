@@ -115,6 +115,44 @@ fn whole_weights_are_repeated_rows() {
     assert!((pairs[0] - pairs[1]).abs() > 1e-3, "{pairs:?}");
 }
 
+/// The same of real numbers.
+#[test]
+fn whole_weights_of_real_predictions() {
+    let mut rng = rng(913);
+    let weights = whole_weights();
+    let rows: Vec<usize> = (0..N).flat_map(|i| vec![i; weights[i] as usize]).collect();
+    let mut column = || -> Tensor<2> {
+        let numbers = (0..N).map(|_| vec![rng.random::<f64>(), rng.random()]);
+        tensor(&numbers.collect::<Vec<_>>())
+    };
+    let (plain, y) = (Normal::new(column(), column() + 0.2), column() * 2.0);
+    let (p, z) = plain.weighted(&weight_tensor(&weights), &y).unwrap();
+    let (q, y) = (plain.select_rows(&rows), y.select_rows(&rows));
+    let estimators: Vec<Box<dyn Estimator<Normal>>> = vec![
+        Box::new(regression::Pinball::default()),
+        Box::new(regression::IntervalCoverage::new(0.5)),
+        Box::new(regression::QuantileCalibration::default()),
+        Box::new(regression::Sharpness),
+    ];
+    for estimator in &estimators {
+        let (found, expected) = (estimator.estimate(&p, &z), estimator.estimate(&q, &y));
+        assert_relative(found.unwrap(), expected.unwrap(), 1e-11);
+    }
+    let width = [(&p, &z), (&q, &y)].map(|(p, y)| {
+        let width = regression::IntervalCoverage::new(0.9).width(p, y);
+        width.unwrap().estimate
+    });
+    assert_relative(width[0], width[1], 1e-11);
+    let sizes = [(&p, &z), (&q, &y)].map(|(p, y)| {
+        let size = IntervalOverconfidence::default().size(p, y).unwrap();
+        size.interval(0.9).unwrap()
+    });
+    assert_relative(sizes[0].estimate, sizes[1].estimate, 1e-9);
+    assert!(sizes[0].lower <= sizes[1].lower && sizes[0].upper >= sizes[1].upper);
+    let ence = regression::Ence::default().estimate(&p, &z);
+    contains(&ence.unwrap_err(), "this quantity takes no sample weights");
+}
+
 /// The SKCE of real predictions with weights, with and without features of the residuals, by the definition.
 #[test]
 fn pairs_of_real_predictions() {
