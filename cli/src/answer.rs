@@ -110,7 +110,9 @@ impl Sizing<'_, Categorical> {
     /// The number of observed events by that of expected ones.
     pub fn ratio(&self) -> (Name, Size) {
         let View { event, of, .. } = self.view;
-        let counts = ObservedExpected::of(*event, &self.view.predictions, &self.view.targets);
+        let (predictions, labels) = (&self.view.predictions, &self.view.targets);
+        let counts = ObservedExpected::of(*event, predictions, labels);
+        let ratio = ObservedExpected::interval(*event, predictions, labels, self.args.level);
         let mut name = names::OBSERVED_EXPECTED.of(&of.event);
         if let Ok(counts) = &counts {
             let (observed, expected) = (counts.observed, numbers::expected(counts.expected));
@@ -118,7 +120,7 @@ impl Sizing<'_, Categorical> {
         }
         let size = Size {
             unit: Unit::Ratio,
-            interval: Known::of(counts.and_then(|counts| counts.ratio(self.args.level))),
+            interval: Known::of(ratio),
             tolerance: None,
         };
         (name, size)

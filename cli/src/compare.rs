@@ -10,7 +10,7 @@ use burn_calibration::{
     hypothesis::{OmnibusOutcome, TestOutcome},
     kernel::Kernel,
     names::{self, Name},
-    score::{Crps, Improvement, ObservedExpected, Score},
+    score::{Crps, Improvement, MeanEstimate, Score},
 };
 use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
@@ -19,7 +19,7 @@ use crate::{
     answer::{Size, check_level, omnibus, sizes},
     args::{BinArgs, Compare, Family},
     error::{Result, ensure},
-    files::{Inputs, LeftOut},
+    files::{Inputs, LeftOut, SampleWeights},
     kernel::fixed,
     kind::{Kind, Vectors, View, with_vectors},
     limits::{BLOCK, QUADRATIC_LIMIT, redraws},
@@ -167,6 +167,7 @@ struct Compared<B: Kind, A: Kind> {
     kernel: Kernel,
     class_names: Vec<String>,
     left_out: LeftOut,
+    weights: Option<SampleWeights>,
     rng: StdRng,
 }
 
@@ -176,7 +177,7 @@ impl<B: Kind, A: Kind<Targets = B::Targets>> Compared<B, A> {
         (before, after): (B, A),
         targets: B::Targets,
         class_names: Vec<String>,
-        left_out: LeftOut,
+        (left_out, weights): (LeftOut, Option<SampleWeights>),
     ) -> Result<Self> {
         let mut rng = StdRng::seed_from_u64(args.source.seed);
         Ok(Self {
@@ -185,6 +186,7 @@ impl<B: Kind, A: Kind<Targets = B::Targets>> Compared<B, A> {
             after: after.view(targets, None, &class_names),
             class_names,
             left_out,
+            weights,
             rng,
         })
     }
@@ -210,6 +212,7 @@ impl<B: Kind, A: Kind<Targets = B::Targets>> Compared<B, A> {
         Comparison {
             data: DataWords {
                 left_out: self.left_out,
+                weights: self.weights.clone(),
                 ..before.predictions.in_words(names)
             },
             kernel: KernelWords::from(&kernel),
@@ -237,7 +240,8 @@ where
     let rows = &args.source.rows;
     let sets = (files.parse::<B>(0, rows)?, files.parse::<A>(1, rows)?);
     let count = redraws("--redraws", args.redraws, sets.0.dimensions())?;
-    let compared = Compared::new(args, sets, files.targets, Vec::new(), files.left_out)?;
+    let rows = (files.left_out, files.weights());
+    let compared = Compared::new(args, sets, files.targets, Vec::new(), rows)?;
     let changes = changes_of_vectors(args, &compared.before, &compared.after, compared.kernel);
     Ok(compared.finish(args, count, None, &Progress::new(2), changes))
 }
@@ -253,9 +257,10 @@ where
     let crps = Improvement::of(&Crps, before, after, targets);
     let mut changes = vec![change(args, names::CRPS, crps)];
     if let (Some(of_before), Some(of_after)) = (B::LOG_SCORE, A::LOG_SCORE) {
+        let plain = (before.parted().0, after.parted().0);
         let log = Improvement::by(
-            (before, &|targets| of_before(before, targets)),
-            (after, &|targets| of_after(after, targets)),
+            (before, &|targets| of_before(&plain.0, targets)),
+            (after, &|targets| of_after(&plain.1, targets)),
             targets,
             "log score",
         );
@@ -270,16 +275,18 @@ fn of_classes(args: &Compare) -> Result<Comparison> {
     let count = redraws("--redraws", args.redraws, sets.0.classes())?;
     let progress = Progress::new(4);
     progress.step("bandwidth");
-    let (names, left_out) = (loaded.class_names, loaded.left_out);
-    let compared = Compared::new(args, sets, loaded.targets, names, left_out)?;
+    let (names, rows) = (loaded.class_names, (loaded.left_out, loaded.weights));
+    let compared = Compared::new(args, sets, loaded.targets, names, rows)?;
     progress.step("scores");
     let changes = changes_of_classes(args, &compared.before, &compared.after, compared.kernel);
     let (View { of, event, .. }, kernel) = (&compared.before, compared.kernel);
     let (before, after) = (&compared.before.predictions, &compared.after.predictions);
     let labels = &compared.before.targets;
-    let (n, subject) = (before.len(), before.subject());
-    let frequency = ObservedExpected::of(Event::one_of(before), before, labels)?;
-    let frequency = frequency.observed as f64 / n as f64;
+    let subject = before.subject();
+    let (plain, weights) = before.parted();
+    let outcomes = Event::one_of(before).outcomes(&plain, labels)?;
+    let occurred: Vec<f64> = outcomes.pairs().map(|(_, c)| c).collect();
+    let frequency = MeanEstimate::weighted(&occurred, &weights).estimate;
     let accuracy = |set: &Categorical| Accuracy.estimate(set, labels);
     let accuracy = match subject {
         Subject::Classes => Some([accuracy(before)?, accuracy(after)?].into()),

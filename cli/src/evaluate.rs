@@ -151,6 +151,7 @@ fn of_events(args: &Evaluate) -> Result<Evaluation> {
         class_names: names.clone(),
         subject: Subject::Classes,
         left_out: read.left_out,
+        weights: read.weights,
     };
     let views: Vec<View<Categorical>> = (read.events.into_iter().enumerate())
         .map(|(column, (event, labels))| View {

@@ -2,13 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use burn::tensor::{DType, Tensor, TensorData};
+use burn_calibration::distribution::Predictive;
 use serde::Serialize;
 
 use crate::{
     align,
     args::{RowsArgs, SourceArgs},
     error::{Context, Result, ensure, wrong},
-    input::{Options, Table, WhichLabel, of_model, read_table, say},
+    input::{Options, Table, WhichLabel, clipped, of_model, read_table, say, split_array_name},
     source::{Where, no_labels, options, places},
 };
 
@@ -45,7 +47,39 @@ pub struct Files {
     pub sets: Vec<File>,
     /// Labels of a file of their own.
     pub labels: Option<File>,
+    pub weights: Option<File>,
     pub given: Option<File>,
+    /// The weights of the rows, once these are joined.
+    pub samples: Option<SampleWeights>,
+}
+
+/// Weights of the samples, and what they are worth.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct SampleWeights {
+    #[serde(skip)]
+    values: Vec<f64>,
+    /// Their sum.
+    pub sum: f64,
+    /// The effective number of samples, `(Σw)²/Σw²`.
+    pub effective_n: f64,
+    /// The rows of weight 0, which are left out.
+    pub zero: usize,
+}
+
+impl SampleWeights {
+    /// The predictions with their weights, if there are any.
+    pub fn on<P: Predictive>(of: &Option<Self>, predictions: P, targets: &P::Targets) -> Result<P> {
+        let Some(weights) = of else {
+            return Ok(predictions);
+        };
+        let data = TensorData::new(weights.values.clone(), [weights.values.len()]);
+        let dtype = match predictions.dtype() {
+            DType::F64 => DType::F64,
+            _ => DType::F32,
+        };
+        let weights = Tensor::from_data(data, (&predictions.device(), dtype));
+        Ok(predictions.weighted(&weights, targets)?.0)
+    }
 }
 
 /// The rows that are left out of all files.
@@ -108,6 +142,7 @@ impl File {
         }
         sets[0].path = path;
         sets[0].table.labels = std::mem::take(&mut table.labels);
+        sets[0].table.weights = table.weights.take();
         Ok(sets)
     }
 
@@ -145,10 +180,17 @@ const MOST_TOLD: usize = 20;
 impl Files {
     /// Reads all but the labels of a file of their own.
     pub fn read(inputs: &Inputs, args: &SourceArgs, are_classes: bool) -> Result<Self> {
+        let weights = args.labels.weights.as_deref();
+        let is_file = |name: &&str| split_array_name(name.as_ref()).0.exists();
+        let (file, column) = (
+            weights.filter(is_file),
+            weights.filter(|name| !is_file(name)),
+        );
         let mut sets: Vec<File> = Vec::new();
         for (path, place) in inputs.predictions.iter().zip(places(&args.labels)) {
             let mut options = options(&args.rows, place, are_classes);
             options.models = inputs.models;
+            options.weights = column.map(|column| (column, sets.is_empty()));
             if let Some(first) = sets.first().map(|first| &first.table) {
                 options.confidence = Some(first.is_confidence);
                 let correct = first.labels.first().map(|labels| labels.at);
@@ -169,11 +211,24 @@ impl Files {
             is_counted: true,
             ..Options::default()
         };
+        let weights = file.map(|file| {
+            let names = &sets[0].table.names;
+            ensure!(
+                !names.iter().any(|name| name == file),
+                "--weights {file}: a file and a column of {} have this name, expected ./{file} for the file",
+                sets[0].path.display()
+            );
+            let options = Options { index: Some(0), ..given };
+            File::read(file.as_ref(), &options, &args.rows)
+        });
+        let weights = weights.transpose()?;
         let given = (inputs.given).map(|path| File::read(path, &given, &args.rows));
         Ok(Self {
             sets,
             labels: None,
+            weights,
             given: given.transpose()?,
+            samples: None,
         })
     }
 
@@ -191,12 +246,15 @@ impl Files {
     }
 
     fn all(&self) -> impl Iterator<Item = &File> {
-        self.sets.iter().chain(&self.labels).chain(&self.given)
+        let sets = self.sets.iter().chain(&self.labels);
+        sets.chain(&self.weights).chain(&self.given)
     }
 
     fn all_mut(&mut self) -> impl Iterator<Item = &mut File> {
         let sets = self.sets.iter_mut();
-        sets.chain(&mut self.labels).chain(&mut self.given)
+        sets.chain(&mut self.labels)
+            .chain(&mut self.weights)
+            .chain(&mut self.given)
     }
 
     /// Puts rows of all files in the order of their ids, and leaves out those without a value and those with a
@@ -216,7 +274,8 @@ impl Files {
         let mut said = Vec::new();
         let with_labels = self.sets.iter().chain(&self.labels);
         let with_words = with_labels.map(|file| (file, words));
-        let given = self.given.iter().map(|file| (file, &[][..]));
+        let others = self.weights.iter().chain(&self.given);
+        let given = others.map(|file| (file, &[][..]));
         for (file, words) in with_words.chain(given) {
             let (rows, counts) = file.missing(&args.rows, words)?;
             said.extend(counts);
@@ -243,6 +302,7 @@ impl Files {
             let kept: Vec<usize> = (0..n).filter(|&row| !is_left_out[row]).collect();
             self.all_mut().for_each(|file| file.table.select(&kept));
         }
+        self.weigh()?;
         Ok(LeftOut {
             rows,
             missing,
@@ -276,6 +336,52 @@ impl Files {
         Ok(())
     }
 
+    /// Takes the weights of the rows, and leaves out rows of weight 0.
+    fn weigh(&mut self) -> Result<()> {
+        let first = &self.sets[0];
+        let (file, column) = match (&self.weights, &first.table.weights) {
+            (Some(file), _) => {
+                let [column] = &file.table.labels[..] else {
+                    let columns = file.table.labels.len();
+                    return Err(wrong!("{columns} columns, expected one weight a row"))
+                        .of(&file.path);
+                };
+                (file, column)
+            }
+            (None, Some(column)) => (first, column),
+            (None, None) => return Ok(()),
+        };
+        let weight = |(row, cell): (usize, &str)| {
+            let weight = cell.parse().ok();
+            let weight = weight.filter(|w: &f64| w.is_finite() && *w >= 0.0);
+            weight.ok_or_else(|| {
+                let cell = clipped(cell);
+                wrong!("the weight is {cell}, expected a finite number of at least 0").at_row(row)
+            })
+        };
+        let values: Result<Vec<f64>> = column.cells.iter().enumerate().map(weight).collect();
+        let mut values = values.on(&file.path, &file.table.lines)?;
+        let n = values.len();
+        let kept: Vec<usize> = (0..n).filter(|&row| values[row] > 0.0).collect();
+        if kept.is_empty() {
+            return Err(wrong!("all weights are 0, expected a positive one")).of(&file.path);
+        }
+        if kept.len() < n {
+            self.all_mut().for_each(|file| file.table.select(&kept));
+            values.retain(|weight| *weight > 0.0);
+        }
+        let largest = values.iter().copied().fold(0.0, f64::max);
+        let sum: f64 = values.iter().map(|w| w / largest).sum();
+        let squares: f64 = values.iter().map(|w| (w / largest).powi(2)).sum();
+        self.samples = Some(SampleWeights {
+            sum: sum * largest,
+            effective_n: sum * sum / squares,
+            zero: n - kept.len(),
+            values,
+        });
+        Ok(())
+    }
+
     /// Checks that all files have as many rows as the first one.
     fn check_counts(&self) -> Result<()> {
         let (first, others) = self.sets.split_first().expect("there is a file");
@@ -290,7 +396,9 @@ impl Files {
             _ => "",
         };
         let labels = self.labels.iter().map(|file| (file, advice(file)));
-        let others = others.iter().chain(&self.given).map(|file| (file, ""));
+        let others = (others.iter().chain(&self.weights))
+            .chain(&self.given)
+            .map(|file| (file, ""));
         for (file, advice) in others.chain(labels) {
             let found = file.table.len();
             ensure!(

@@ -5,7 +5,8 @@ use std::{fmt, path::Path};
 use burn::tensor::{Int, Tensor, activation::softmax};
 use burn_calibration::{
     distribution::{
-        Categorical, Component, Density, Laplace, Marginals, Normal, QuantileForecasts, Subject,
+        Categorical, Component, Density, Laplace, Marginals, Normal, Predictive, QuantileForecasts,
+        Subject, Weights,
     },
     estimator::SkceForm,
     kernel::Kernel,
@@ -258,6 +259,7 @@ fn with_prior(
     map: LogitMap,
     args: &Fit,
     (labels, classes): (&Tensor<1, Int>, usize),
+    weights: &Weights,
 ) -> Result<LogitMap> {
     if args.prior.is_empty() {
         return Ok(map);
@@ -270,8 +272,8 @@ fn with_prior(
     );
     let labels: Vec<i64> = labels.to_data().iter().collect();
     let mut frequencies = vec![0.0; classes];
-    for &label in &labels {
-        frequencies[label as usize] += 1.0 / labels.len() as f64;
+    for (row, &label) in labels.iter().enumerate() {
+        frequencies[label as usize] += weights.at(row) / weights.total(labels.len());
     }
     if let Some(class) = frequencies.iter().position(|&rate| rate == 0.0) {
         bail!(
@@ -331,14 +333,32 @@ fn of_classes(args: &Fit, path: &Path) -> Result<Fitted> {
         args.prior.is_empty() || subject != Subject::Correctness,
         "--prior: a confidence is no class, expected a column for each class or --positive"
     );
-    let (map, name, choice) = fit((args, method), (subject, zeros.is_some()), &logits, &labels)?;
+    let (_, weights) = sets[0].parted();
+    ensure!(
+        args.loss == LossName::Log || !weights.are_given(),
+        "--loss {}: maps are fitted to samples with weights by the log loss, expected --loss log or no --weights",
+        key(args.loss)
+    );
+    // classes carry weights
+    let weighted = |logits: Tensor<2>| {
+        let predictions = Categorical::from_logits_unchecked(logits);
+        let column = sets[0].sample_weights();
+        predictions.with_sample_weights(column).expect("weights")
+    };
+    let samples = weighted(logits.clone());
+    let (map, name, choice) = fit(
+        (args, method),
+        (subject, zeros.is_some()),
+        &samples,
+        &labels,
+    )?;
     let calibrated = map.forward(logits.clone()); // for the base rates of the data
-    let mut map = with_prior(map, args, (&labels, classes))?;
+    let mut map = with_prior(map, args, (&labels, classes), &weights)?;
     let likely = |logits: &Tensor<2>| logits.clone().argmax(1);
     let changed = likely(&logits).not_equal(likely(&map.forward(logits.clone())));
     let changed = changed.int().sum().into_scalar::<i64>() as usize;
     let log_loss = |logits: Tensor<2>| {
-        let loss = ScoreLoss::new(LogScore).forward(logits, labels.clone());
+        let loss = ScoreLoss::new(LogScore).forward(&weighted(logits), &labels);
         loss.into_scalar::<f64>()
     };
     let names = [loaded.class_names, loaded.columns.clone()].into_iter();
@@ -518,9 +538,11 @@ pub fn family(family: Family, subject: Subject) -> String {
 fn fit(
     (args, method): (&Fit, Option<MapKind>),
     (subject, zeros): (Subject, bool),
-    logits: &Tensor<2>,
+    samples: &Categorical,
     labels: &Tensor<1, Int>,
 ) -> Result<Chosen<LogitMap>> {
+    let logits = &samples.parameter();
+    let are_weighted = samples.sample_weights().is_some();
     let keep = kept(args)?;
     let progress = Progress::new(1);
     let mut observe = |at: FitProgress| {
@@ -529,19 +551,25 @@ fn fit(
     };
     let mut fit = |criterion: Option<&dyn Objective>| -> Result<Chosen<LogitMap>> {
         let (logits, labels) = (logits.clone(), labels.clone());
+        let auto = AutoRecalibrationConfig::new()
+            .with_keep(keep)
+            .with_subject(subject)
+            .with_zeros(zeros)
+            .with_seed(args.source.seed);
         let fitted = match method {
+            Some(kind) if are_weighted => {
+                let map = kind.fit_weighted(args.source.seed, samples, &labels, &mut observe)?;
+                (map, kind.name(), None)
+            }
+            None if are_weighted => {
+                let samples = samples.clone();
+                chosen(auto.fit_with_progress(None, samples, labels, &mut observe)?)
+            }
             Some(kind) => {
                 let map = kind.fit(args.source.seed, criterion, logits, labels, &mut observe)?;
                 (map, kind.name(), None)
             }
-            None => {
-                let config = AutoRecalibrationConfig::new()
-                    .with_keep(keep)
-                    .with_subject(subject)
-                    .with_zeros(zeros)
-                    .with_seed(args.source.seed);
-                chosen(config.fit_with_progress(criterion, logits, labels, &mut observe)?)
-            }
+            None => chosen(auto.fit_with_progress(criterion, logits, labels, &mut observe)?),
         };
         progress.at(1, 1, "done".into());
         Ok(fitted)

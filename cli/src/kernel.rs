@@ -52,6 +52,7 @@ pub fn fixed<P: Omnibus + Geometry>(
     predictions: &P,
     rng: &mut StdRng,
 ) -> Result<Kernel> {
+    let (predictions, _) = &predictions.parted();
     const DIAGONAL: &str = "--bandwidth median-with-diagonal";
     let kernel = shape::<P>(&args.shape);
     let n = predictions.len();

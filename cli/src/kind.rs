@@ -9,7 +9,7 @@ use burn_calibration::{
     kernel::Kernel,
     names::{self, Name},
     recalibration::LpCalibrationError,
-    score::{ErrorSize, ObservedExpected, Overconfidence},
+    score::{ErrorSize, MeanEstimate, Overconfidence},
 };
 use burn_calibration_report::{ReportBuilder, Reportable, Scored};
 use rand::rngs::StdRng;
@@ -18,7 +18,7 @@ use crate::{
     answer::{Size, Sizing, Unit},
     args::{BinArgs, Evaluate, Lens, SourceArgs},
     error::{Result, bail},
-    files::{Inputs, LeftOut},
+    files::{Inputs, LeftOut, SampleWeights},
     given::Column,
     kernel::fixed,
     quantities::{estimates_of_classes, tests_of_classes},
@@ -111,6 +111,7 @@ pub struct Loaded<P: Kind> {
     pub given: Vec<Column>,
     /// The rows that are not among them.
     pub left_out: LeftOut,
+    pub weights: Option<SampleWeights>,
 }
 
 impl<P: Kind> Loaded<P> {
@@ -118,6 +119,7 @@ impl<P: Kind> Loaded<P> {
     pub fn in_words(&self, class_names: &[String]) -> DataWords {
         DataWords {
             left_out: self.left_out,
+            weights: self.weights.clone(),
             ..self.sets[0].in_words(class_names)
         }
     }
@@ -180,6 +182,7 @@ pub trait Kind: Reportable<Kernel: Copy + 'static> + 'static {
             class_names: class_names.to_vec(),
             subject: self.predicted(),
             left_out: LeftOut::default(),
+            weights: None,
         }
     }
 
@@ -300,9 +303,13 @@ impl Kind for Categorical {
     }
 
     fn summary(&self, labels: &Tensor<1, Int>) -> Named<f64> {
-        let Ok(counts) = ObservedExpected::of(Event::of(self), self, labels) else {
+        let (plain, weights) = self.parted();
+        let Ok(outcomes) = Event::of(self).outcomes(&plain, labels) else {
             return Named(Vec::new());
         };
+        let occurred: Vec<f64> = outcomes.pairs().map(|(_, c)| c).collect();
+        let mean = |values: &[f64]| MeanEstimate::weighted(values, &weights).estimate;
+        let shares = [mean(&occurred), mean(&outcomes.probability)];
         let names = match self.subject() {
             Subject::Event => [names::EVENT_FREQUENCY, Name::new("mean_risk", "mean risk")],
             _ => [
@@ -310,8 +317,6 @@ impl Kind for Categorical {
                 Name::new("mean_confidence", "mean confidence"),
             ],
         };
-        let n = self.len() as f64;
-        let shares = [counts.observed as f64 / n, counts.expected / n];
         Named(names.into_iter().zip(shares).collect())
     }
 

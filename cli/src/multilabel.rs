@@ -7,7 +7,7 @@ use crate::{
     align::{Names, columns_by_stem},
     args::{RowsArgs, SourceArgs},
     error::{Context, Result, bail, ensure},
-    files::{File, Files, Inputs, LeftOut},
+    files::{File, Files, Inputs, LeftOut, SampleWeights},
     given::{self, Column},
     labels,
     rows::{Wanted, rows_of},
@@ -22,6 +22,7 @@ pub struct Events {
     pub names: Vec<String>,
     pub given: Vec<Column>,
     pub left_out: LeftOut,
+    pub weights: Option<SampleWeights>,
 }
 
 /// Reads predictions, a column for each event, and a matrix of labels, 0 or 1, with as many columns: in a file of
@@ -70,6 +71,7 @@ pub fn read(inputs: &Inputs, args: &SourceArgs) -> Result<Events> {
         let labels = labels::of_event(of_labels, at)?;
         let shape = [labels.len()];
         let labels = Tensor::from_data(TensorData::new(labels, shape), &device);
+        let event = SampleWeights::on(&files.samples, event, &labels)?;
         events.push((event, labels));
     }
     let names = match &table.names[..] {
@@ -81,6 +83,7 @@ pub fn read(inputs: &Inputs, args: &SourceArgs) -> Result<Events> {
         names,
         given: given::of_files(&files)?,
         left_out,
+        weights: files.samples,
     })
 }
 

@@ -59,6 +59,7 @@ pub fn read(inputs: &Inputs, args: &SourceArgs) -> Result<(Forecasts, Vec<String
         class_names: Vec::new(),
         subject: Subject::Classes,
         left_out: files.left_out,
+        weights: None,
     };
     let targets = files.targets;
     Ok((

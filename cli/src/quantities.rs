@@ -50,6 +50,8 @@ pub fn estimates_of_pairs<P: Kind>(
         return names.map(skipped).into();
     }
     let skce = |skce: Skce<P::Kernel>| skce.fair_estimate(predictions, targets);
+    // with weights the diagonal is another sum
+    let unbiased = unbiased.filter(|_| predictions.sample_weights().is_none());
     let biased = match unbiased {
         None => skce(Skce::biased(kernel)),
         // n²·SKCE_b = Σ_i h_ii + n(n − 1)·SKCE_uq
@@ -197,8 +199,9 @@ where
     let coverage = |level| mean(IntervalCoverage::new(level).coverage(predictions, targets));
     let scores = [(names::LOG, P::LOG_SCORE), (names::CRPS_FAIR, P::FAIR_CRPS)];
     let scores = scores.into_iter().filter_map(|(name, scores)| {
-        let each = scores?(predictions, targets);
-        let mean = each.map(|each| each.iter().sum::<f64>() / each.len() as f64);
+        let (plain, weights) = predictions.parted();
+        let each = scores?(&plain, targets);
+        let mean = each.map(|each| MeanEstimate::weighted(&each, &weights).estimate);
         Some((name, mean))
     });
     let crps = mean(Crps.mean(predictions, targets));

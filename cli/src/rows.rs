@@ -12,7 +12,7 @@ use crate::{
     align::{Names, check_distinct, columns, in_order, numbered, say_by_name},
     args::{RowsArgs, SourceArgs},
     error::{Context, Result, ensure, wrong},
-    files::{File, Files, Inputs},
+    files::{File, Files, Inputs, SampleWeights},
     given,
     input::{Matrix, Resolution, Table, clipped, say},
     kind::Loaded,
@@ -210,9 +210,13 @@ pub fn read_classes(
     };
     let targets = TensorData::new(labels.classes, [own.predictions.len()]);
     sets.insert(0, own.predictions);
+    let targets = Tensor::from_data(targets, &device);
+    let sets = sets.into_iter();
+    let weighted = sets.map(|set| SampleWeights::on(&files.samples, set, &targets));
     Ok(Loaded {
-        sets,
-        targets: Tensor::from_data(targets, &device),
+        sets: weighted.collect::<Result<_>>()?,
+        targets,
+        weights: files.samples.clone(),
         class_names: labels.names,
         columns,
         given: given::of_files(&files)?,

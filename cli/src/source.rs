@@ -44,6 +44,7 @@ pub fn options(args: &RowsArgs, labels: Where, are_classes: bool) -> Options<'_>
         is_counted: matches!(labels, Where::Elsewhere | Where::InTheFirst),
         are_probabilities: are_classes && !args.logits && !args.log_probabilities,
         correct: None,
+        weights: None,
         confidence: is_told.then_some(args.confidence_correctness),
         words: &[],
         models: &[],

@@ -20,7 +20,7 @@ use crate::{
     answer::{Size, Sizing},
     args::{BinArgs, Evaluate, LengthScale, Lens, RowsArgs, SourceArgs},
     error::{Context, Result, bail, ensure},
-    files::{File, Files, Inputs, LeftOut},
+    files::{File, Files, Inputs, LeftOut, SampleWeights},
     given,
     input::{Options, clipped, say},
     kernel::{fixed, some},
@@ -132,6 +132,11 @@ pub struct VectorFiles {
 }
 
 impl VectorFiles {
+    /// The weights of the samples, if there are any.
+    pub fn weights(&self) -> Option<SampleWeights> {
+        self.files.samples.clone()
+    }
+
     /// Reads them, the targets from a file of their own or columns of the first: columns by their names, where
     /// they have those of the first file, and rows by their ids.
     pub fn read(inputs: &Inputs, args: &SourceArgs) -> Result<Self> {
@@ -202,7 +207,7 @@ impl VectorFiles {
         let of_targets = self.files.of_labels();
         let checked = set.check_targets(&self.targets);
         checked.on(&of_targets.path, &of_targets.table.lines)?;
-        Ok(set)
+        SampleWeights::on(&self.files.samples, set, &self.targets)
     }
 
     /// The names of the columns of the first file.
@@ -219,6 +224,7 @@ where
 
     fn read(inputs: &Inputs, args: &SourceArgs, _wanted: Wanted) -> Result<Loaded<Self>> {
         let mut read = VectorFiles::read(inputs, args)?;
+        let weights = read.weights();
         let sets = (0..read.files.sets.len()).map(|at| read.parse(at, &args.rows));
         Ok(Loaded {
             sets: sets.collect::<Result<_>>()?,
@@ -227,6 +233,7 @@ where
             columns: std::mem::take(&mut read.files.sets[0].table.names),
             given: given::of_files(&read.files)?,
             left_out: read.left_out,
+            weights,
         })
     }
 

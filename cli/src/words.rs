@@ -11,14 +11,14 @@ use burn_calibration::{
     error,
     kernel::{Kernel, RealKernel},
     names::Name,
-    numbers::decimals,
+    numbers::{decimals, significant},
 };
 use clap::{ValueEnum, builder::styling::AnsiColor};
 use serde::{Serialize, Serializer};
 
 use crate::{
     error::Result,
-    files::LeftOut,
+    files::{LeftOut, SampleWeights},
     finite,
     kernel::{bandwidth_of, distance_name},
 };
@@ -112,6 +112,8 @@ pub struct DataWords {
     pub subject: Subject,
     #[serde(skip_serializing_if = "LeftOut::is_none")]
     pub left_out: LeftOut,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<SampleWeights>,
 }
 
 /// Whether predictions are about classes, none before the others.
@@ -120,13 +122,23 @@ pub fn is_classes(subject: &Subject) -> bool {
 }
 
 impl DataWords {
+    /// That there are weights, and what they are worth.
+    fn of_weights(&self) -> String {
+        let words = |weights: &SampleWeights| {
+            let effective = significant(weights.effective_n, 4);
+            format!(", with weights: an effective number of {effective}")
+        };
+        self.weights.as_ref().map_or_else(String::new, words)
+    }
+
     /// The predictions of a family.
     pub fn of_family(&self, family: &str) -> String {
         match self.outcomes {
             Outcomes::Classes(_) => self.to_string(),
             Outcomes::Dimensions(dimensions) => format!(
-                "{} predictions of the family {family}, targets of dimension {dimensions}",
-                self.n
+                "{} predictions of the family {family}, targets of dimension {dimensions}{}",
+                self.n,
+                self.of_weights()
             ),
         }
     }
@@ -143,7 +155,8 @@ impl fmt::Display for DataWords {
             (_, Outcomes::Classes(classes)) => write!(f, "{n} predictions of {classes} classes"),
             (_, Outcomes::Dimensions(1)) => write!(f, "{n} predictions of 1 dimension"),
             (_, Outcomes::Dimensions(d)) => write!(f, "{n} predictions of {d} dimensions"),
-        }
+        }?;
+        f.write_str(&self.of_weights())
     }
 }
 

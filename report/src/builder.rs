@@ -125,10 +125,12 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
     /// finite and an SKCE of too few samples are no error: the page says why they are missing.
     pub fn build(self) -> Result<Report<P::Section>> {
         let (before, targets) = (self.predictions, self.targets);
-        before.check()?;
-        before.check_targets(targets)?;
+        let (plain, _) = before.parted();
+        plain.check()?;
+        plain.check_targets(targets)?;
         if let Some(after) = self.after {
             before.check_like(after)?;
+            let (after, _) = after.parted();
             after.check()?;
             after.check_targets(targets)?;
         }
@@ -137,8 +139,8 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
         let rows = subset(samples, self.skce_samples, self.seed);
         let kernel = {
             let (points, observed) = match &rows {
-                Some(rows) => (before.select_rows(rows), targets.select_rows(rows)),
-                None => (before.clone(), targets.clone()),
+                Some(rows) => (plain.select_rows(rows), targets.select_rows(rows)),
+                None => (plain.clone(), targets.clone()),
             };
             let usual = || P::default_joint_kernel(&observed);
             self.kernel.unwrap_or_else(usual).fixed(&points)?

@@ -13,7 +13,7 @@ use super::{
 };
 use burn_calibration::{
     diagram::{CorpDiagram, CorpReliability, Reliability, ReliabilityDiagram},
-    distribution::{Categorical, Subject},
+    distribution::{Categorical, Predictive, Subject},
     error::{Result, checks::check_parameter, serialize_or_infinite, serialize_or_reason},
     estimator::{Binning, Estimator, Event, KolmogorovSmirnov, Tce, TceForm},
     hypothesis::OmnibusOutcome,
@@ -140,7 +140,11 @@ impl Reportable for Categorical {
         };
         Ok(Classes {
             names,
-            shown: most_frequent(&self.check_labels(labels)?, m, options.most_classes),
+            shown: most_frequent(
+                &self.parted().0.check_labels(labels)?,
+                m,
+                options.most_classes,
+            ),
             binning: options.binning,
             order: options.order,
         })
@@ -149,7 +153,8 @@ impl Reportable for Categorical {
     fn section(&self, plan: &Plan<Self>) -> Result<ReliabilitySection> {
         let (labels, level) = (plan.targets, plan.level);
         let event = Event::of(self);
-        let outcomes = event.outcomes(self, labels)?;
+        let (plain, weights) = self.parted();
+        let outcomes = event.outcomes(&plain, labels)?;
         let correct: Vec<f64> = outcomes.pairs().map(|(_, correct)| correct).collect();
         let score = |score: &dyn Score<Self>| score.upper_bound(self, labels);
         let diagram = |event| {
@@ -167,7 +172,7 @@ impl Reportable for Categorical {
             let error = error.estimate(self, labels)?;
             Ok(EceOfOrder { order, error })
         };
-        let ratio = || ObservedExpected::of(event, self, labels)?.ratio(level);
+        let ratio = || ObservedExpected::interval(event, self, labels, level);
         let is_event = self.subject() == Subject::Event;
         Ok(ReliabilitySection {
             subject: self.subject(),
@@ -177,8 +182,8 @@ impl Reportable for Categorical {
             overconfidence: plan.interval(&Overconfidence { event }, self),
             ece_debiased: plan.interval(&Tce::default().with_event(event), self),
             skce: plan.skce(self),
-            accuracy: MeanEstimate::of(&correct),
-            confidence: MeanEstimate::of(&outcomes.probability),
+            accuracy: MeanEstimate::weighted(&correct, &weights),
+            confidence: MeanEstimate::weighted(&outcomes.probability, &weights),
             brier: score(&Brier)?,
             log: score(&LogScore),
             ece: top_label.ece(),
@@ -282,12 +287,21 @@ impl Section for ReliabilitySection {
             Distance::L1 => "L1 distance",
             Distance::Euclidean => "Euclidean distance",
         };
+        let mut of_bins = report.before.top_label.bins.iter();
+        let (weights, bands) = if of_bins.any(|bin| bin.weight.is_some()) {
+            let effective = number::significant(report.before.accuracy.effective);
+            let weights = format!(", with weights: an effective number of {effective}");
+            (weights, "about")
+        } else {
+            (String::new(), "exact")
+        };
+        let of = match report.before.subject {
+            Subject::Classes => format!("over {} classes", whole(report.classes())),
+            Subject::Event => "of one event".into(),
+            Subject::Correctness => "of whether the model is right".into(),
+        };
         Parts {
-            of: match report.before.subject {
-                Subject::Classes => format!("over {} classes", whole(report.classes())),
-                Subject::Event => "of one event".into(),
-                Subject::Correctness => "of whether the model is right".into(),
-            },
+            of: of + &weights,
             sentences: report.named().iter().map(sentence).collect(),
             diagrams: [report.top_label(), report.isotonic()]
                 .into_iter()
@@ -295,7 +309,7 @@ impl Section for ReliabilitySection {
                 .collect(),
             method: format!(
                 "of the debiased ECE (Kumar et al. 2019) and of the SKCE approximate. Diagrams and ECE: \
-                 {bins}. Bands: exact {} % intervals of the frequency in each bin, given the predictions \
+                 {bins}. Bands: {bands} {} % intervals of the frequency in each bin, given the predictions \
                  (Poisson binomial; the idea is that of Bröcker and Smith 2007). They hold bin by bin: \
                  some of many bins of a calibrated model lie outside theirs. Isotonic diagram and \
                  decomposition: CORP (Dimitriadis, Gneiting, Jordan 2021), with a band by 399 redraws of the \

@@ -216,6 +216,11 @@ pub struct LabelsArgs {
     #[arg(long, value_name = "NAMES|FILE")]
     pub classes: Option<String>,
 
+    /// Weights of the samples: a column of the predictions, or a file with one weight a row. Rows of weight 0 are left
+    /// out
+    #[arg(long, value_name = "COLUMN|FILE")]
+    pub weights: Option<String>,
+
     /// Leave out the rows with this label, and say how many there are; repeatable. In segmentation 255 often
     /// stands for no class
     #[arg(long, value_name = "LABEL", allow_negative_numbers = true)]

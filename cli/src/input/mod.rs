@@ -79,6 +79,8 @@ pub struct Table {
     /// A value that is missing is NaN.
     pub numbers: Matrix,
     pub labels: Vec<LabelColumn>,
+    /// The column of the weights of the samples.
+    pub weights: Option<LabelColumn>,
     /// What names the rows, if a column does.
     pub ids: Option<Ids>,
     pub lines: Lines,
@@ -110,7 +112,7 @@ impl Table {
     /// Some rows, in the order in which they are named.
     pub fn select(&mut self, rows: &[usize]) {
         self.numbers = self.numbers.with_rows(rows);
-        for labels in &mut self.labels {
+        for labels in self.labels.iter_mut().chain(&mut self.weights) {
             labels.cells = labels.cells.select(rows);
         }
         if let Some(ids) = &mut self.ids {
@@ -127,6 +129,7 @@ impl Table {
             places: columns.iter().map(|&column| self.places[column]).collect(),
             numbers: self.numbers.with_columns(columns),
             labels: Vec::new(),
+            weights: None,
             ids: self.ids.clone(),
             lines: self.lines.clone(),
             resolution: self.resolution,
@@ -163,7 +166,7 @@ impl Table {
         let numbers =
             (gaps.into_iter().enumerate()).map(|(column, gaps)| (self.title(column), gaps));
         let is_gap = |cell: &str| is_missing(cell) && !words.iter().any(|word| word == cell);
-        let labels = self.labels.iter().map(|labels| {
+        let labels = self.labels.iter().chain(&self.weights).map(|labels| {
             let cells = labels.cells.iter().enumerate();
             let gaps = cells.filter(|(_, cell)| is_gap(cell)).map(|(row, _)| row);
             (titled(labels.at, &labels.name), gaps.collect())
@@ -191,6 +194,8 @@ pub struct Options<'a> {
     /// The columns of numbers; without it all but an index and the labels.
     pub columns: Option<&'a str>,
     pub label: WhichLabel<'a>,
+    /// The column of weights, and whether it must be there.
+    pub weights: Option<(&'a str, bool)>,
     /// Whether a column that counts rows may be an index, and the columns of numbers that it has to leave.
     pub index: Option<usize>,
     /// Whether the columns are confidence and correctness, if that is not told by their names.
@@ -278,7 +283,7 @@ pub fn say(path: &Path, what: impl std::fmt::Display) {
 }
 
 /// `FILE.npz:ARRAY` names an array of an archive.
-fn split_array_name(path: &Path) -> (PathBuf, Option<String>) {
+pub fn split_array_name(path: &Path) -> (PathBuf, Option<String>) {
     let text = path.to_string_lossy();
     for end in [".npz", ".safetensors"] {
         if let Some((stem, array)) = text.rsplit_once(&format!("{end}:"))

@@ -75,6 +75,8 @@ pub struct Columns {
     pub index: Index,
     /// Whether all columns are of numbers but an index and the labels.
     is_open: bool,
+    /// Whether the last of the labels are weights.
+    has_weights: bool,
     pub is_confidence: bool,
 }
 
@@ -112,6 +114,11 @@ impl Columns {
             "line 1 has {} columns and the row below {width}, expected as many",
             names.len()
         );
+        let weights = match options.weights {
+            Some((name, true)) => Some(select(name, &names, width, "--weights")?[0]),
+            Some((name, false)) => names.iter().position(|other| other == name),
+            None => None,
+        };
         let chosen = options
             .columns
             .map(|columns| select(columns, &names, width, "--columns"));
@@ -120,7 +127,11 @@ impl Columns {
             let is_of_model = |column: &usize| of_model(&names[*column], options.models).is_some();
             chosen = Some((0..names.len()).filter(is_of_model).collect());
         }
-        let of_two = chosen.clone().unwrap_or_else(|| (0..width).collect());
+        let others = || {
+            let all = 0..width;
+            all.filter(|column| Some(*column) != weights).collect()
+        };
+        let of_two: Vec<usize> = chosen.clone().unwrap_or_else(others);
         let has = |any: &[&str]| {
             let name = |column: usize| names.get(column).map(|name| name.to_lowercase());
             let is_one = |column: &&usize| name(**column).is_some_and(|name| any.contains(&&*name));
@@ -153,7 +164,8 @@ impl Columns {
         let are_all = matches!(options.label, WhichLabel::All);
         let is_only = are_all || matches!(options.label, WhichLabel::Only(_));
         let is_taken = |column: usize| {
-            labels.contains(&column) || chosen.as_ref().is_some_and(|all| all.contains(&column))
+            let is_label = labels.contains(&column) || weights == Some(column);
+            is_label || chosen.as_ref().is_some_and(|all| all.contains(&column))
         };
         let known = |(column, name): (usize, &String)| {
             let name = name.to_lowercase();
@@ -172,8 +184,10 @@ impl Columns {
             None if is_open && !is_taken(0) && options.index.is_some() => (0, Index::Counting),
             None => (0, Index::No),
         };
-        let is_other =
-            |column: &usize| !labels.contains(column) && (index != Index::Yes || *column != id);
+        let is_other = |column: &usize| {
+            let is_label = labels.contains(column) || weights == Some(*column);
+            !is_label && (index != Index::Yes || *column != id)
+        };
         let others = (0..width).filter(is_other).collect();
         let numbers = match chosen {
             Some(chosen) => chosen,
@@ -184,8 +198,17 @@ impl Columns {
             None if is_only => Vec::new(),
             None => others,
         };
+        if let Some(column) = weights {
+            let is_twice = labels.contains(&column) || numbers.contains(&column);
+            ensure!(
+                !is_twice,
+                "--weights: column {column} is one of the predictions or labels too"
+            );
+            labels.push(column);
+        }
         check_numbers(1, width as u64)?;
         Ok(Self {
+            has_weights: weights.is_some(),
             names,
             width,
             labels,
@@ -230,14 +253,16 @@ impl Columns {
             at,
             ..labels
         };
+        let mut labels: Vec<LabelColumn> = (table.labels.into_iter().zip(&self.labels))
+            .map(label)
+            .collect();
         let has_ids = matches!(self.index, Index::Yes | Index::Named);
         Table {
             names: (self.numbers.iter())
                 .filter_map(|&column| name(column))
                 .collect(),
-            labels: (table.labels.into_iter().zip(&self.labels))
-                .map(label)
-                .collect(),
+            weights: if self.has_weights { labels.pop() } else { None },
+            labels,
             ids: table.ids.filter(|_| has_ids).map(|ids| Ids {
                 name: name(self.id).unwrap_or_default(),
                 ..ids

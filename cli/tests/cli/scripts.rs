@@ -72,3 +72,8 @@ fn several() {
 fn jsonl() {
     script("jsonl");
 }
+
+#[test]
+fn weights() {
+    script("weights");
+}
