@@ -10,7 +10,7 @@ use burn_calibration::{
     hypothesis::{OmnibusOutcome, TestOutcome},
     kernel::Kernel,
     names::{self, Name},
-    score::{Crps, Improvement, MeanEstimate, Score},
+    score::{Crps, Improvement, MeanEstimate, QuantileScore, Score, WeightedIntervalScore},
 };
 use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
@@ -25,6 +25,7 @@ use crate::{
     limits::{BLOCK, QUADRATIC_LIMIT, redraws},
     models::{self, Models},
     progress::Progress,
+    quantiles,
     quantities::{SCORES, binned_errors},
     rows::Wanted,
     table::{Table, title_width},
@@ -36,9 +37,14 @@ use crate::{
 pub struct Comparison {
     #[serde(flatten)]
     data: DataWords,
-    kernel: KernelWords,
+    /// None of quantiles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kernel: Option<KernelWords>,
     level: f64,
     changes: Named<Known<Paired>>,
+    /// The levels of quantiles.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    levels: Vec<LevelChange>,
     #[serde(skip_serializing_if = "Option::is_none")]
     accuracy: Option<Pair<f64>>,
     /// The errors in bins, of classes.
@@ -66,6 +72,13 @@ impl fmt::Display for Outcome {
             Self::Several(models) => models.fmt(f),
         }
     }
+}
+
+/// The change of the pinball score at a level.
+#[derive(Serialize)]
+struct LevelChange {
+    level: f64,
+    pinball: Known<Paired>,
 }
 
 /// An estimate before and after, and its paired difference.
@@ -114,6 +127,7 @@ pub fn run(args: &Compare) -> Result<Outcome> {
     }
     let two = match (args.family, args.after_family.unwrap_or(args.family)) {
         (Family::Categorical, Family::Categorical) => of_classes(args),
+        (Family::Quantiles, Family::Quantiles) => of_quantiles(args),
         (before, after) => {
             with_vectors!(before, B => with_vectors!(after, A => of_vectors::<B, A>(args)))
         }
@@ -122,7 +136,7 @@ pub fn run(args: &Compare) -> Result<Outcome> {
 }
 
 /// The files that are compared.
-pub fn inputs(args: &Compare) -> Inputs<'_> {
+fn inputs(args: &Compare) -> Inputs<'_> {
     Inputs {
         predictions: args
             .before
@@ -215,9 +229,10 @@ impl<B: Kind, A: Kind<Targets = B::Targets>> Compared<B, A> {
                 weights: self.weights.clone(),
                 ..before.predictions.in_words(names)
             },
-            kernel: KernelWords::from(&kernel),
+            kernel: Some(KernelWords::from(&kernel)),
             level: args.sizes.level,
             changes: Named(changes),
+            levels: Vec::new(),
             accuracy: None,
             ece: Named(Vec::new()),
             binned: None,
@@ -267,6 +282,35 @@ where
         changes.push(change(args, names::LOG, log));
     }
     changes
+}
+
+/// Compares forecasts by quantiles at the same levels.
+fn of_quantiles(args: &Compare) -> Result<Comparison> {
+    quantiles::refuse_others(&args.sizes)?;
+    let (mut loaded, _) = quantiles::read(&inputs(args), &args.source)?;
+    let (after, before) = (loaded.sets.remove(1), loaded.sets.remove(0));
+    before.check_like(&after)?;
+    let targets = &loaded.targets;
+    let gain = Improvement::of(&WeightedIntervalScore, &before, &after, targets);
+    let of_level = |&level: &f64| {
+        let gain = Improvement::of(&QuantileScore { level }, &before, &after, targets);
+        let (_, pinball) = change(args, names::WIS, gain);
+        LevelChange { level, pinball }
+    };
+    let count = redraws("--redraws", args.redraws, 1)?;
+    let omnibus = |set| quantiles::omnibus(set, targets, (count, args.source.seed));
+    Ok(Comparison {
+        kernel: None,
+        level: args.sizes.level,
+        changes: Named(vec![change(args, names::WIS, gain)]),
+        levels: before.levels().iter().map(of_level).collect(),
+        accuracy: None,
+        ece: Named(Vec::new()),
+        binned: None,
+        omnibus: [omnibus(&before), omnibus(&after)].into(),
+        intervals: Pair::from([(); 2].map(|()| Named(Vec::new()))),
+        data: loaded.data,
+    })
 }
 
 fn of_classes(args: &Compare) -> Result<Comparison> {
@@ -348,18 +392,27 @@ fn changes_of_classes(
 
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}, before and after\n{}\n", self.data, self.kernel)?;
+        writeln!(f, "{}, before and after", self.data)?;
+        if let Some(kernel) = &self.kernel {
+            writeln!(f, "{kernel}")?;
+        }
+        writeln!(f)?;
         let titles = (self.changes.0.iter().map(|(name, _)| name))
             .chain(self.ece.0.iter().map(|(name, _)| name));
         let table = Table::new(0, title_width(titles), [14, 14, 14, 28, 11]);
         let interval = format!("{} % interval", 100.0 * self.level);
         table.head(f, ["before", "after", "difference", &interval, "p-value"])?;
-        for (Name { title, .. }, change) in &self.changes.0 {
+        let changes =
+            (self.changes.0.iter()).map(|(name, change)| (name.title.to_string(), change));
+        let levels = (self.levels.iter()).map(|LevelChange { level, pinball }| {
+            (format!("pinball score, level {level}"), pinball)
+        });
+        for (title, change) in changes.chain(levels) {
             let note = change
                 .0
                 .as_ref()
                 .map_or_else(|_| String::new(), Paired::note);
-            table.known(f, title, change, Paired::cells, &note)?;
+            table.known(f, &title, change, Paired::cells, &note)?;
         }
         if let Some(Pair { before, after }) = &self.accuracy {
             let cells = [before, after].map(|share| format!("{share:.6}"));
@@ -378,11 +431,11 @@ impl fmt::Display for Comparison {
                 Ok(outcome) => verdict(&outcome.verdict(), outcome.p_value > 0.05),
                 Err(reason) => format!("There is no test of calibration: {reason}"),
             };
-            writeln!(f, "\n{when}: {words}\n{sizes}")?;
+            write!(f, "\n{when}: {words}\n{sizes}")?;
         }
         writeln!(
             f,
-            "The difference is after - before: negative is a gain. That of a score is the change of its \
+            "\nThe difference is after - before: negative is a gain. That of a score is the change of its \
              calibration\nerror only if the map is injective (a temperature is); that of the SKCE is so for \
              any map."
         )

@@ -65,9 +65,6 @@ pub fn run() -> ExitCode {
         args::Command::Evaluate(args) if args.input.family == Family::Quantiles => {
             show("evaluate", &quantiles::evaluate(args)?, json)
         }
-        args::Command::Compare(args) if quantiles::are_of(args) => {
-            show("compare", &quantiles::compare(args)?, json)
-        }
         args::Command::Evaluate(args) => show("evaluate", &evaluate::run(args)?, json),
         args::Command::Compare(args) => show("compare", &compare::run(args)?, json),
         args::Command::Report(args) => report::run(args, json),

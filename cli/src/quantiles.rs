@@ -5,12 +5,11 @@ use std::fmt;
 use burn::tensor::Tensor;
 use burn_calibration::{
     distribution::{Predictive, QuantileForecasts, Subject, Targets},
-    error,
     estimator::regression::QuantileCoverage,
     hypothesis::{OmnibusOutcome, OmnibusTest},
     names::{self, Name},
     numbers::{percent, significant},
-    score::{Improvement, Interval, MeanEstimate, Score, WeightedIntervalScore},
+    score::{Interval, MeanEstimate, QuantileScore, Score, WeightedIntervalScore},
 };
 use burn_calibration_report::{ForecastSection, Report as Page};
 use rand::{SeedableRng, rngs::StdRng};
@@ -19,8 +18,7 @@ use serde::Serialize;
 use crate::{
     align::{check_distinct, in_order},
     answer::{Answer, check_level},
-    args::{Compare, Evaluate, Family, Lens, Report, RowsArgs, SizeArgs, SourceArgs},
-    compare::{Paired, change, inputs},
+    args::{Evaluate, Family, Lens, Report, RowsArgs, SizeArgs, SourceArgs},
     error::{Result, bail, ensure, wrong},
     files::Inputs,
     finite,
@@ -29,7 +27,7 @@ use crate::{
     report::write_page,
     table::Table,
     vectors::{VectorFiles, one_dimension},
-    words::{DataWords, Known, Named, Outcomes, Pair, object, probability, verdict},
+    words::{DataWords, Known, Named, Outcomes, object, probability},
 };
 
 /// Sets of forecasts of the same samples, and their targets.
@@ -212,8 +210,11 @@ pub fn evaluate(args: &Evaluate) -> Result<Evaluation> {
         })
     };
     let levels = QuantileCoverage::of_levels(&forecasts, &targets)?.into_iter();
-    let levels = levels.zip(score.by_level(&forecasts, &targets)?);
-    let levels = levels.map(|(level, pinball)| covered(level, Some(pinball)));
+    let levels = levels.map(|coverage| {
+        let level = coverage.level;
+        let pinball = QuantileScore { level }.mean(&forecasts, &targets)?;
+        covered(coverage, Some(pinball))
+    });
     let intervals = QuantileCoverage::of_intervals(&forecasts, &targets)?.into_iter();
     let intervals = intervals.map(|interval| covered(interval, None));
     Ok(Evaluation {
@@ -231,7 +232,7 @@ pub fn evaluate(args: &Evaluate) -> Result<Evaluation> {
 }
 
 /// Refuses the sizes of other errors.
-fn refuse_others(args: &SizeArgs) -> Result<()> {
+pub fn refuse_others(args: &SizeArgs) -> Result<()> {
     ensure!(
         args.tolerance.is_none() && args.lp_error.is_none(),
         "--tolerance, --lp-error: of other families"
@@ -239,7 +240,8 @@ fn refuse_others(args: &SizeArgs) -> Result<()> {
     Ok(())
 }
 
-fn omnibus(
+/// The omnibus test with so many redraws, and the most, and a seed.
+pub fn omnibus(
     forecasts: &QuantileForecasts,
     targets: &Tensor<2>,
     ((redraws, most), seed): ((u32, usize), u64),
@@ -302,78 +304,6 @@ impl Covered {
         ];
         cells.extend(self.pinball.map(|pinball| significant(pinball.estimate, 4)));
         cells
-    }
-}
-
-#[derive(Serialize)]
-pub struct Comparison {
-    #[serde(flatten)]
-    data: DataWords,
-    family: Family,
-    level: f64,
-    changes: Named<Known<Paired>>,
-    omnibus: Pair<Known<OmnibusOutcome>>,
-}
-
-/// Whether both predictions that are compared are quantiles.
-pub fn are_of(args: &Compare) -> bool {
-    let after = args.after_family.unwrap_or(args.family);
-    [args.family, after] == [Family::Quantiles; 2]
-}
-
-pub fn compare(args: &Compare) -> Result<Comparison> {
-    check_level(&args.sizes)?;
-    refuse_others(&args.sizes)?;
-    ensure!(
-        args.models.is_empty(),
-        "--models: of other families, expected --before FILE --after FILE of quantiles"
-    );
-    args.bins.asked(args.family)?;
-    let (mut loaded, _) = read(&inputs(args), &args.source)?;
-    let (after, before) = (loaded.sets.remove(1), loaded.sets.remove(0));
-    before.check_like(&after)?;
-    let targets = loaded.targets;
-    let gain: error::Result<Improvement> =
-        Improvement::of(&WeightedIntervalScore, &before, &after, &targets);
-    let count = redraws("--redraws", args.redraws, 1)?;
-    let omnibus = |set| omnibus(set, &targets, (count, args.source.seed));
-    Ok(Comparison {
-        data: loaded.data,
-        family: args.family,
-        level: args.sizes.level,
-        changes: Named(vec![change(args, names::WIS, gain)]),
-        omnibus: [omnibus(&before), omnibus(&after)].into(),
-    })
-}
-
-impl fmt::Display for Comparison {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "{} forecasts by quantiles, before and after\n",
-            self.data.n
-        )?;
-        let table = Table::new(0, 38, [14, 14, 14, 28, 11]);
-        let interval = format!("{} % interval", 100.0 * self.level);
-        table.head(f, ["before", "after", "difference", &interval, "p-value"])?;
-        for (Name { title, .. }, change) in &self.changes.0 {
-            let note = change
-                .0
-                .as_ref()
-                .map_or_else(|_| String::new(), Paired::note);
-            table.known(f, title, change, Paired::cells, &note)?;
-        }
-        for (when, Known(outcome)) in [
-            ("before", &self.omnibus.before),
-            ("after", &self.omnibus.after),
-        ] {
-            let words = match outcome {
-                Ok(outcome) => verdict(&outcome.verdict(), outcome.p_value > 0.05),
-                Err(reason) => format!("There is no test of calibration: {reason}"),
-            };
-            writeln!(f, "\n{when}: {words}")?;
-        }
-        writeln!(f, "\nThe difference is after - before: negative is a gain.")
     }
 }
 

@@ -1,4 +1,4 @@
-use burn::tensor::Tensor;
+use burn::tensor::{Tensor, s};
 
 use super::{MeanEstimate, Score};
 use crate::{
@@ -58,10 +58,7 @@ impl Score<QuantileForecasts> for WeightedIntervalScore {
     }
 
     fn values(&self, forecasts: &QuantileForecasts, targets: &Tensor<2>) -> Tensor<1> {
-        let [n, d] = targets.dims();
-        assert_eq!(d, 1, "the dimension of the targets, expected 1");
-        let targets = targets.clone().reshape([n]);
-        pinball(forecasts.values(), targets, forecasts.levels()) * 2.0
+        pinball(forecasts.values(), column(targets), forecasts.levels()) * 2.0
     }
 }
 
@@ -118,25 +115,52 @@ impl WeightedIntervalScore {
             underprediction,
         })
     }
+}
 
-    /// The mean pinball score at each level, from data.
-    ///
-    /// # Errors
-    ///
-    /// Forecasts or targets that are not valid, with the row.
-    pub fn by_level(
-        &self,
-        forecasts: &QuantileForecasts,
-        targets: &Tensor<2>,
-    ) -> Result<Vec<MeanEstimate>> {
-        forecasts.check()?;
-        let targets = forecasts.checked_targets(targets)?;
-        let (values, levels) = (to_vec(forecasts.values()), forecasts.levels());
-        let mean = |(k, level): (usize, &f64)| {
-            let quantiles = values.iter().skip(k).step_by(levels.len());
-            let score = |(q, y): (&f64, &f64)| (level * (y - q)).max((level - 1.0) * (y - q));
-            MeanEstimate::of(&quantiles.zip(&targets).map(score).collect::<Vec<_>>())
-        };
-        Ok(levels.iter().enumerate().map(mean).collect())
+/// The quantile score of quantile forecasts at one of their levels, the pinball score
+/// `max(τ(y − q), (τ − 1)(y − q))`, in units of the targets. Twice its mean over all levels is the
+/// [`WeightedIntervalScore`].
+///
+/// Source: Koenker and Bassett 1978.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct QuantileScore {
+    /// The level `τ`.
+    pub level: f64,
+}
+
+impl QuantileScore {
+    /// The place of the level among those of forecasts.
+    fn place(&self, forecasts: &QuantileForecasts) -> Result<usize> {
+        let place = (forecasts.levels().iter()).position(|level| *level == self.level);
+        place.ok_or_else(|| Error::Unsupported {
+            what: format!(
+                "the forecasts have no quantiles at the level {}",
+                self.level
+            ),
+            expected: "one of their levels",
+        })
     }
+}
+
+impl Score<QuantileForecasts> for QuantileScore {
+    fn name(&self) -> &'static str {
+        "quantile score"
+    }
+
+    fn values(&self, forecasts: &QuantileForecasts, targets: &Tensor<2>) -> Tensor<1> {
+        let place = self.place(forecasts).expect("a level of the forecasts");
+        let quantiles = forecasts.values().slice(s![.., place..place + 1]);
+        pinball(quantiles, column(targets), &[self.level])
+    }
+
+    fn validate_for(&self, forecasts: &QuantileForecasts) -> Result<()> {
+        self.place(forecasts).map(drop)
+    }
+}
+
+/// Targets of one dimension, `[n, 1] → [n]`.
+fn column(targets: &Tensor<2>) -> Tensor<1> {
+    let [n, d] = targets.dims();
+    assert_eq!(d, 1, "the dimension of the targets, expected 1");
+    targets.clone().reshape([n])
 }

@@ -15,7 +15,7 @@
 //! | [`Brier`], [`Spherical`] | classes | yes |
 //! | [`LogScore`] | classes, densities | of classes; the entropy of densities is unbounded |
 //! | [`Crps`] | normal, Laplace, their mixtures, samples | yes |
-//! | [`WeightedIntervalScore`] | quantile forecasts | yes |
+//! | [`WeightedIntervalScore`], [`QuantileScore`] | quantile forecasts | yes |
 //!
 //! [`FairCrps`] scores the distribution that samples are from.
 //!
@@ -60,7 +60,7 @@ pub use crps::{Crps, FairCrps};
 pub use error_size::ErrorSize;
 pub(crate) use error_size::clopper_pearson;
 pub use improvement::Improvement;
-pub use interval_score::{IntervalScoreParts, WeightedIntervalScore};
+pub use interval_score::{IntervalScoreParts, QuantileScore, WeightedIntervalScore};
 pub use log_score::LogScore;
 pub use lp_bound::LpBound;
 pub use observed_expected::ObservedExpected;

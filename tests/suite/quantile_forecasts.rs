@@ -44,11 +44,12 @@ fn scores_agree_with_scoringrules() {
     for (found, expected) in each.iter().zip([0.39, 13.3, 3.63, 0.0, 17.1, 0.34]) {
         assert!((found - expected).abs() < 1e-13, "{found}, {expected}");
     }
-    let by_level = score.by_level(&p, &y).unwrap();
     let expected = [0.67916667, 3.15625, 4.16666667, 4.22916667, 2.25208333];
-    for (found, expected) in by_level.iter().zip(expected) {
-        assert_relative(found.estimate, expected, 1e-8);
+    for (level, expected) in LEVELS.into_iter().zip(expected) {
+        let pinball = QuantileScore { level }.mean(&p, &y);
+        assert_relative(pinball.unwrap().estimate, expected, 1e-8);
     }
+    says(QuantileScore { level: 0.3 }.mean(&p, &y).unwrap_err());
     let parts = score.parts(&p, &y).unwrap();
     let found = [
         parts.dispersion,
