@@ -28,7 +28,7 @@ fn value_and_gradients<P: Geometry<Targets = Tensor<2>>>(
     (sizes, each): (&[(usize, usize)], usize),
     predictions: fn(Tensor<2>, Tensor<2>) -> P,
 ) where
-    RealKernel: TargetKernel<P>,
+    RealKernel: TargetKernel<P::Unconditional>,
 {
     let device = Device::default().autodiff();
     let targets = [

@@ -222,7 +222,9 @@ pub type Build<P> = fn(<P as Reportable>::Kernel, &View<P>, usize) -> Box<dyn Ca
 pub type ScoresOf<P> = fn(&P, &Tensor<2>) -> error::Result<Vec<f64>>;
 
 /// Predictions of real numbers, from the rows of a file.
-pub trait Vectors: Geometry + AbsoluteMoments + Scored + 'static {
+pub trait Vectors:
+    Geometry + Predictive<Unconditional = Self> + AbsoluteMoments + Scored + 'static
+{
     /// Whether the columns are locations and then scales.
     const HALVES: bool = false;
     /// Whether the columns are draws, each as likely as the others.

@@ -52,7 +52,7 @@ impl Vectors for Laplace {
 
 impl<C: Vectors + Component + Density + ScaleFamily> Vectors for Mixture<C>
 where
-    Self: Geometry + AbsoluteMoments,
+    Self: Geometry + Predictive<Unconditional = Self> + AbsoluteMoments,
 {
     const LOG_SCORE: Option<ScoresOf<Self>> = Some(|own, targets| LogScore.each(own, targets));
 

@@ -30,7 +30,7 @@ pub fn tables(study: &Study) -> Result<()> {
     ) -> Result<()>
     where
         M: Model<P, P::Targets> + Copy + 'static,
-        RealKernel: TargetKernel<P>,
+        RealKernel: TargetKernel<P::Unconditional>,
     {
         let asymptotic = title.contains("normal");
         let tests = tests::real::<P>(study.options.redraws, asymptotic);

@@ -113,7 +113,7 @@ pub fn powers(redraws: usize, asymptotic: bool) -> Vec<Test<Categorical>> {
 /// Of predictions of real numbers; the asymptotic test of the SKCE takes long for mixtures.
 pub fn real<P: Marginals + Geometry + Omnibus>(redraws: usize, asymptotic: bool) -> Vec<Test<P>>
 where
-    RealKernel: TargetKernel<P>,
+    RealKernel: TargetKernel<P::Unconditional>,
 {
     let kernel = TensorKernel::wasserstein(RealKernel::gaussian(1.0));
     let pit = |predictions: &P, targets: &P::Targets, rng: &mut StdRng| {

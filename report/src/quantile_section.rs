@@ -128,7 +128,7 @@ impl Default for QuantileOptions {
 
 impl<P: Scored + Geometry> Reportable for P
 where
-    RealKernel: TargetKernel<P>,
+    RealKernel: TargetKernel<P::Unconditional>,
 {
     type Section = QuantileSection;
     type Subject = Coordinates;

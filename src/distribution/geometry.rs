@@ -46,6 +46,12 @@ pub trait Geometry: Predictive {
         None
     }
 
+    /// Tells whether the distances are those of the predictions, and not of a variable that they are
+    /// [`Given`](super::Given).
+    fn has_own_distances(&self) -> bool {
+        true
+    }
+
     /// Where a kernel of these distances looks, in the words of a finding: "something is off …".
     fn compared(&self) -> &'static str {
         "in the whole prediction"

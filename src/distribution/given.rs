@@ -304,6 +304,10 @@ impl<P: Predictive> Geometry for Given<P> {
         Some(self.conditioning())
     }
 
+    fn has_own_distances(&self) -> bool {
+        false
+    }
+
     fn compared(&self) -> &'static str {
         "overall or given the variable"
     }

@@ -4,7 +4,7 @@ use burn::tensor::{Bool, Tensor};
 
 use super::{PairMatrix, null_variance};
 use crate::{
-    distribution::Geometry,
+    distribution::{Geometry, Predictive},
     error::{Result, check_parameter},
     kernel::{ClassMatrix, Kernel, MatrixKernel, TargetKernel, TensorKernel, White},
     ops::Computation,
@@ -30,7 +30,7 @@ pub trait JointKernel<P: Geometry>: Clone + Debug {
     fn with_kernel_on_predictions(&self, kernel: Kernel) -> Self;
 
     /// The kernel on targets.
-    fn on_targets(&self) -> &dyn TargetKernel<P>;
+    fn on_targets(&self) -> &dyn TargetKernel<P::Unconditional>;
 
     /// `h` of data, with the bandwidth fixed.
     ///
@@ -56,8 +56,14 @@ pub trait JointKernel<P: Geometry>: Clone + Debug {
         predictions.check_targets(targets)?;
         let kernel = self.fixed(predictions)?.on_predictions();
         let kernels = (kernel, self.on_targets());
-        let samples = (&predictions.detach(), targets);
-        Ok(PairMatrix::new(kernels, None, samples, computation))
+        let compared = predictions.detach();
+        let expected = compared.unconditional().clone();
+        Ok(PairMatrix::new(
+            kernels,
+            compared,
+            (&expected, targets),
+            computation,
+        ))
     }
 
     /// `h` of data, of mean 0 over the pairs `i ≠ j` if the model is calibrated, where predictions are
@@ -83,13 +89,16 @@ pub trait JointKernel<P: Geometry>: Clone + Debug {
         let (name, expected) = ("the number of draws of each prediction", "at least 2");
         check_parameter(!has_one_draw, name, 1.0, expected)?;
         let halves = halves.filter(|(compared, _)| compared.coordinates().is_some());
-        let (compared, expected) = match halves {
-            Some((compared, expected)) => (Some(compared.detach()), expected),
-            None => (None, predictions.clone()),
-        };
+        let (compared, expected) =
+            halves.unwrap_or_else(|| (predictions.clone(), predictions.clone()));
+        let expected = expected.unconditional().detach();
         let kernels = (self.fixed(predictions)?.on_predictions(), self.on_targets());
-        let samples = (&expected.detach(), targets);
-        Ok(PairMatrix::new(kernels, compared, samples, computation))
+        Ok(PairMatrix::new(
+            kernels,
+            compared.detach(),
+            (&expected, targets),
+            computation,
+        ))
     }
 
     /// `h` of a training batch, differentiable with respect to the predictions; nothing is checked but the
@@ -107,7 +116,8 @@ pub trait JointKernel<P: Geometry>: Clone + Debug {
         predictions.assert_unweighted();
         self.assert_valid_for(predictions);
         let kernels = (self.on_predictions(), self.on_targets());
-        PairMatrix::new(kernels, None, (predictions, targets), computation)
+        let samples = (predictions.unconditional(), targets);
+        PairMatrix::new(kernels, predictions.clone(), samples, computation)
     }
 
     /// The residuals at test locations, `[J, n]`, differentiable:
@@ -124,8 +134,9 @@ pub trait JointKernel<P: Geometry>: Clone + Debug {
         predictions.assert_unweighted();
         self.assert_valid_for(predictions);
         let kernel = self.on_targets();
-        let residual = kernel.between(at, targets, predictions, 1)
-            - kernel.expectation(predictions, at, 1).transpose();
+        let expected = predictions.unconditional();
+        let residual = kernel.between(at, targets, expected, 1)
+            - kernel.expectation(expected, at, 1).transpose();
         let gram = self
             .on_predictions()
             .at_locations_of(locations, predictions);
@@ -135,7 +146,7 @@ pub trait JointKernel<P: Geometry>: Clone + Debug {
     /// Panics where the kernel on targets is not one for such predictions: in training. Nothing is read back.
     #[doc(hidden)]
     fn assert_valid_for(&self, predictions: &P) {
-        if let Err(error) = self.on_targets().validate_for(predictions) {
+        if let Err(error) = self.on_targets().validate_for(predictions.unconditional()) {
             panic!("{error}");
         }
     }
@@ -146,7 +157,8 @@ pub trait JointKernel<P: Geometry>: Clone + Debug {
     ///
     /// Parameters of the kernel that are not valid for such predictions.
     fn fixed(&self, predictions: &P) -> Result<Self> {
-        self.on_targets().validate_for(predictions)?;
+        self.on_targets()
+            .validate_for(predictions.unconditional())?;
         let kernel = self.on_predictions();
         let kernel = kernel.with_bandwidth_of_predictions(predictions)?;
         Ok(self.with_kernel_on_predictions(kernel))
@@ -222,7 +234,7 @@ pub trait JointKernel<P: Geometry>: Clone + Debug {
 
 impl<P: Geometry> JointKernel<P> for Kernel
 where
-    White: TargetKernel<P>,
+    White: TargetKernel<P::Unconditional>,
 {
     fn on_predictions(&self) -> Kernel {
         *self
@@ -232,14 +244,14 @@ where
         kernel
     }
 
-    fn on_targets(&self) -> &dyn TargetKernel<P> {
+    fn on_targets(&self) -> &dyn TargetKernel<P::Unconditional> {
         &White
     }
 }
 
 impl<P: Geometry> JointKernel<P> for MatrixKernel
 where
-    ClassMatrix: TargetKernel<P>,
+    ClassMatrix: TargetKernel<P::Unconditional>,
 {
     fn on_predictions(&self) -> Kernel {
         self.kernel
@@ -252,12 +264,12 @@ where
         }
     }
 
-    fn on_targets(&self) -> &dyn TargetKernel<P> {
+    fn on_targets(&self) -> &dyn TargetKernel<P::Unconditional> {
         &self.matrix
     }
 }
 
-impl<P: Geometry, T: TargetKernel<P> + Clone> JointKernel<P> for TensorKernel<T> {
+impl<P: Geometry, T: TargetKernel<P::Unconditional> + Clone> JointKernel<P> for TensorKernel<T> {
     fn on_predictions(&self) -> Kernel {
         self.predictions
     }
@@ -266,7 +278,7 @@ impl<P: Geometry, T: TargetKernel<P> + Clone> JointKernel<P> for TensorKernel<T>
         Self::new(kernel, self.targets.clone())
     }
 
-    fn on_targets(&self) -> &dyn TargetKernel<P> {
+    fn on_targets(&self) -> &dyn TargetKernel<P::Unconditional> {
         &self.targets
     }
 }

@@ -26,7 +26,9 @@ pub(super) struct Compared<'a> {
 impl<'a> Compared<'a> {
     /// None where predictions are not of classes.
     pub fn new<P: Geometry, K: JointKernel<P>>(kernel: &'a K, predictions: &'a P) -> Option<Self> {
-        let classes = kernel.on_targets().on_classes(predictions)?;
+        let classes = kernel
+            .on_targets()
+            .on_classes(predictions.unconditional())?;
         Some(Self {
             kernel: kernel.on_predictions(),
             points: predictions.coordinates()?.detach(),

@@ -10,7 +10,7 @@ use burn::tensor::Tensor;
 
 use super::{SkceForm, road::Road, skce::mean};
 use crate::{
-    distribution::{Geometry, Targets, Weights, in_batches, residuals},
+    distribution::{Geometry, Predictive, Targets, Weights, in_batches, residuals},
     error::{Error, Result},
     host::{is_host, to_scalar, to_vec},
     kernel::{Bandwidth, Kernel, TargetKernel},
@@ -27,13 +27,13 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct PairMatrix<'a, P: Geometry> {
     kernel: Kernel,
-    on_targets: &'a dyn TargetKernel<P>,
+    on_targets: &'a dyn TargetKernel<P::Unconditional>,
     /// The predictions that the kernel compares.
     compared: P,
     /// Their points, once they are needed; None where they have no coordinates.
     points: OnceCell<Option<Tensor<2>>>,
     /// The predictions whose residuals are taken.
-    predictions: P,
+    predictions: P::Unconditional,
     targets: P::Targets,
     road: Road,
     computation: Computation,
@@ -44,18 +44,21 @@ pub struct PairMatrix<'a, P: Geometry> {
 impl<'a, P: Geometry> PairMatrix<'a, P> {
     /// Takes predictions and targets that fit.
     ///
-    /// - compared: what the kernel on predictions compares in the place of the predictions
+    /// - compared: what the kernel on predictions compares
+    /// - samples: the predictions whose residuals are taken, and their targets
     pub(super) fn new(
-        (kernel, on_targets): (Kernel, &'a dyn TargetKernel<P>),
-        compared: Option<P>,
-        (predictions, targets): (&P, &P::Targets),
+        (kernel, on_targets): (Kernel, &'a dyn TargetKernel<P::Unconditional>),
+        compared: P,
+        (predictions, targets): (&P::Unconditional, &P::Targets),
         computation: Computation,
     ) -> Self {
-        let road = Road::new((kernel, on_targets), (predictions, targets), computation);
+        let kernels = (kernel, on_targets);
+        let own_distances = compared.has_own_distances();
+        let road = Road::new(kernels, own_distances, (predictions, targets), computation);
         Self {
             kernel,
             on_targets,
-            compared: compared.unwrap_or_else(|| predictions.clone()),
+            compared,
             points: OnceCell::new(),
             predictions: predictions.clone(),
             targets: targets.clone(),
@@ -139,7 +142,7 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
     }
 
     /// The predictions and targets of consecutive samples.
-    fn part(&self, rows: Range<usize>) -> (P, P::Targets) {
+    fn part(&self, rows: Range<usize>) -> (P::Unconditional, P::Targets) {
         let predictions = self.predictions.slice_rows(rows.clone());
         (predictions, self.targets.slice_rows(rows))
     }

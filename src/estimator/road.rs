@@ -1,7 +1,7 @@
 use burn::tensor::{Int, Tensor};
 
 use crate::{
-    distribution::Geometry,
+    distribution::Predictive,
     kernel::{Distance, Kernel, TargetKernel},
     ops::{Computation, NormalKernel, NormalSamples},
 };
@@ -27,19 +27,24 @@ pub(super) enum Road {
 
 impl Road {
     /// Chooses the road of predictions and targets.
-    pub fn new<P: Geometry>(
+    ///
+    /// - own_distances: whether the kernel compares the predictions, and not a variable that they are given
+    pub fn new<P: Predictive>(
         (kernel, on_targets): (Kernel, &dyn TargetKernel<P>),
+        own_distances: bool,
         (predictions, targets): (&P, &P::Targets),
         computation: Computation,
     ) -> Self {
-        if let Some(labels) = on_targets.labels(targets) {
+        let labels = on_targets.labels(targets);
+        if let Some(labels) = labels.filter(|_| own_distances) {
             return Self::Labels(labels);
         }
         let are_classes = on_targets.on_classes(predictions).is_some();
         if computation == Computation::Composed && !are_classes {
             return Self::Dense;
         }
-        if let Some((samples, length_scale)) = on_targets.as_normal(predictions, targets) {
+        let normal = on_targets.as_normal(predictions, targets);
+        if let Some((samples, length_scale)) = normal.filter(|_| own_distances) {
             let is_valid = match kernel.distance {
                 Distance::Euclidean => samples.have_fused_pass() && kernel.validate().is_ok(),
                 Distance::TotalVariation | Distance::L1 => false,

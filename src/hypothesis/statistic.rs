@@ -86,7 +86,9 @@ where
     }
 }
 
-impl<P: Geometry, T: TargetKernel<P> + Clone> Statistic<P> for Skce<TensorKernel<T>> {
+impl<P: Geometry, T: TargetKernel<P::Unconditional> + Clone> Statistic<P>
+    for Skce<TensorKernel<T>>
+{
     fn frozen<'a>(&'a self, predictions: &P) -> Result<StatisticFunction<'a, P>> {
         with_fixed_kernel(self, predictions)
     }

@@ -25,7 +25,7 @@ pub const SCORES: [&str; 6] = [
 pub fn scores<P>(predictions: &P, targets: &Tensor<2>, seed: u64) -> Result<[f64; 6]>
 where
     P: Marginals + Density + Geometry,
-    RealKernel: TargetKernel<P>,
+    RealKernel: TargetKernel<P::Unconditional>,
 {
     let levels = (1..20).map(|i| 0.05 * f64::from(i)).collect();
     let number = |x: Tensor<1>| x.into_scalar::<f64>();

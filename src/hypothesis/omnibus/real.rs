@@ -16,7 +16,7 @@ use crate::{
 
 impl<P: Marginals + Geometry> Omnibus for P
 where
-    RealKernel: TargetKernel<P>,
+    RealKernel: TargetKernel<P::Unconditional>,
 {
     fn default_kernel() -> Kernel {
         Kernel::wasserstein()

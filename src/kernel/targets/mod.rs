@@ -2,7 +2,6 @@
 
 mod class;
 mod features;
-mod given;
 mod real;
 mod real_expectations;
 mod samples;
@@ -15,9 +14,10 @@ pub use class::{ClassMatrix, White};
 pub use real::{RealKernel, RealProfile};
 pub use real_expectations::{KernelExpectations, RealExpectations};
 
-use crate::{distribution::Geometry, error::Result, ops::NormalSamples};
+use crate::{distribution::Predictive, error::Result, ops::NormalSamples};
 
-/// A kernel `k_Y` on targets whose expectations under predictions `P` are known.
+/// A kernel `k_Y` on targets whose expectations under predictions `P` are known. It knows nothing of a variable that
+/// predictions are [`Given`](crate::distribution::Given): kernels on targets are of [`Predictive::Unconditional`].
 ///
 /// All of its matrices are within batches of consecutive rows, differentiable, in the dtype of the
 /// predictions, and made without reading anything back.
@@ -27,7 +27,7 @@ use crate::{distribution::Geometry, error::Result, ops::NormalSamples};
     note = "a `Kernel` by itself is one of classes; predictions over real vectors take a `TensorKernel`, as \
             `TensorKernel::wasserstein(RealKernel::gaussian(1.0))`"
 )]
-pub trait TargetKernel<P: Geometry>: Debug {
+pub trait TargetKernel<P: Predictive>: Debug {
     /// `k_Y(y_i, y'_j)`, `[batches, n, k]`, for `batches · n` and `batches · k` targets.
     fn between(&self, y: &P::Targets, other: &P::Targets, like: &P, batches: usize) -> Tensor<3>;
 
@@ -58,12 +58,14 @@ pub trait TargetKernel<P: Geometry>: Debug {
     }
 
     /// Predictions and targets as the [fused pass](crate::ops::normal_statistic) takes them, with the length
-    /// scale of the kernel; None, as by default, where there is none.
+    /// scale of the kernel; None, as by default, where there is none. For kernels that compare the predictions by
+    /// their own coordinates.
     fn as_normal(&self, _predictions: &P, _targets: &P::Targets) -> Option<(NormalSamples, f64)> {
         None
     }
 
-    /// The labels where residuals are `e_y − p` with the coordinates `p` of the predictions; None by default.
+    /// The labels where residuals are `e_y − p` with the coordinates `p` of the predictions; None by default. For
+    /// kernels that compare these.
     fn labels(&self, _targets: &P::Targets) -> Option<Tensor<1, Int>> {
         None
     }

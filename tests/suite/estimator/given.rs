@@ -109,7 +109,7 @@ fn the_predictions_themselves() {
 
     fn check<P: Geometry<Targets = Tensor<2>>>(predictions: P)
     where
-        RealKernel: TargetKernel<P> + TargetKernel<Given<P>>,
+        RealKernel: TargetKernel<P::Unconditional> + TargetKernel<P>,
     {
         let targets = predictions.sample(&mut crate::data::rng(6));
         let points = predictions.coordinates().unwrap();

@@ -46,7 +46,7 @@ pub fn low_rank_of_targets<P: Marginals + Geometry>(
     rng: &mut dyn Rng,
 ) -> Result<impl Evaluator<Vec<Vec<f64>>> + use<P>>
 where
-    RealKernel: TargetKernel<P>,
+    RealKernel: TargetKernel<P::Unconditional>,
 {
     let (predictions, weights) = predictions.detach().parted();
     let n = predictions.len();
@@ -70,7 +70,7 @@ where
     let landmarks = drawn[..rank * d].to_vec();
     let whiten = inverse_root(&targets.matrices(&landmarks, &landmarks)[0], rank);
     let whiten = whiten.as_slice().to_vec();
-    let expected = on_targets.expectation(&predictions, &tensor(&landmarks), 1); // [1, n, r]
+    let expected = on_targets.expectation(predictions.unconditional(), &tensor(&landmarks), 1); // [1, n, r]
     let residuals = OfTargets {
         weight,
         targets,

@@ -35,7 +35,7 @@ const FEATURES: usize = 64;
 /// Features are narrowed where the products are so many times as many as the entries of their eigenvectors.
 const WORTH: usize = 1024;
 
-impl<P: Geometry, T: TargetKernel<P> + Clone> VectorSkce<P, T> {
+impl<P: Geometry, T: TargetKernel<P::Unconditional> + Clone> VectorSkce<P, T> {
     /// Takes a kernel with a fixed bandwidth.
     pub fn new(kernel: TensorKernel<T>, form: SkceForm, predictions: &P) -> Self {
         let (predictions, weights) = predictions.detach().parted();
@@ -49,13 +49,14 @@ impl<P: Geometry, T: TargetKernel<P> + Clone> VectorSkce<P, T> {
     }
 
     /// The predictions of the rows and of the columns of a tile.
-    fn of_tile(&self, tile: &Tile) -> [P; 2] {
-        [&tile.rows, &tile.columns].map(|at| self.predictions.slice_rows(at.clone()))
+    fn of_tile(&self, tile: &Tile) -> [P::Unconditional; 2] {
+        let all = self.predictions.unconditional();
+        [&tile.rows, &tile.columns].map(|at| all.slice_rows(at.clone()))
     }
 
     /// The kernel between predictions of a tile.
     fn gram(&self, tile: &Tile) -> Tensor<2> {
-        let [p, q] = self.of_tile(tile);
+        let [p, q] = [&tile.rows, &tile.columns].map(|at| self.predictions.slice_rows(at.clone()));
         let gram = self.kernel.predictions.between_of(&p, &q);
         gram.squeeze_dim(0)
     }
@@ -74,7 +75,7 @@ impl<P: Geometry, T: TargetKernel<P> + Clone> VectorSkce<P, T> {
     fn by_features(&self, sets: &[P::Targets]) -> Option<Vec<f64>> {
         let targets = &self.kernel.targets;
         let features = targets
-            .residual_features(&self.predictions, sets)?
+            .residual_features(self.predictions.unconditional(), sets)?
             .into_iter();
         let weighted = |rows: Tensor<2>| match self.weights.column(&rows) {
             Some(weights) => rows * weights,
@@ -93,9 +94,11 @@ impl<P: Geometry, T: TargetKernel<P> + Clone> VectorSkce<P, T> {
         if self.weights.are_given() {
             return None;
         }
-        let targets = &self.kernel.targets;
-        targets.as_normal(&self.predictions, sets.first()?)?;
-        let all = &self.predictions;
+        let (all, targets) = (&self.predictions, &self.kernel.targets);
+        targets.as_normal(
+            all.unconditional(),
+            sets.first().filter(|_| all.has_own_distances())?,
+        )?;
         let mean = |y| {
             let pairs = self.kernel.pairs_of_batch(Computation::Auto, all, y);
             pairs.fused(self.form).map(to_scalar)
@@ -105,7 +108,7 @@ impl<P: Geometry, T: TargetKernel<P> + Clone> VectorSkce<P, T> {
 
     /// The same in any case.
     fn composed(&self, sets: &[P::Targets]) -> Vec<f64> {
-        let (kernel, all) = (&self.kernel.targets, &self.predictions);
+        let (kernel, all) = (&self.kernel.targets, self.predictions.unconditional());
         let n = all.len();
         let [constant, of_diagonal] = *self.constant.get_or_init(|| {
             let total = sum_over_pairs(n, |tile| {
@@ -154,7 +157,9 @@ impl<P: Geometry, T: TargetKernel<P> + Clone> VectorSkce<P, T> {
     }
 }
 
-impl<P: Geometry, T: TargetKernel<P> + Clone> Evaluator<RedrawnBy<P>> for VectorSkce<P, T> {
+impl<P: Geometry, T: TargetKernel<P::Unconditional> + Clone> Evaluator<RedrawnBy<P>>
+    for VectorSkce<P, T>
+{
     fn values(&self, sets: &RedrawnBy<P>) -> Result<Vec<f64>> {
         let n = self.predictions.len();
         let targets: Vec<P::Targets> = (0..sets.len())

@@ -12,7 +12,7 @@ fn run<P: Geometry<Targets = Tensor<2>>>(
     predictions: impl Fn(Tensor<2>, Tensor<2>) -> P,
 ) -> [Vec<f64>; 3]
 where
-    RealKernel: TargetKernel<P>,
+    RealKernel: TargetKernel<P::Unconditional>,
 {
     let device = device().autodiff();
     let tracked = |rows| tensor_on(rows, &device, dtype).require_grad();
@@ -49,7 +49,7 @@ fn agree<P: Geometry<Targets = Tensor<2>>>(
     spread: f64,
     predictions: impl Fn(Tensor<2>, Tensor<2>) -> P + Copy,
 ) where
-    RealKernel: TargetKernel<P>,
+    RealKernel: TargetKernel<P::Unconditional>,
 {
     let mut rng = rng(7);
     let rounded = |rows: Vec<Vec<f64>>| -> Vec<Vec<f64>> {

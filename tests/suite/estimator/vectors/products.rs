@@ -291,7 +291,7 @@ fn of_tiles() {
 fn tiles_agree<P>(kernel: TensorKernel<RealKernel>, predictions: &P, targets: &Tensor<2>)
 where
     P: Geometry<Targets = Tensor<2>>,
-    RealKernel: TargetKernel<P>,
+    RealKernel: TargetKernel<P::Unconditional>,
 {
     let skce = Skce::unbiased(kernel);
     let composed = skce.with_computation(Computation::Composed);

@@ -332,7 +332,7 @@ fn agrees<P>(
     tolerance: f64,
 ) where
     P: Geometry<Targets = Tensor<2>>,
-    RealKernel: TargetKernel<P>,
+    RealKernel: TargetKernel<P::Unconditional>,
 {
     let found = skce.evaluator(predictions).unwrap();
     let found = found.values(&sets.to_vec()).unwrap();

@@ -12,7 +12,7 @@ fn real_numbers<P: Geometry<Targets = Tensor<2>>>(
     dtype: DType,
 ) -> Vec<(String, Vec<f64>)>
 where
-    RealKernel: TargetKernel<P>,
+    RealKernel: TargetKernel<P::Unconditional>,
 {
     let outputs = random_rows(N * K, 2 * D, 1.0, &mut rng(66));
     let targets = random_rows(N, D, 1.5, &mut rng(67));
