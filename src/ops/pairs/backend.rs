@@ -2,19 +2,18 @@
 
 use burn::{
     backend::{
-        Autodiff, AutodiffBackend, Backend, TensorMetadata,
-        autodiff::{
-            checkpoint::{base::Checkpointer, strategy::CheckpointStrategy},
-            grads::Gradients,
-            ops::{Backward, Ops, OpsKind},
-        },
+        Autodiff, AutodiffBackend, Backend,
+        autodiff::checkpoint::strategy::CheckpointStrategy,
         tensor::{FloatTensor, IntTensor},
     },
     tensor::Tensor,
 };
 
 use super::{PairMean, composed::composed};
-use crate::ops::backends::{is_on_host, on_every_backend, on_host};
+use crate::ops::{
+    backends::{is_on_host, on_every_backend, on_host},
+    gradient::Linearised,
+};
 
 /// The mean, and its gradients with respect to the points `[n, d]`, the residuals `[n, m]`, and the
 /// bandwidth `[1]`.
@@ -87,27 +86,8 @@ pub(crate) fn has_fused_pass(points: &Tensor<2>) -> bool {
     }
 }
 
-/// The backward pass, which scales gradients that the forward pass has summed.
-#[derive(Debug)]
-pub(in crate::ops) struct Scale;
-
-impl<B: Backend, const N: usize> Backward<B, N> for Scale {
-    /// The gradients for the parents.
-    type State = [FloatTensor<B>; N];
-
-    fn backward(self, ops: Ops<Self::State, N>, grads: &mut Gradients, _: &mut Checkpointer) {
-        let upstream = grads.consume::<B>(&ops.node); // [1]
-        for (parent, gradient) in ops.parents.into_iter().zip(ops.state) {
-            if let Some(node) = parent {
-                let ones = vec![1; gradient.shape().num_dims()];
-                let upstream = B::float_reshape(upstream.clone(), ones.into());
-                grads.register::<B>(node.id, B::float_mul(gradient, upstream));
-            }
-        }
-    }
-}
-
-impl<B: PairStatistic, C: CheckpointStrategy> PairStatistic for Autodiff<B, C> {
+/// The gradients are summed in the forward pass, and attached as slopes.
+impl<B: PairStatistic + Linearised, C: CheckpointStrategy> PairStatistic for Autodiff<B, C> {
     fn pair_statistic(
         points: FloatTensor<Self>,
         residuals: FloatTensor<Self>,
@@ -116,26 +96,19 @@ impl<B: PairStatistic, C: CheckpointStrategy> PairStatistic for Autodiff<B, C> {
         form: PairMean,
         _gradient: bool,
     ) -> WithGradients<Self> {
-        let prepared = Scale
-            .prepare::<C>([points.node(), residuals.node(), bandwidth.node()])
-            .compute_bound()
-            .stateful();
-        let [points, residuals, bandwidth] =
-            [points, residuals, bandwidth].map(|x| x.into_primitive());
-        let run =
-            |gradient| B::pair_statistic(points, residuals, labels, bandwidth, form, gradient);
-        let (value, gradients) = match prepared {
-            OpsKind::Tracked(prep) => {
-                let (value, points, residuals, bandwidth) = run(true);
-                let gradients = [points, residuals, bandwidth];
-                (prep.finish(gradients.clone(), value), gradients)
+        let inputs = [points, residuals, bandwidth];
+        let gradient = inputs.iter().any(|input| input.is_tracked());
+        let [points, residuals, bandwidth] = inputs.clone().map(Self::inner);
+        let (value, points, residuals, bandwidth) =
+            B::pair_statistic(points, residuals, labels, bandwidth, form, gradient);
+        let slopes = [points, residuals, bandwidth].map(Self::from_inner);
+        let mut value = Self::from_inner(value);
+        for (input, slope) in inputs.into_iter().zip(slopes.clone()) {
+            if input.is_tracked() {
+                value = Self::linearised(value, input, slope);
             }
-            OpsKind::UnTracked(prep) => {
-                let (value, points, residuals, bandwidth) = run(false);
-                (prep.finish(value), [points, residuals, bandwidth])
-            }
-        };
-        let [points, residuals, bandwidth] = gradients.map(Self::from_inner);
+        }
+        let [points, residuals, bandwidth] = slopes;
         (value, points, residuals, bandwidth)
     }
 }
