@@ -6,7 +6,7 @@ use super::{PairMatrix, null_variance};
 use crate::{
     distribution::{Geometry, Predictive},
     error::{Result, check_parameter},
-    kernel::{ClassMatrix, Kernel, MatrixKernel, TargetKernel, TensorKernel, White},
+    kernel::{Kernel, TargetKernel, TensorKernel, White},
     ops::Computation,
 };
 
@@ -18,7 +18,8 @@ use crate::{
 ///
 /// with independent `Z ∼ P_i` and `Z' ∼ P_j` (Widmann et al. 2021, section 3). It is the product of a
 /// [`Kernel`] on predictions and a [`TargetKernel`]: a [`TensorKernel`] on any predictions. On classes a
-/// [`Kernel`] by itself has [`White`] on targets, `h_ij = k(p_i, p_j) δ_iᵀ δ_j`, and a [`MatrixKernel`] has
+/// [`Kernel`] by itself has [`White`] on targets, `h_ij = k(p_i, p_j) δ_iᵀ δ_j`, and a
+/// [`MatrixKernel`](crate::kernel::MatrixKernel) has
 /// `h_ij = k(p_i, p_j) δ_iᵀ M δ_j`.
 ///
 /// A kernel of your own needs the first three functions; everything else follows.
@@ -246,26 +247,6 @@ where
 
     fn on_targets(&self) -> &dyn TargetKernel<P::Unconditional> {
         &White
-    }
-}
-
-impl<P: Geometry> JointKernel<P> for MatrixKernel
-where
-    ClassMatrix: TargetKernel<P::Unconditional>,
-{
-    fn on_predictions(&self) -> Kernel {
-        self.kernel
-    }
-
-    fn with_kernel_on_predictions(&self, kernel: Kernel) -> Self {
-        Self {
-            kernel,
-            ..self.clone()
-        }
-    }
-
-    fn on_targets(&self) -> &dyn TargetKernel<P::Unconditional> {
-        &self.matrix
     }
 }
 

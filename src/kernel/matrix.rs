@@ -1,4 +1,4 @@
-use super::{ClassMatrix, Kernel, TargetKernel, factor};
+use super::{ClassMatrix, Kernel, TargetKernel, TensorKernel, factor};
 use crate::{
     distribution::Categorical,
     error::{Result, check_parameter},
@@ -23,16 +23,12 @@ use crate::{
 /// let labels = Tensor::<1, Int>::from_ints([1, 1], &device);
 /// let predictions = Categorical::from_probabilities(rows)?;
 /// let first = [[1.0, 0.0, 0.0], [0.0; 3], [0.0; 3]]; // calibration of the first class only
-/// let kernel = MatrixKernel::new(Kernel::exponential(), &first)?;
+/// let kernel = MatrixKernel::from_rows(Kernel::exponential(), &first)?;
 /// assert_eq!(Skce::unbiased(kernel).estimate(&predictions, &labels)?, 0.0625);
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
-pub struct MatrixKernel {
-    pub(crate) kernel: Kernel,
-    pub(crate) matrix: ClassMatrix,
-}
+pub type MatrixKernel = TensorKernel<ClassMatrix>;
 
 impl MatrixKernel {
     /// Creates the kernel from a scalar kernel and the rows of a matrix.
@@ -42,7 +38,7 @@ impl MatrixKernel {
     /// A kernel that is not [valid](Kernel::validate); fewer than two rows, rows of another length,
     /// an entry that is not finite; a matrix that is not symmetric or not positive semi-definite, to
     /// a relative 10⁻⁹; or one that sees no residual at all, as every multiple of `1 1ᵀ`.
-    pub fn new(kernel: Kernel, rows: &[impl AsRef<[f64]>]) -> Result<Self> {
+    pub fn from_rows(kernel: Kernel, rows: &[impl AsRef<[f64]>]) -> Result<Self> {
         kernel.validate()?;
         let matrix = ClassMatrix::new(rows)?;
         let bound = TargetKernel::<Categorical>::half_bound(&matrix);
@@ -52,16 +48,6 @@ impl MatrixKernel {
             bound,
             "a positive number: residuals sum to 0",
         )?;
-        Ok(Self { kernel, matrix })
-    }
-
-    /// The scalar kernel `k`.
-    pub fn kernel(&self) -> Kernel {
-        self.kernel
-    }
-
-    /// The rows of the matrix `M`.
-    pub fn matrix(&self) -> &[Vec<f64>] {
-        self.matrix.rows()
+        Ok(Self::new(kernel, matrix))
     }
 }

@@ -231,7 +231,7 @@ proptest! {
         let flat = kernel().with_distance(Distance::L1).with_bandwidth(Bandwidth::Fixed(1e12));
         let same = |a: usize, b: usize| groups.iter().any(|g| g.contains(&a) && g.contains(&b));
         let matrix: Vec<Vec<f64>> = (0..m).map(|a| (0..m).map(|b| f64::from(same(a, b))).collect()).collect();
-        let by_matrix = Skce::unbiased(MatrixKernel::new(flat, &matrix).unwrap()).estimate(&p, &y).unwrap();
+        let by_matrix = Skce::unbiased(MatrixKernel::from_rows(flat, &matrix).unwrap()).estimate(&p, &y).unwrap();
         let (p, y) = p.grouped(&groups, &y).unwrap();
         let by_lens = Skce::unbiased(flat).estimate(&p, &y).unwrap();
         prop_assert!((by_matrix - by_lens).abs() < 1e-10);

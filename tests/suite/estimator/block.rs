@@ -23,7 +23,7 @@ fn composed(size: usize, rows: &[Vec<f64>], classes: &[usize]) -> TestOutcome {
     let m = rows[0].len();
     let row = |k: usize| (0..m).map(|l| f64::from(k == l)).collect::<Vec<_>>();
     let identity: Vec<_> = (0..m).map(row).collect();
-    AsymptoticBlockSkceTest::new(MatrixKernel::new(fixed(), &identity).unwrap(), size)
+    AsymptoticBlockSkceTest::new(MatrixKernel::from_rows(fixed(), &identity).unwrap(), size)
         .outcome(&categorical(rows), &labels(classes), &mut rng(0))
         .unwrap()
 }

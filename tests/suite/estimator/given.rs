@@ -80,7 +80,7 @@ fn the_predictions_themselves() {
     let classes = random_labels(14, 3, &mut rng);
     let y = labels(&classes);
     let matrix = [[2.0, 1.0, 0.0], [1.0, 2.0, 0.5], [0.0, 0.5, 1.0]];
-    let matrix = MatrixKernel::new(Kernel::gaussian(), &matrix).unwrap();
+    let matrix = MatrixKernel::from_rows(Kernel::gaussian(), &matrix).unwrap();
     fn value<K>(kernel: &K, form: SkceForm, logits: Tensor<2>, y: &Tensor<1, Int>) -> [Tensor<1>; 2]
     where
         K: JointKernel<Categorical> + JointKernel<Given<Categorical>>,

@@ -86,7 +86,7 @@ fn redrawn_labels_agree() {
     let identity: Vec<Vec<f64>> = (0..3)
         .map(|k| (0..3).map(|l| f64::from(k == l)).collect())
         .collect();
-    let matrix = MatrixKernel::new(kernel(), &identity).unwrap();
+    let matrix = MatrixKernel::from_rows(kernel(), &identity).unwrap();
     let exact = null_skewness(&kernel(), &predictions, &mut rng).unwrap();
     let mean = (0..10)
         .map(|_| null_skewness(&matrix, &predictions, &mut rng).unwrap() / 10.0)

@@ -130,7 +130,7 @@ fn matrix_kernels() {
         }
         expected += (sum / 17.0).powi(2) / 4.0;
     }
-    let kernel = MatrixKernel::new(kernel, &matrix).unwrap();
+    let kernel = MatrixKernel::from_rows(kernel, &matrix).unwrap();
     let ucme = Ucme::new(kernel, &categorical(&locations), &labels(&targets)).unwrap();
     let estimate = ucme
         .estimate(&categorical(&rows), &labels(&classes))

@@ -44,7 +44,7 @@ fn agrees_with_scalar_loops() {
     let (predictions, labels) = (categorical(&rows), labels(&classes));
     for rank in [1, 2, 4, 7] {
         let matrix = random_matrix(4, rank, &mut rng);
-        let by_matrix = MatrixKernel::new(kernel(), &matrix).unwrap();
+        let by_matrix = MatrixKernel::from_rows(kernel(), &matrix).unwrap();
         let h: Vec<Vec<f64>> = (0..n)
             .map(|i| {
                 let delta = residual(&rows[i], classes[i]);
@@ -92,7 +92,7 @@ fn special_matrices() {
     let classes = random_labels(40, 3, &mut rng);
     let (predictions, labels) = (categorical(&rows), labels(&classes));
     let estimate = |matrix: &[Vec<f64>]| {
-        let kernel = MatrixKernel::new(kernel(), matrix).unwrap();
+        let kernel = MatrixKernel::from_rows(kernel(), matrix).unwrap();
         Skce::unbiased(kernel)
             .estimate(&predictions, &labels)
             .unwrap()
@@ -101,7 +101,7 @@ fn special_matrices() {
         .estimate(&predictions, &labels)
         .unwrap();
     assert_relative(estimate(&identity(3)), plain, 1e-14);
-    let median = MatrixKernel::new(Kernel::exponential(), &identity(3)).unwrap();
+    let median = MatrixKernel::from_rows(Kernel::exponential(), &identity(3)).unwrap();
     let by_median = Skce::unbiased(Kernel::exponential())
         .estimate(&predictions, &labels)
         .unwrap();
@@ -127,7 +127,7 @@ fn gradients() {
     let mut rng = rng(603);
     let logits = random_rows(6, 4, 2.0, &mut rng);
     let labels = labels(&random_labels(6, 4, &mut rng));
-    let kernel = MatrixKernel::new(kernel(), &random_matrix(4, 2, &mut rng)).unwrap();
+    let kernel = MatrixKernel::from_rows(kernel(), &random_matrix(4, 2, &mut rng)).unwrap();
     for form in [SkceForm::Biased, SkceForm::Unbiased, SkceForm::Block(3)] {
         let skce = Skce::new(kernel.clone(), form);
         crate::loss::check_gradient(&logits, 1e-5, |z| {
@@ -149,7 +149,7 @@ fn half_bound_is_half_of_the_least_bound() {
         let m = rng.random_range(2..6);
         let rank = rng.random_range(1..6);
         let matrix = random_matrix(m, rank, &mut rng);
-        let bound = 2.0 * half_bound(&MatrixKernel::new(kernel(), &matrix).unwrap());
+        let bound = 2.0 * half_bound(&MatrixKernel::from_rows(kernel(), &matrix).unwrap());
         let rows = random_probabilities(60, m, &mut rng);
         let classes = random_labels(60, m, &mut rng);
         let mut deltas: Vec<_> = rows
@@ -183,14 +183,17 @@ fn half_bound_is_half_of_the_least_bound() {
         let one = matrix.iter().map(row_sum).fold(0.0, f64::max);
         assert!(bound <= 2.0 * spectral * (1.0 + 1e-9) && spectral <= one * (1.0 + 1e-9));
     }
-    let plain = MatrixKernel::new(kernel(), &identity(3)).unwrap();
+    let plain = MatrixKernel::from_rows(kernel(), &identity(3)).unwrap();
     assert_eq!(half_bound(&plain), half_bound(&kernel()));
 }
 
 #[test]
 fn bad_matrices() {
-    let message =
-        |matrix: &[Vec<f64>]| MatrixKernel::new(kernel(), matrix).unwrap_err().to_string();
+    let message = |matrix: &[Vec<f64>]| {
+        MatrixKernel::from_rows(kernel(), matrix)
+            .unwrap_err()
+            .to_string()
+    };
     says(message(&[vec![1.0, 0.0], vec![0.0]]));
     says(message(&[vec![1.0]]));
     says(message(&[vec![1.0, f64::NAN], vec![0.0, 1.0]]));
@@ -215,10 +218,10 @@ fn bad_matrices() {
         says(message(&matrix));
     }
     let wide = kernel().with_bandwidth(Bandwidth::Fixed(-1.0));
-    let error = MatrixKernel::new(wide, &identity(2)).unwrap_err();
+    let error = MatrixKernel::from_rows(wide, &identity(2)).unwrap_err();
     says(error);
     // another number of classes
-    let three = MatrixKernel::new(kernel(), &identity(3)).unwrap();
+    let three = MatrixKernel::from_rows(kernel(), &identity(3)).unwrap();
     let two: Categorical = categorical(&vec![vec![0.5, 0.5]; 4]);
     let error = Skce::unbiased(three)
         .estimate(&two, &labels(&[0, 1, 0, 1]))

@@ -101,7 +101,7 @@ fn deviation_of_classes() {
             agrees(scalar(found), expected);
         }
         let matrix = [vec![1.0, 0.2], vec![0.2, 1.5]];
-        let kernel = MatrixKernel::new(kernel, &matrix).unwrap();
+        let kernel = MatrixKernel::from_rows(kernel, &matrix).unwrap();
         let expected = deviation_by_enumeration(&kernel, &rows);
         let found = kernel.null_deviation(&predictions, &classes, None);
         agrees(scalar(found), expected);

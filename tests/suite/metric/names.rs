@@ -48,7 +48,7 @@ fn different_parameters_have_different_names() {
         let rows: Vec<Vec<f64>> = (0..8)
             .map(|i| (0..8).map(|j| if i == j { last } else { 0.0 }).collect())
             .collect();
-        Skce::unbiased(MatrixKernel::new(kernel, &rows).unwrap()).name()
+        Skce::unbiased(MatrixKernel::from_rows(kernel, &rows).unwrap()).name()
     };
     let names = [
         Ece::default().name(),
@@ -89,7 +89,7 @@ fn long_names_end_with_a_stable_hash() {
         .map(|i| (0..8).map(|j| if i == j { 1.0 } else { 0.0 }).collect())
         .collect();
     let kernel = Kernel::exponential();
-    let name = Skce::unbiased(MatrixKernel::new(kernel, &rows).unwrap()).name();
+    let name = Skce::unbiased(MatrixKernel::from_rows(kernel, &rows).unwrap()).name();
     let hash = &name[name.len() - 17..name.len() - 1];
     assert!(u64::from_str_radix(hash, 16).is_ok(), "{name}");
 }

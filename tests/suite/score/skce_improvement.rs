@@ -169,7 +169,7 @@ fn equal_predictions_have_no_difference() {
     let (before, _, classes) = random_sample(300, 3, 340);
     let same = (before.clone(), before, classes);
     let first = [[1.0, 0.0, 0.0], [0.0; 3], [0.0; 3]];
-    let matrix = MatrixKernel::new(Kernel::exponential(), &first).unwrap();
+    let matrix = MatrixKernel::from_rows(Kernel::exponential(), &first).unwrap();
     let check = |gain: Improvement| {
         assert_eq!(gain.difference.estimate, 0.0);
         assert_eq!(gain.difference.standard_error, 0.0);

@@ -75,7 +75,7 @@ fn a_matrix_on_classes_is_the_matrix_valued_kernel() {
         [0.0, 0.0, 1.5, 0.3],
         [0.1, 0.0, 0.3, 1.0],
     ];
-    let special = MatrixKernel::new(scalar_kernel(), &rows).unwrap();
+    let special = MatrixKernel::from_rows(scalar_kernel(), &rows).unwrap();
     let general = TensorKernel::new(scalar_kernel(), General(ClassMatrix::new(&rows).unwrap()));
     let special = Skce::unbiased(special)
         .estimate(&predictions, &labels)

@@ -91,7 +91,7 @@ fn block_estimates_agree_with_the_composition() {
     for which in 0..KERNELS {
         for size in [2, 5, 40, 101] {
             let kernel = kernel(which, Bandwidth::Fixed(0.3));
-            let composed = MatrixKernel::new(kernel, &identity).unwrap();
+            let composed = MatrixKernel::from_rows(kernel, &identity).unwrap();
             let fused = AsymptoticBlockSkceTest::new(kernel, size);
             let composed = AsymptoticBlockSkceTest::new(composed, size);
             let found = fused.outcome(&predictions, &labels, &mut rng(0)).unwrap();

@@ -127,5 +127,5 @@ fn matrix_kernel(kernel: Kernel, m: usize, seed: u64) -> MatrixKernel {
         .iter()
         .map(|x| a.iter().map(|y| product(x, y)).collect())
         .collect();
-    MatrixKernel::new(kernel, &rows).unwrap()
+    MatrixKernel::from_rows(kernel, &rows).unwrap()
 }
