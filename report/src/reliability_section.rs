@@ -17,7 +17,7 @@ use burn_calibration::{
     error::{Result, checks::check_parameter, serialize_or_infinite, serialize_or_reason},
     estimator::{Binning, Estimator, Event, KolmogorovSmirnov, Tce, TceForm},
     hypothesis::OmnibusOutcome,
-    kernel::{Distance, Kernel},
+    kernel::Kernel,
     names::{self, Name},
     score::{
         Brier, Improvement, Interval, LogScore, MeanEstimate, ObservedExpected, Overconfidence,
@@ -282,11 +282,7 @@ impl Section for ReliabilitySection {
                 )
             }
         };
-        let distance = match report.kernel.distance {
-            Distance::TotalVariation => "total variation distance",
-            Distance::L1 => "L1 distance",
-            Distance::Euclidean => "Euclidean distance",
-        };
+        let distance = report.kernel.distance.words();
         let mut of_bins = report.before.top_label.bins.iter();
         let (weights, bands) = if of_bins.any(|bin| bin.weight.is_some()) {
             let effective = number::significant(report.before.accuracy.effective);

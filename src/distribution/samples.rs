@@ -13,7 +13,7 @@ use crate::{
     error::{Error, Result},
     host::to_vec,
     ops::transport_distances,
-    radial::Distance,
+    radial::{CoordinateSum, Distance},
 };
 
 /// Predictions by Monte Carlo samples: `n` rows of `S` vectors of `ℝ^d`, each of the same weight. For
@@ -198,9 +198,9 @@ impl Predictive for Samples {
 
 impl Geometry for Samples {
     fn check_distance(&self, distance: Distance) -> Result<()> {
-        match distance {
-            Distance::Euclidean => Ok(()),
-            Distance::TotalVariation | Distance::L1 => Err(Error::Unsupported {
+        match distance.sum() {
+            CoordinateSum::Squares => Ok(()),
+            CoordinateSum::Magnitudes => Err(Error::Unsupported {
                 what: format!("there is no {distance} distance of such predictions"),
                 expected: "Euclidean, the 2-Wasserstein distance",
             }),

@@ -2,8 +2,9 @@ use burn::tensor::{Int, Tensor};
 
 use crate::{
     distribution::Predictive,
-    kernel::{Distance, Kernel, TargetKernel},
+    kernel::{Kernel, TargetKernel},
     ops::{Computation, NormalKernel, NormalSamples},
+    radial::CoordinateSum,
 };
 
 /// The way in which the inner products of residuals are computed.
@@ -45,9 +46,9 @@ impl Road {
         }
         let normal = on_targets.as_normal(predictions, targets);
         if let Some((samples, length_scale)) = normal.filter(|_| own_distances) {
-            let is_valid = match kernel.distance {
-                Distance::Euclidean => samples.have_fused_pass() && kernel.validate().is_ok(),
-                Distance::TotalVariation | Distance::L1 => false,
+            let is_valid = match kernel.distance.sum() {
+                CoordinateSum::Squares => samples.have_fused_pass() && kernel.validate().is_ok(),
+                CoordinateSum::Magnitudes => false,
             };
             if !is_valid {
                 return Self::Dense;

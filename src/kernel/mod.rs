@@ -52,6 +52,7 @@ use crate::{
         Computation, PairKernel, is_on_host, kernel_matrix, median_of_blocks, median_of_pairs,
         squared_euclidean_distance,
     },
+    radial::CoordinateSum,
 };
 
 /// A radial kernel `k(p, q) = κ(d(p, q)/ν)`.
@@ -344,11 +345,11 @@ impl Kernel {
 
     fn distances(&self, x: Tensor<3>, y: Tensor<3>) -> Distances {
         // a smooth profile of the Euclidean distance needs no square root, hence has no kink at 0
-        match self.distance {
-            Distance::Euclidean if self.profile.is_smooth() => {
+        match self.distance.sum() {
+            CoordinateSum::Squares if self.profile.is_smooth() => {
                 Distances::Squared(squared_euclidean_distance(x, y))
             }
-            Distance::Euclidean | Distance::L1 | Distance::TotalVariation => {
+            CoordinateSum::Squares | CoordinateSum::Magnitudes => {
                 Distances::Plain(self.distance.between(x, y))
             }
         }

@@ -11,7 +11,7 @@ use burn::backend::{
 use burn::tensor::{Slice, Tensor};
 
 use super::backends::{composed_elsewhere, on_every_backend, on_host};
-use crate::radial::Distance;
+use crate::radial::{CoordinateSum, Distance};
 
 /// Distances between all rows of `x` and all rows of `y`, within each batch; subgradient 0 where
 /// points, or for the sums of magnitudes coordinates, coincide.
@@ -82,16 +82,17 @@ pub(super) enum Form {
 }
 
 impl Form {
-    fn is_euclidean(self) -> bool {
-        matches!(self, Self::Distance(distance) if distance.is_euclidean())
+    /// The sum over coordinates.
+    fn sum(self) -> CoordinateSum {
+        match self {
+            Self::Distance(distance) => distance.sum(),
+            Self::Squares => CoordinateSum::Squares,
+        }
     }
 
-    /// Whether squares of differences are summed, and not magnitudes.
-    fn of_squares(self) -> bool {
-        match self {
-            Self::Distance(distance) => distance.is_euclidean(),
-            Self::Squares => true,
-        }
+    /// Whether the root of the sum is computed.
+    pub fn is_root(self) -> bool {
+        self != Self::Squares && self.sum() == CoordinateSum::Squares
     }
 
     /// The factor of a sum.
@@ -127,17 +128,16 @@ pub(super) fn distances<B: Backend>(
 ) -> FloatTensor<B> {
     let of_coordinate = |c| {
         let difference = difference::<B>(x, y, c); // [b, n, k]
-        if form.of_squares() {
-            B::float_mul(difference.clone(), difference)
-        } else {
-            B::float_abs(difference)
+        match form.sum() {
+            CoordinateSum::Magnitudes => B::float_abs(difference),
+            CoordinateSum::Squares => B::float_mul(difference.clone(), difference),
         }
     };
     let sum = (0..x.shape()[2])
         .map(of_coordinate)
         .reduce(B::float_add)
         .expect("points have at least one coordinate");
-    if form.is_euclidean() {
+    if form.is_root() {
         B::float_sqrt(sum)
     } else {
         scaled::<B>(sum, form.scale())
@@ -164,10 +164,9 @@ pub(super) fn pull_back<B: Backend>(
     let (mut columns_x, mut columns_y) = (Vec::new(), Vec::new());
     for c in 0..x.shape()[2] {
         let difference = difference::<B>(x, y, c);
-        let slope = if form.of_squares() {
-            difference
-        } else {
-            B::float_sign(difference)
+        let slope = match form.sum() {
+            CoordinateSum::Magnitudes => B::float_sign(difference),
+            CoordinateSum::Squares => difference,
         };
         let term = B::float_mul(weight.clone(), slope); // G_ij s_ijc
         if wanted[1] {
@@ -261,7 +260,7 @@ impl<B: PairwiseDistance, C: CheckpointStrategy> PairwiseDistance for Autodiff<B
             OpsKind::Tracked(mut prep) => {
                 let points = [prep.checkpoint(&x), prep.checkpoint(&y)];
                 let found = B::pairwise_distance(x.into_primitive(), y.into_primitive(), form);
-                let distances = form.is_euclidean().then(|| found.clone());
+                let distances = form.is_root().then(|| found.clone());
                 let state = State {
                     points,
                     distances,

@@ -33,6 +33,15 @@ impl Distance {
         }
     }
 
+    /// The name in a sentence, such as `total variation`.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::TotalVariation => "total variation",
+            Self::L1 => "L1",
+            Self::Euclidean => "Euclidean",
+        }
+    }
+
     /// The names of all distances.
     pub fn names() -> impl Iterator<Item = &'static str> {
         Self::ALL.into_iter().map(Self::name)
@@ -46,13 +55,31 @@ impl Distance {
         }
     }
 
-    /// Whether the distance is the root of a sum of squares, and not a sum of magnitudes.
-    pub(crate) fn is_euclidean(self) -> bool {
+    /// The sum over the coordinates.
+    pub(crate) fn sum(self) -> CoordinateSum {
         match self {
-            Self::TotalVariation | Self::L1 => false,
-            Self::Euclidean => true,
+            Self::TotalVariation | Self::L1 => CoordinateSum::Magnitudes,
+            Self::Euclidean => CoordinateSum::Squares,
         }
     }
+
+    /// The distance from its sum over the coordinates.
+    pub(crate) fn of_sum(self, sum: f64) -> f64 {
+        match self.sum() {
+            CoordinateSum::Magnitudes => self.scale() * sum,
+            CoordinateSum::Squares => sum.sqrt(),
+        }
+    }
+}
+
+/// The sum over the coordinates that a distance is a function of: passes over pairs know no more of a distance
+/// than this and its scale.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CoordinateSum {
+    /// `Σ_c |p_c − q_c|`, of which the distance is a multiple.
+    Magnitudes,
+    /// `Σ_c (p_c − q_c)²`, of which the distance is the root.
+    Squares,
 }
 
 impl Display for Distance {

@@ -7,7 +7,7 @@ use std::{
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
-use super::Distance;
+use super::{CoordinateSum, Distance};
 use crate::error::{Error, Result};
 
 /// The radial profile `κ` of a kernel, with `κ(0) = 1` and values in `(0, 1]`.
@@ -59,6 +59,17 @@ const PROFILES: [(&str, Make); 6] = [
         Profile::RationalQuadratic { alpha }
     }),
 ];
+
+/// Calls a macro with what it is given and the patterns of all profiles: for code that is compiled for each.
+macro_rules! for_each_profile {
+    ($name:ident!($($given:tt)*)) => {
+        $name!($($given)*
+            Exponential, Gaussian, GeneralisedExponential { exponent }, Matern32, Matern52,
+            RationalQuadratic { alpha }
+        )
+    };
+}
+pub(crate) use for_each_profile;
 
 impl Profile {
     /// One profile of each kind, with parameter 1 where it has one.
@@ -127,7 +138,7 @@ impl Profile {
         match self {
             Self::Exponential => true,
             Self::GeneralisedExponential { exponent } if exponent <= 1.0 => true,
-            _ => distance.is_euclidean(),
+            _ => distance.sum() == CoordinateSum::Squares,
         }
     }
 

@@ -11,7 +11,7 @@ use crate::{
         similarity::{Similarity, similarities},
     },
     parallel,
-    radial::Distance,
+    radial::{CoordinateSum, Distance},
 };
 
 /// The distances within blocks of fewer points are all stored.
@@ -31,10 +31,6 @@ pub(super) fn order_statistics<T: Real>(
     distance: Distance,
     ranks: &[u64],
 ) -> Vec<f64> {
-    let finish = |sum: T| match distance {
-        Distance::Euclidean => sum.to_f64().sqrt(),
-        Distance::TotalVariation | Distance::L1 => distance.scale() * sum.to_f64(),
-    };
     let blocks = points.chunks_exact(size * d);
     let sums = if size < SMALL_BLOCK {
         let mut all = Vec::with_capacity(blocks.len() * (size * (size - 1) / 2));
@@ -57,24 +53,25 @@ pub(super) fn order_statistics<T: Real>(
         let blocks = Blocks {
             vectors: blocks.map(vectors).collect(),
             size,
-            similarity: match distance {
-                Distance::Euclidean => Similarity::Squares,
-                Distance::TotalVariation | Distance::L1 => Similarity::Magnitudes,
+            similarity: match distance.sum() {
+                CoordinateSum::Magnitudes => Similarity::Magnitudes,
+                CoordinateSum::Squares => Similarity::Squares,
             },
         };
         let count = (blocks.vectors.len() * (size * (size - 1) / 2)) as u64;
         select::order_statistics(count, ranks, |all, within| blocks.add(all, within))
     };
-    sums.into_iter().map(finish).collect()
+    let of_sum = |sum: T| distance.of_sum(sum.to_f64());
+    sums.into_iter().map(of_sum).collect()
 }
 
 /// The sum over coordinates of two points.
 fn separation<T: Real>(x: &[T], y: &[T], distance: Distance) -> T {
     let add = |sum: T, (&x, &y): (&T, &T)| {
         let difference = if x < y { y.minus(x) } else { x.minus(y) };
-        match distance {
-            Distance::Euclidean => sum.plus(difference.times(difference)),
-            Distance::TotalVariation | Distance::L1 => sum.plus(difference),
+        match distance.sum() {
+            CoordinateSum::Magnitudes => sum.plus(difference),
+            CoordinateSum::Squares => sum.plus(difference.times(difference)),
         }
     };
     x.iter().zip(y).fold(T::new(0.0), add)

@@ -86,7 +86,7 @@ pub(super) fn composed<B: Backend>(
         let of_r = B::float_mul(of_r, product); // ∂h/∂r
         stretch = B::float_sub(stretch, B::float_sum(B::float_mul(of_r.clone(), r)));
         let slope = B::float_mul(of_r, rate.clone()); // ∂h/∂distance
-        let saved = kernel.distance().is_euclidean().then_some(distance);
+        let saved = form.is_root().then_some(distance);
         let [through_kernel, _] = pull_back::<B>(slope, saved, [&p, &x], form, [true, false]);
         of_points.extend(through_kernel); // [b, t, d]
         // Σ_{j≠i} k_ij δ_j: k_ii = 1

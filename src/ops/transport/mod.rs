@@ -13,7 +13,11 @@ use super::{
     gradient::with_pull_back,
     pairs::simd::deal::{deal, threads},
 };
-use crate::{host::to_vec, parallel::for_each_chunk, radial::Distance};
+use crate::{
+    host::to_vec,
+    parallel::for_each_chunk,
+    radial::{CoordinateSum, Distance},
+};
 
 /// Numbers that the program of a pair costs as much as, for each pair of points.
 const COST: usize = 16;
@@ -152,9 +156,11 @@ impl Pairs {
             .flat_map(|x| y().map(move |y| (x, y)));
         for (cost, (x, y)) in solver.costs.iter_mut().zip(pairs) {
             let differences = x.iter().zip(y).map(|(x, y)| x - y);
-            *cost = match self.distance {
-                Distance::Euclidean => differences.map(|difference| difference * difference).sum(),
-                Distance::TotalVariation | Distance::L1 => {
+            *cost = match self.distance.sum() {
+                CoordinateSum::Squares => {
+                    differences.map(|difference| difference * difference).sum()
+                }
+                CoordinateSum::Magnitudes => {
                     let sum: f64 = differences.map(f64::abs).sum();
                     (self.distance.scale() * sum).powi(2)
                 }
@@ -246,10 +252,10 @@ impl Pairs {
             );
             for c in 0..d {
                 // half of the slope of the cost with respect to a difference
-                let slope = match self.distance {
-                    Distance::Euclidean => mass * difference(c),
-                    Distance::TotalVariation | Distance::L1 if difference(c) == 0.0 => 0.0,
-                    Distance::TotalVariation | Distance::L1 => {
+                let slope = match self.distance.sum() {
+                    CoordinateSum::Squares => mass * difference(c),
+                    CoordinateSum::Magnitudes if difference(c) == 0.0 => 0.0,
+                    CoordinateSum::Magnitudes => {
                         mass * scale * scale * taxicab * difference(c).signum()
                     }
                 };

@@ -23,7 +23,10 @@ use super::{
     pair::Form,
     plan::{Plan, SIDE},
 };
-use crate::ops::pairs::{PairMean, Pairing, backend::WithGradients, normalisation};
+use crate::{
+    ops::pairs::{PairMean, Pairing, backend::WithGradients, normalisation},
+    radial::CoordinateSum,
+};
 
 type B = CubeBackend;
 
@@ -56,7 +59,7 @@ pub(in crate::ops::pairs) fn run(
     } = mean;
     let (n, m) = (points.shape()[0], points.shape()[1]);
     let form = Form {
-        euclidean: kernel.distance().is_euclidean(),
+        euclidean: kernel.distance().sum() == CoordinateSum::Squares,
         profile: Compiled(kernel.profile()),
         diagonal: pairing == Pairing::All, // k_ii = 1, with half the weight of a pair i < j
         gradient,

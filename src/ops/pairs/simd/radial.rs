@@ -4,7 +4,7 @@ use pulp::Scalar;
 
 use super::{PairKernel, lanes::Lanes, similarity::Similarity};
 use crate::radial::{
-    Distance, Profile,
+    CoordinateSum, Profile,
     curve::{Numbers, Value},
 };
 
@@ -12,10 +12,7 @@ use crate::radial::{
 /// compiler: a loop in the body is compiled for each.
 macro_rules! with_known {
     ($radial:expr, $known:ident => $body:expr) => {
-        with_known!(@ $radial, $known, $body,
-            Exponential, Gaussian, GeneralisedExponential { exponent }, Matern32, Matern52,
-            RationalQuadratic { alpha }
-        )
+        $crate::radial::for_each_profile!(with_known!(@ $radial, $known, $body,))
     };
     (@ $radial:expr, $known:ident, $body:expr, $($profile:ident $({ $parameter:ident })?),*) => {{
         use $crate::{ops::pairs::simd::radial::Separation, radial::Profile};
@@ -84,9 +81,9 @@ impl Radial {
         Self {
             profile: kernel.profile(),
             rate: kernel.distance().scale() / bandwidth,
-            separation: match kernel.distance() {
-                Distance::TotalVariation | Distance::L1 => Separation::Magnitudes,
-                Distance::Euclidean => Separation::Squares,
+            separation: match kernel.distance().sum() {
+                CoordinateSum::Magnitudes => Separation::Magnitudes,
+                CoordinateSum::Squares => Separation::Squares,
             },
             unit: 1.0,
         }
