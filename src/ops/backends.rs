@@ -1,11 +1,13 @@
-//! The backends that operations run on, in one list: a new backend is added here and in Cargo.toml.
+//! The backends that operations run on, in one list.
 
 use std::future::Future;
 
 use burn::{
-    backend::{DispatchDevice, read_sync},
+    backend::read_sync,
     tensor::{DType, Tensor},
 };
+
+use crate::host::is_host;
 
 /// Makes a trait an extension of every backend.
 macro_rules! on_every_backend {
@@ -51,16 +53,7 @@ pub(super) use {composed_elsewhere, on_every_backend, on_host};
 /// Whether the tensor is in the memory of the host, in f32 or f64: then there is a fused pass, and
 /// operations that exist only there.
 pub(crate) fn is_on_host(points: &Tensor<2>) -> bool {
-    let device = points.device().without_autodiff();
-    let on_host = match device.as_dispatch() {
-        #[cfg(feature = "flex")]
-        DispatchDevice::Flex(_) => true,
-        #[cfg(feature = "ndarray")]
-        DispatchDevice::NdArray(_) => true,
-        #[allow(unreachable_patterns)] // where there is no other backend
-        _ => false,
-    };
-    on_host && matches!(points.dtype(), DType::F32 | DType::F64)
+    is_host(&points.device()) && matches!(points.dtype(), DType::F32 | DType::F64)
 }
 
 /// The result of a read from a backend.

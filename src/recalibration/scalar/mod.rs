@@ -24,10 +24,7 @@ mod venn_abers;
 use self::event::EventOutcomes;
 use super::{common::*, fit::closed_form};
 
-pub use curves::{
-    BetaCalibration, BetaCalibrationConfig, PlattScaling, PlattScalingConfig, QuadraticScaling,
-    QuadraticScalingConfig,
-};
+pub use curves::*;
 pub use histogram::{HistogramBinning, HistogramBinningConfig};
 pub use isotonic::{IsotonicRegression, IsotonicRegressionConfig};
 pub use spline::{SplineCalibration, SplineCalibrationConfig};

@@ -228,3 +228,18 @@ fn bad_matrices() {
         .unwrap_err();
     says(error);
 }
+
+/// The matrix `I` is the scalar kernel, in redrawn targets too.
+#[test]
+fn exact_tests_take_a_matrix() {
+    let mut data = rng(31);
+    let p = categorical(&random_probabilities(20, 3, &mut data));
+    let y = labels(&random_labels(20, 3, &mut data));
+    let p_value = |test: &dyn CalibrationTest<Categorical>| {
+        test.outcome(&p, &y, &mut rng(32)).unwrap().p_value
+    };
+    let scalar = ExactTest::new(Skce::unbiased(kernel())).with_replicates(99);
+    let matrix = MatrixKernel::from_rows(kernel(), &identity(3)).unwrap();
+    let matrix = ExactTest::new(Skce::unbiased(matrix)).with_replicates(99);
+    assert_eq!(p_value(&scalar), p_value(&matrix));
+}
