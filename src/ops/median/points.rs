@@ -67,14 +67,14 @@ pub(super) fn order_statistics<T: Real>(
 
 /// The sum over coordinates of two points.
 fn separation<T: Real>(x: &[T], y: &[T], distance: Distance) -> T {
-    let add = |sum: T, (&x, &y): (&T, &T)| {
-        let difference = if x < y { y.minus(x) } else { x.minus(y) };
-        match distance.sum() {
-            CoordinateSum::Magnitudes => sum.plus(difference),
-            CoordinateSum::Squares => sum.plus(difference.times(difference)),
-        }
+    let sum = |part: fn(T, T) -> T| {
+        let parts = x.iter().zip(y).map(|(&x, &y)| part(x.minus(y), y.minus(x)));
+        parts.fold(T::new(0.0), T::plus)
     };
-    x.iter().zip(y).fold(T::new(0.0), add)
+    match distance.sum() {
+        CoordinateSum::Magnitudes => sum(|a, b| if a < b { b } else { a }),
+        CoordinateSum::Squares => sum(|a, _| a.times(a)),
+    }
 }
 
 /// Blocks of points, whose distances are compared by the sums over coordinates that they are functions of.
