@@ -70,7 +70,7 @@ pub trait JointKernel<P: Geometry>: Clone + Debug {
     /// `h` of data, of mean 0 over the pairs `i ≠ j` if the model is calibrated, where predictions are
     /// draws from distributions that are not known too: then the one half of the draws of each tells
     /// samples apart, and the expectations are over the other
-    /// ([`Predictive::halves`](crate::distribution::Predictive::halves)), so that the target,
+    /// ([`Predictive::halves`]), so that the target,
     /// one more draw, is not known from either. Of other predictions, and of draws of several dimensions,
     /// [`pairs`](Self::pairs), which take draws for the whole distribution.
     ///
