@@ -59,7 +59,8 @@ pub trait Predictive: Clone + Debug {
         weights.is_none().then(|| self.clone())
     }
 
-    /// The samples with a positive weight, which carry their weights: predictions, and their targets.
+    /// The samples with a positive weight, which carry their weights: predictions, and their targets. Messages count
+    /// the rows of these.
     ///
     /// Means over samples become weighted means, `Σ w_i x_i/Σ w_i`, and means over pairs those with `w_i w_j`. Only
     /// ratios of weights matter. What takes no weights returns an error. Equal weights give the numbers without

@@ -161,9 +161,11 @@ fn of_sums(predictions: &Categorical, sums: &SampleSums) -> Vec<TestedAspect> {
         Subject::Classes => mean(CONFIDENCE, "confidence", confidence),
         Subject::Correctness => mean(CLASSES + 1, "confidence", confidence),
         Subject::Event => {
-            let rows = predictions.rows();
-            let expected = (0..n).map(|i| rows.row(i)[1]).sum();
-            mean(CLASSES + 1, "in_the_large", in_the_large(expected, n))
+            let (rows, (_, weights)) = (predictions.rows(), predictions.parted());
+            let risks: Vec<f64> = (0..n).map(|i| rows.row(i)[1]).collect();
+            let share = weights.are_given().then(|| weights.mean(&risks));
+            let sentence = in_the_large((risks.iter().sum(), n), share);
+            mean(CLASSES + 1, "in_the_large", sentence)
         }
     };
     let mut aspects = vec![
@@ -193,8 +195,8 @@ fn along(name: &str, sentence: fn(String) -> String) -> TestedAspect {
     TestedAspect::new(name, 0, sentence)
 }
 
-/// Of so many samples so many events are expected.
-fn in_the_large(expected: f64, samples: usize) -> Sentence {
+/// Of so many samples so many events are expected; with weights this share of them.
+fn in_the_large((expected, samples): (f64, usize), weighted: Option<f64>) -> Sentence {
     Sentence::new(move |data| {
         let observed = expected - data.estimate() * samples as f64;
         let counts = ObservedExpected {
@@ -211,7 +213,14 @@ fn in_the_large(expected: f64, samples: usize) -> Sentence {
                 format!("class {class} is predicted too {often}")
             }
         };
-        format!("{what}: {counts}")
+        match weighted {
+            Some(share) => {
+                let shares = [share, share - data.estimate()];
+                let [expected, observed] = shares.map(|share| numbers::percent(share, 1));
+                format!("{what}: {expected} expected, {observed} observed, by weight")
+            }
+            None => format!("{what}: {counts}"),
+        }
     })
 }
 

@@ -164,3 +164,28 @@ fn weights_direct_the_power() {
         "{location:?}"
     );
 }
+
+/// What is said of an event is said of its weighted share.
+#[test]
+fn findings_are_by_weight() {
+    let n = 200;
+    let weights: Vec<f64> = (0..n).map(|i| if i < 100 { 3.0 } else { 1.0 }).collect();
+    // 10 % of those of weight 3, and half of the others
+    let is_event = |i: usize| i < 100 && i % 10 == 0 || i >= 100 && i % 2 == 0;
+    let classes: Vec<usize> = (0..n).map(|i| usize::from(is_event(i))).collect();
+    let risks = categorical(&vec![vec![0.5, 0.5]; n])
+        .about(Subject::Event)
+        .unwrap();
+    let (risks, y) = risks
+        .weighted(&weight_tensor(&weights), &labels(&classes))
+        .unwrap();
+    let outcome = OmnibusTest::new()
+        .with_redraws(99)
+        .outcome(&risks, &y, &mut rng(925))
+        .unwrap();
+    let finding = &outcome.failing(0.05)[0].finding;
+    assert_eq!(
+        finding,
+        "risks are too high: 50.0 % expected, 20.0 % observed, by weight"
+    );
+}
