@@ -39,6 +39,10 @@ pub mod setting {
 }
 
 pub fn run(args: &Summarise) -> Result<Summary> {
+    ensure!(
+        args.source.labels.weights.is_none(),
+        "--weights: sums that merge take no weights, expected evaluate, of all samples at once"
+    );
     match args.input.family {
         Family::Categorical => of_classes(args),
         family => with_vectors!(family, P => of_vectors::<P>(args)),
