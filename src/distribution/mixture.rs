@@ -68,9 +68,10 @@ impl<C: Component> Mixture<C> {
     ///
     /// # Panics
     ///
-    /// If there are not as many components as weights.
+    /// If there are not as many components as weights, or they carry weights of samples, which are of the mixture.
     pub fn new(weights: Tensor<2>, components: C) -> Self {
         let [n, k] = weights.dims();
+        assert_no_sample_weights(&components);
         assert_eq!(
             n * k,
             components.len(),
@@ -101,8 +102,9 @@ impl<C: Component> Mixture<C> {
     ///
     /// # Panics
     ///
-    /// If there are none, or their numbers of predictions or dimensions differ.
+    /// If there are none, or their numbers of predictions or dimensions differ, or one carries weights of samples.
     pub fn ensemble(members: &[C]) -> Self {
+        members.iter().for_each(assert_no_sample_weights);
         let components = C::interleave(members);
         let (n, k) = (members[0].len(), members.len());
         let options = (&components.device(), components.dtype());
@@ -129,6 +131,14 @@ impl<C: Component> Mixture<C> {
     pub(crate) fn weights_in_batches(&self, batches: usize) -> Tensor<3> {
         in_batches(self.weights(), batches)
     }
+}
+
+/// A component has no samples of its own.
+fn assert_no_sample_weights<C: Component>(components: &C) {
+    assert!(
+        components.sample_weights().is_none(),
+        "components with weights of samples, expected components without: weigh the mixture of them"
+    );
 }
 
 impl<C: Component> Predictive for Mixture<C> {

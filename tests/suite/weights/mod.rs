@@ -184,3 +184,14 @@ fn weights_follow_the_rows() {
             .sample_weights(),
     );
 }
+
+/// A mixture does not lose the weights of its members without a word.
+#[test]
+#[should_panic(expected = "weigh the mixture of them")]
+fn members_carry_no_weights() {
+    let real = tensor(&vec![vec![0.5]; N]);
+    let normal = Normal::new(real.clone(), real.clone() + 1.0);
+    let weights = weight_tensor(&sample_weights());
+    let (weighted, _) = normal.weighted(&weights, &real).unwrap();
+    Mixture::ensemble(&[weighted.clone(), weighted]);
+}
