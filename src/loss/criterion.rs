@@ -22,6 +22,10 @@ use crate::distribution::{Categorical, Predictive};
 /// # let _: &dyn Criterion = &brier;
 /// ```
 ///
+/// Predictions of a batch with weights of samples carry them: a function that does not read
+/// [`sample_weights`](Predictive::sample_weights) counts each sample once. A fit to samples with weights takes the log
+/// loss only.
+///
 /// As a field of a model a criterion has to be a [`Module`](trait@burn::module::Module) as well, which a function is not.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a criterion of these predictions",
