@@ -56,7 +56,7 @@ macro_rules! with_vectors {
                 "--family: both categorical or neither"
             )),
             $crate::args::Family::Quantiles => Err($crate::error::wrong!(
-                "--family quantiles: of evaluate, report, fit, apply, and compare where both are quantiles"
+                "--family quantiles: of evaluate, report, fit, apply, and of compare with --before and --after, both quantiles"
             )),
             $crate::args::Family::Multilabel => Err($crate::error::wrong!(
                 "--family multilabel: of evaluate; --positive --columns NAME --label-column NAME takes one of \

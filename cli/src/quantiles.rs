@@ -40,6 +40,10 @@ pub struct Forecasts {
 
 /// Reads sets of forecasts, and gives the names of the columns of the first.
 pub fn read(inputs: &Inputs, args: &SourceArgs) -> Result<(Forecasts, Vec<String>)> {
+    ensure!(
+        args.labels.weights.is_none(),
+        "--weights: forecasts by quantiles take none"
+    );
     let mut files = VectorFiles::read(inputs, args)?;
     let columns = files.columns().to_vec();
     let set = |at: usize| {

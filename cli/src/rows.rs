@@ -58,6 +58,10 @@ pub fn rows_of(
     wanted: Wanted,
     (like, device): (Names, &Device),
 ) -> Result<Rows> {
+    ensure!(
+        args.levels.is_empty(),
+        "--levels: of the family quantiles only"
+    );
     let lines = std::mem::take(&mut file.table.lines);
     let rows = rows_of_table(&file.path, args, wanted, &mut file.table, (like, device));
     let rows = rows.on(&file.path, &lines);
