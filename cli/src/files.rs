@@ -10,6 +10,7 @@ use crate::{
     align,
     args::{RowsArgs, SourceArgs},
     error::{Context, Result, ensure, wrong},
+    given,
     input::{Options, Table, WhichLabel, clipped, of_model, read_table, say, split_array_name},
     source::{Where, no_labels, options, places},
 };
@@ -206,6 +207,7 @@ impl Files {
             sets = sets.swap_remove(0).split(inputs.models)?;
         }
         let given = Options {
+            header: Some(true),
             label: WhichLabel::All,
             confidence: Some(false),
             is_counted: true,
@@ -218,16 +220,22 @@ impl Files {
                 "--weights {file}: a file and a column of {} have this name, expected ./{file} for the file",
                 sets[0].path.display()
             );
-            let options = Options { index: Some(0), ..given };
+            let options = Options {
+                header: None,
+                index: Some(0),
+                ..given
+            };
             File::read(file.as_ref(), &options, &args.rows)
         });
         let weights = weights.transpose()?;
         let given = (inputs.given).map(|path| File::read(path, &given, &args.rows));
+        let given = given.transpose()?;
+        given.as_ref().map_or(Ok(()), given::check_header)?;
         Ok(Self {
             sets,
             labels: None,
             weights,
-            given: given.transpose()?,
+            given,
             samples: None,
         })
     }

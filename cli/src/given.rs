@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::{
     error::{Context, Result, bail, ensure, wrong},
     files::{File, Files},
-    input::{Cells, clipped},
+    input::{Cells, LabelColumn, clipped},
     kind::{Kind, View},
     table::Table,
     words::probability,
@@ -45,13 +45,20 @@ pub fn of_files(files: &Files) -> Result<Vec<Column>> {
     files.given.as_ref().map_or(Ok(Vec::new()), columns)
 }
 
-/// The columns of a file with a header, of text or numbers.
+/// Checks that a file has names of columns, which numbers are not.
+pub fn check_header(File { path, table }: &File) -> Result<()> {
+    let is_name = |column: &LabelColumn| column.name.parse::<f64>().is_err();
+    ensure!(
+        table.has_header && table.labels.iter().any(is_name),
+        "{}: expected a header with the names of the columns in the first line",
+        path.display()
+    );
+    Ok(())
+}
+
+/// The columns of a file, of text or numbers.
 fn columns(File { path, table }: &File) -> Result<Vec<Column>> {
     let read = || {
-        ensure!(
-            table.has_header,
-            "expected a header with the names of the columns in the first line"
-        );
         let mut names = BTreeSet::new();
         let is_wrong = |name: &String| name.is_empty() || !names.insert(name.clone());
         let mut all = table.labels.iter().map(|column| column.name.clone());

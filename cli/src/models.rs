@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::{
     answer::{Size, omnibus, sizes},
     args::Compare,
-    compare::{Changes, Paired},
+    compare::{Changes, Paired, write_changes, write_verdict},
     error::{Result, ensure},
     files::Inputs,
     kernel::fixed,
@@ -20,8 +20,8 @@ use crate::{
     limits::redraws,
     progress::Progress,
     rows::Wanted,
-    table::{Table, title_width},
-    words::{DataWords, KernelWords, Known, Named, probability, verdict},
+    table::title_width,
+    words::{DataWords, KernelWords, Known, Named},
 };
 
 /// Several models.
@@ -151,48 +151,18 @@ impl fmt::Display for Models {
         } in &self.pairs
         {
             writeln!(f, "\n{before} (before) and {after} (after)")?;
-            let table = Table::new(
-                0,
-                title_width(changes.0.iter().map(|(name, _)| name)),
-                [14, 14, 14, 28, 11, 11],
-            );
-            let interval = format!("{} % interval", 100.0 * self.level);
-            table.head(
-                f,
-                [
-                    "before",
-                    "after",
-                    "difference",
-                    &interval,
-                    "p-value",
-                    "adjusted",
-                ],
-            )?;
-            for (name, change) in &changes.0 {
-                let note = change
-                    .0
-                    .as_ref()
-                    .map_or_else(|_| String::new(), Paired::note);
-                let cells = |paired: &Paired| {
-                    let mut cells = paired.cells();
-                    let is_bound = paired.is_bound();
-                    cells.extend(paired.adjusted_p_value.map(|p| probability(p, is_bound)));
-                    cells
-                };
-                table.known(f, &name.title, change, cells, &note)?;
-            }
+            let width = title_width(changes.0.iter().map(|(name, _)| name));
+            let lines = (changes.0.iter()).map(|(name, change)| (name.title.to_string(), change));
+            write_changes(f, &lines.collect::<Vec<_>>(), self.level, width)?;
         }
         for Model {
             name,
-            omnibus: Known(outcome),
+            omnibus,
             intervals,
         } in &self.models
         {
-            let words = match outcome {
-                Ok(outcome) => verdict(&outcome.verdict(), outcome.p_value > 0.05),
-                Err(reason) => format!("There is no test of calibration: {reason}"),
-            };
-            writeln!(f, "\n{name}: {words}\n{intervals}")?;
+            write_verdict(f, name, omnibus)?;
+            writeln!(f, "{intervals}")?;
         }
         writeln!(
             f,

@@ -36,8 +36,8 @@ pub struct Evaluate {
     #[arg(long, value_enum, default_value_t = Lens::Canonical)]
     pub lens: Lens,
 
-    /// Is the model calibrated given these, as for every age and sex? Text such as CSV with a header, a row a
-    /// sample: each value of a column of text is a group, numbers are compared by a kernel and in quarters
+    /// Is the model calibrated given these, as for every age and sex? A table with a header, in the same formats,
+    /// a row a sample: each value of a column of text is a group, numbers are compared by a kernel and in quarters
     #[arg(long, value_name = "FILE")]
     pub given: Option<PathBuf>,
 

@@ -80,7 +80,9 @@ impl<R: Read> Lines<R> {
             if text.trim_ascii().is_empty() {
                 continue;
             }
-            let value = serde_json::from_slice(&text);
+            // a mark of the order of bytes
+            let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
+            let value = serde_json::from_slice(text);
             let value: Value = value.map_err(|error| {
                 wrong!("line {line} is no JSON ({error}), expected an object on each line")
             })?;

@@ -223,14 +223,15 @@ impl Options<'_> {
     }
 }
 
-/// The model that a column is of, and what its name says besides: the longest beginning of the name that is not
-/// within a word.
+/// The model that a column is of, and what its name says besides: the longest beginning of the name after which
+/// there is nothing, a number, or what is neither a letter nor a digit.
 pub fn of_model<'a>(name: &'a str, models: &[String]) -> Option<(usize, &'a str)> {
     let of = |(at, model): (usize, &String)| {
         let rest = name.strip_prefix(model.as_str())?;
-        let is_within =
-            model.ends_with(char::is_alphabetic) && rest.starts_with(char::is_alphabetic);
-        (!is_within).then(|| (at, rest.trim_start_matches(|c: char| !c.is_alphanumeric())))
+        let is_apart = !model.ends_with(char::is_alphanumeric)
+            || !rest.starts_with(char::is_alphanumeric)
+            || rest.bytes().all(|byte| byte.is_ascii_digit());
+        is_apart.then(|| (at, rest.trim_start_matches(|c: char| !c.is_alphanumeric())))
     };
     let found = models.iter().enumerate().filter_map(of);
     found.min_by_key(|(_, rest)| rest.len())

@@ -127,8 +127,11 @@ fn content(mut reader: Box<dyn Read>, size: Option<u64>, is_unpacked: bool) -> R
 
 /// Whether a text begins with an object of JSON.
 fn is_json_lines(head: &[u8]) -> bool {
-    let head = head.trim_ascii_start();
-    let next = head.strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let next = head
+        .trim_ascii_start()
+        .strip_prefix(b"{")
+        .map(<[u8]>::trim_ascii_start);
     next.is_some_and(|next| next.starts_with(b"\""))
 }
 

@@ -136,11 +136,11 @@ fn formats_by_content() {
         ),
         (
             b"\n {\"p\": [[0.5, 0.5]]}",
-            "data: holds JSON or the like, expected a table such as CSV",
+            "data: JSON Lines with the fields p, expected --columns to name those of the predictions",
         ),
         (
             b"[[0.5, 0.5]]",
-            "data: holds JSON or the like, expected a table such as CSV",
+            "data: holds a list of JSON, not an object on each line, expected a table such as CSV",
         ),
     ] {
         fs::write(folder.join("data"), bytes).unwrap();

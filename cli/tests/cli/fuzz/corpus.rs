@@ -50,6 +50,24 @@ pub fn corpus() -> Vec<(String, Vec<u8>)> {
             "given.csv",
             "sex,age\nF,31\nM,45\nF,27\n".to_owned() + &"M,50\n".repeat(9),
         ),
+        (
+            "lines.jsonl",
+            concat!(
+                r#"{"id": 1, "p": {"a": 0.75, "b": 0.25}, "inner": {"y": "a"}, "logs": [[-1, true], ["-2", false]]}"#,
+                "\n",
+                r#"{"id": 2, "p": {"a": 0.5, "b": 0.5}, "inner": {"y": 1}, "logs": [[-900, true], ["-901", false]]}"#,
+                "\n",
+                r#"{"id": 3, "p": null, "inner": {"y": 0}, "logs": [[-0.5, true], ["-2.5", false]]}"#,
+                "\n"
+            )
+            .to_owned(),
+        ),
+        ("hot.csv", "1,0,0\n0,1,0\n1,0,0\n0,0,1\n".repeat(3)),
+        (
+            "models.csv",
+            "a_0,a_1,b_0,b_1,y\n0.5,0.5,0.75,0.25,0\n".to_owned()
+                + &"0.25,0.75,0.5,0.5,1\n".repeat(11),
+        ),
     ];
     let mut corpus: Vec<(String, Vec<u8>)> = texts
         .map(|(name, text)| (name.into(), text.into_bytes()))

@@ -39,6 +39,11 @@ const COMMANDS: &[&str] = &[
     "evaluate --family laplace --predictions @normal --targets @t --replicates 19",
     "evaluate --family normal-mixture --predictions @mixture --targets @t --replicates 19",
     "evaluate --family samples --predictions @z --targets @t --replicates 19",
+    "evaluate --predictions @lines --columns p --label-column inner.y --replicates 19 --skip-missing",
+    "evaluate --predictions @lines --columns logs.*.0 --label-column inner.y --log-probabilities --replicates 19",
+    "evaluate --family multilabel --predictions @p --labels @hot --replicates 19",
+    "evaluate --predictions @p --labels @hot --skip-missing --replicates 19 --json",
+    "compare --predictions @models --models a,b --label-column y --redraws 19",
     "compare --before @p --after @p --labels @y --redraws 19",
     "compare --before @z --after @z --labels @y --logits --redraws 19 --json",
     "fit --predictions @z --logits --labels @y -o out.map --method temperature",
@@ -48,6 +53,7 @@ const COMMANDS: &[&str] = &[
     "apply @map --predictions @z --logits -o out.csv",
     "apply @map --predictions @z --logits -o out.npy --to-probabilities",
     "apply @map --predictions @p -o out.csv --to-probabilities",
+    "apply @map --predictions @lines --columns p --skip-missing -o out.csv --to-probabilities",
     "show @map",
     "show @map --json",
     "show @map --export safetensors -o out.safetensors",
@@ -89,6 +95,10 @@ const OPTIONS: &[&str] = &[
     "--distance l2",
     "--bandwidth median-with-diagonal",
     "--allow-duplicates",
+    "--skip-missing",
+    "--ignore-label",
+    "--by-position",
+    "--percent",
 ];
 
 #[test]
