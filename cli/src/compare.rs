@@ -62,7 +62,7 @@ pub struct Comparison {
 #[serde(untagged)]
 pub enum Outcome {
     Two(Box<Comparison>),
-    Several(Models),
+    Several(Box<Models>),
 }
 
 impl fmt::Display for Outcome {
@@ -123,7 +123,7 @@ pub fn run(args: &Compare) -> Result<Outcome> {
                 with_vectors!(family, P => models::compare::<P>(args, changes_of_vectors::<P, P>))
             }
         };
-        return models.map(Outcome::Several);
+        return models.map(Box::new).map(Outcome::Several);
     }
     let two = match (args.family, args.after_family.unwrap_or(args.family)) {
         (Family::Categorical, Family::Categorical) => of_classes(args),

@@ -82,9 +82,10 @@ fn risks(folder: &Path, rng: &mut StdRng) -> Result<(), Box<dyn Error>> {
         let is_old = rng.random_bool(0.2);
         let x = score.sample(rng);
         let log_odds = x - 7.7;
-        let truth = 1.0 / (1.0 + (-(log_odds + if is_old { 0.7 } else { 0.0 })).exp());
+        let of_age = if is_old { 0.7 } else { 0.0 };
+        let truth = sigmoid(log_odds + of_age);
         let event = u8::from(rng.random_bool(truth));
-        let risk = 1.0 / (1.0 + (-(log_odds + (0.999f64 / 0.001).ln())).exp());
+        let risk = sigmoid(log_odds + 999f64.ln());
         let (age, weight) = if is_old { ("old", 2.5) } else { ("young", 0.7) };
         lines.push(format!("{risk:.6},{age},{weight},{event}"));
     }
@@ -132,6 +133,10 @@ fn forecasts(folder: &Path, rng: &mut StdRng) -> Result<(), Box<dyn Error>> {
         write(folder, &format!("{part}_counts.csv"), &counts)?;
     }
     Ok(())
+}
+
+fn sigmoid(log_odds: f64) -> f64 {
+    1.0 / (1.0 + (-log_odds).exp())
 }
 
 fn row(numbers: &[f64]) -> String {

@@ -111,16 +111,17 @@ impl<R: Read> Records<R> {
 
     /// Reads the next row into a record; tells whether there is one.
     pub fn read(&mut self, record: &mut Record) -> Result<bool> {
-        let is_held = self.blanks > 0;
         let mut empty = None;
-        while !is_held {
-            if !self.read_line()? {
-                return Ok(false);
+        if self.blanks == 0 {
+            loop {
+                if !self.read_line()? {
+                    return Ok(false);
+                }
+                if !self.text.trim().is_empty() {
+                    break;
+                }
+                empty.get_or_insert(self.line);
             }
-            if !self.text.trim().is_empty() {
-                break;
-            }
-            empty.get_or_insert(self.line);
         }
         // in a single column a blank line may be a value that is missing
         let is_doubtful = self.has_begun && self.delimiter == Delimiter::None;

@@ -65,6 +65,7 @@ impl PairStatistic for burn_cubecl::CubeBackend {
         form: PairMean,
         gradient: bool,
     ) -> WithGradients<Self> {
+        use burn::backend::TensorMetadata;
         if form.by_label && super::cube::is_able(&points.device(), points.dtype()) {
             super::cube::run(points, labels, bandwidth, form, gradient)
         } else {

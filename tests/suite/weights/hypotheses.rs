@@ -171,7 +171,7 @@ fn findings_are_by_weight() {
     let n = 200;
     let weights: Vec<f64> = (0..n).map(|i| if i < 100 { 3.0 } else { 1.0 }).collect();
     // 10 % of those of weight 3, and half of the others
-    let is_event = |i: usize| i < 100 && i % 10 == 0 || i >= 100 && i % 2 == 0;
+    let is_event = |i: usize| i < 100 && i.is_multiple_of(10) || i >= 100 && i.is_multiple_of(2);
     let classes: Vec<usize> = (0..n).map(|i| usize::from(is_event(i))).collect();
     let risks = categorical(&vec![vec![0.5, 0.5]; n])
         .about(Subject::Event)
