@@ -40,7 +40,8 @@ pub fn read(reader: impl Read, options: &Options) -> Result<Table> {
         columns
             .numbers
             .retain(|column| !fields.labels.contains(column));
-        columns.labels.clone_from(&fields.labels);
+        // weights are the last of the labels
+        columns.labels.splice(0..0, fields.labels.iter().copied());
     }
     let mut value = Some(first);
     let next = |record: &mut Record| {
@@ -154,6 +155,11 @@ impl Fields {
             !(options.label_is_all() && IDS.contains(&&*fields.names[*column].to_lowercase()))
         };
         fields.labels = (before..fields.names.len()).filter(is_taken).collect();
+        if let Some((path, is_needed)) = options.weights
+            && (is_needed || !at(first, path).is_empty())
+        {
+            fields.add(first, path, &keys)?;
+        }
         Ok(fields)
     }
 
