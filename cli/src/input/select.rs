@@ -16,7 +16,15 @@ pub fn are_named(spec: &str, names: &[String]) -> bool {
     has(spec) || words.all(has)
 }
 
-/// The columns that an option names: `cat,dog`, `p0..p9`, `1-10`, with numbers from 0.
+/// Whether a column is of a list or an object that a path names: `p.1` of `p`, and of `p.*.0`.
+fn is_element(name: &str, path: &str) -> bool {
+    let path = path.split_once(".*").map_or(path, |(list, _)| list);
+    let rest = name.strip_prefix(path);
+    rest.is_some_and(|rest| rest.starts_with('.'))
+}
+
+/// The columns that an option names: `cat,dog`, `p0..p9`, `1-10`, with numbers from 0; and the elements of what a
+/// path of JSON Lines names, under their own names.
 pub fn select(spec: &str, names: &[String], width: usize, option: &str) -> Result<Vec<usize>> {
     let one = |word: &str| -> Result<usize> {
         let word = word.trim();
@@ -46,12 +54,18 @@ pub fn select(spec: &str, names: &[String], width: usize, option: &str) -> Resul
     let columns: Vec<usize> = if let Ok(whole) = one(spec) {
         vec![whole]
     } else {
-        let ranges = spec.split(',').map(range);
-        ranges
-            .collect::<Result<Vec<_>>>()?
-            .into_iter()
-            .flatten()
-            .collect()
+        let mut columns = Vec::new();
+        for word in spec.split(',') {
+            let path = Some(word.trim()).filter(|path| path.parse::<f64>().is_err());
+            let of_path =
+                |column: &usize| path.is_some_and(|path| is_element(&names[*column], path));
+            let elements: Vec<usize> = (0..names.len()).filter(of_path).collect();
+            match range(word) {
+                Err(_) if !elements.is_empty() => columns.extend(elements),
+                found => columns.extend(found?),
+            }
+        }
+        columns
     };
     let mut seen = vec![false; width];
     for &column in &columns {

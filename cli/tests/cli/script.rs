@@ -191,6 +191,8 @@ pub fn script(name: &str) {
         written += &format!("{line}\n");
         if let Some(title) = line.strip_prefix("=== ") {
             let own = folder(&format!("{name}-{title}"));
+            fs::remove_dir_all(&own).unwrap(); // what an earlier run has left
+            fs::create_dir(&own).unwrap();
             for (name, bytes) in &shared {
                 fs::write(own.join(name), bytes).unwrap();
             }
