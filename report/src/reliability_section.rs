@@ -256,7 +256,7 @@ impl Section for ReliabilitySection {
             let (said, was) = (section.confidence.estimate, section.accuracy.estimate);
             match section.subject {
                 Subject::Event => format!(
-                    "on average the event has a probability of {}, and occurs in {} of the samples",
+                    "on average the event has a probability of {}, and its frequency is {}",
                     percent(said),
                     percent(was)
                 ),
