@@ -230,8 +230,7 @@ fn of_quantiles(args: &Apply, file: &mut File, device: &Device) -> Result<Applie
     let numbers = std::mem::take(&mut file.table.numbers);
     let rows = tensor(numbers, args.rows.device, device);
     let shifted = || -> Result<_> {
-        let names = &file.table.names;
-        let (forecasts, names) = quantiles::parse(names, rows, &args.rows, &map.levels())?;
+        let (forecasts, names) = quantiles::parse(file, rows, &args.rows, &map.levels())?;
         forecasts.check()?;
         map.check_levels(&forecasts)?;
         let shifted = map.forward(forecasts);
@@ -274,10 +273,7 @@ where
         let wrong = wrong!("a {} of quantiles, expected --family quantiles", map.kind());
         return Err(wrong).of(&args.map);
     }
-    ensure!(
-        args.rows.levels.is_empty(),
-        "--levels: of the family quantiles only"
-    );
+    quantiles::refuse_own_options(&args.rows)?;
     let made = recalibrated::<P>(args, &map, file, device);
     made.on(&file.path, &file.table.lines)
 }

@@ -54,6 +54,12 @@ impl Error {
         }
     }
 
+    /// Adds what leads to the right result.
+    pub fn with_hint(mut self, hint: &str) -> Self {
+        self.reason = format!("{}; {hint}", self.reason);
+        self
+    }
+
     /// Adds the row.
     pub fn at_row(self, row: usize) -> Self {
         Self {

@@ -5,6 +5,7 @@ use std::fmt;
 use burn::tensor::Tensor;
 use burn_calibration::{
     distribution::{Predictive, QuantileForecasts, Subject, Targets},
+    error::Error as DataError,
     estimator::regression::QuantileCoverage,
     hypothesis::{OmnibusOutcome, OmnibusTest},
     names::{self, Name},
@@ -19,10 +20,10 @@ use crate::{
     align::{check_distinct, in_order},
     answer::{Answer, check_level},
     args::{Evaluate, Family, Lens, Report, RowsArgs, SizeArgs, SourceArgs},
-    error::{Result, bail, ensure, wrong},
-    files::Inputs,
+    error::{Error, Result, bail, ensure, wrong},
+    files::{File, Inputs},
     finite,
-    input::clipped,
+    input::{clipped, say},
     limits::redraws,
     report::write_page,
     table::Table,
@@ -49,7 +50,7 @@ pub fn read(inputs: &Inputs, args: &SourceArgs) -> Result<(Forecasts, Vec<String
     let set = |at: usize| {
         files.parse_by(at, &args.rows, |file, rows, dimensions| {
             one_dimension(dimensions)?;
-            Ok(parse(&file.table.names, rows, &args.rows, &[])?.0)
+            Ok(parse(file, rows, &args.rows, &[])?.0)
         })
     };
     let sets: Vec<QuantileForecasts> = (0..inputs.predictions.len())
@@ -77,11 +78,12 @@ pub fn read(inputs: &Inputs, args: &SourceArgs) -> Result<(Forecasts, Vec<String
 /// The forecasts of the columns of a file in the order of their levels, and the names of these. The levels are those of
 /// `--levels`, of the names, or, of a file without names, the known ones.
 pub fn parse(
-    names: &[String],
+    file: &File,
     rows: Tensor<2>,
     args: &RowsArgs,
     known: &[f64],
 ) -> Result<(QuantileForecasts, Vec<String>)> {
+    let names = &file.table.names[..];
     let [_, columns] = rows.dims();
     let of_names: Option<Vec<f64>> = names.iter().map(|name| level_of(name)).collect();
     let is_other = |levels: &Vec<f64>| !levels.is_empty() && *levels != args.levels;
@@ -123,7 +125,35 @@ pub fn parse(
         names => in_order(names, &order),
     };
     let rows = rows.transpose().select_rows(&order).transpose();
-    Ok((QuantileForecasts::new(levels, rows)?, names))
+    let forecasts = QuantileForecasts::new(levels, rows)?;
+    let Err(crossing @ DataError::Crossing { .. }) = forecasts.check() else {
+        return Ok((forecasts, names));
+    };
+    if !args.sort_quantiles {
+        let hint = "--sort-quantiles puts those of each row in order";
+        return Err(Error::from(crossing).with_hint(hint));
+    }
+    let sorted = forecasts.rearranged();
+    let moved = sorted.values().not_equal(forecasts.values());
+    let rows = moved.any_dim(1).int().sum().into_scalar::<i64>();
+    let n = forecasts.len();
+    say(
+        &file.path,
+        format!("the quantiles of {rows} of {n} rows cross, and are sorted"),
+    );
+    Ok((sorted, names))
+}
+
+/// Refuses options of quantiles for other families.
+pub fn refuse_own_options(args: &RowsArgs) -> Result<()> {
+    let own = [
+        (!args.levels.is_empty(), "--levels"),
+        (args.sort_quantiles, "--sort-quantiles"),
+    ];
+    match own.iter().find(|(is_given, _)| *is_given) {
+        Some((_, option)) => bail!("{option}: of the family quantiles only"),
+        None => Ok(()),
+    }
 }
 
 /// The levels that the names of columns give.

@@ -18,6 +18,7 @@ use crate::{
     kind::Loaded,
     labels::{self, check_same, class_names},
     probabilities::{became_probabilities, check_logits, settle, settle_logarithms},
+    quantiles,
     source::{device, tensor},
 };
 
@@ -58,10 +59,7 @@ pub fn rows_of(
     wanted: Wanted,
     (like, device): (Names, &Device),
 ) -> Result<Rows> {
-    ensure!(
-        args.levels.is_empty(),
-        "--levels: of the family quantiles only"
-    );
+    quantiles::refuse_own_options(args)?;
     let lines = std::mem::take(&mut file.table.lines);
     let rows = rows_of_table(&file.path, args, wanted, &mut file.table, (like, device));
     let rows = rows.on(&file.path, &lines);

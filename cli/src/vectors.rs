@@ -26,6 +26,7 @@ use crate::{
     kernel::{fixed, some},
     kind::{Estimates, Kind, Loaded, ScoresOf, Vectors, View, Words},
     limits::QUADRATIC_LIMIT,
+    quantiles,
     quantities::estimates_of_vectors,
     rows::Wanted,
     source::{are_levels, check_halves, device, label_options, order_columns, targets, tensor},
@@ -168,10 +169,7 @@ impl VectorFiles {
     where
         P: Kind<Targets = Tensor<2>> + Vectors,
     {
-        ensure!(
-            args.levels.is_empty(),
-            "--levels: of the family quantiles only"
-        );
+        quantiles::refuse_own_options(args)?;
         self.parse_by(at, args, |File { path, table }, rows, dimensions| {
             if P::HALVES && !args.by_position {
                 check_halves(&table.names)?;

@@ -95,6 +95,28 @@ impl QuantileForecasts {
         levels.filter_map(partner).collect()
     }
 
+    /// The forecasts with the quantiles of each row in increasing order, for models that fit each level by itself and
+    /// whose quantiles cross (Chernozhukov, Fernández-Val and Galichon 2010). The sum of the pinball scores over the
+    /// levels never rises: an exchange of two quantiles that cross changes it by `(τ_k − τ_l)(q_k − q_l) < 0`. Rows
+    /// whose quantiles do not cross stay as they are.
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Tensor};
+    /// use burn_calibration::distribution::{Predictive, QuantileForecasts};
+    ///
+    /// # fn main() -> burn_calibration::error::Result<()> {
+    /// let quantiles = Tensor::<2>::from_floats([[1.0, 3.0, 2.0]], &Device::default());
+    /// let crossing = QuantileForecasts::new(vec![0.1, 0.5, 0.9], quantiles)?;
+    /// let sorted = crossing.rearranged();
+    /// assert!(crossing.check().is_err() && sorted.check().is_ok());
+    /// assert_eq!(sorted.values().into_data().to_vec::<f32>().unwrap(), [1.0, 2.0, 3.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn rearranged(&self) -> Self {
+        self.with_values(self.values().sort(1))
+    }
+
     /// The same levels with other quantiles.
     pub(crate) fn with_values(&self, values: Tensor<2>) -> Self {
         let levels = self.levels.clone();

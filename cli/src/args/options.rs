@@ -273,6 +273,10 @@ pub struct RowsArgs {
     #[arg(long, value_name = "LEVELS", value_delimiter = ',')]
     pub levels: Vec<f64>,
 
+    /// Sort the quantiles of each row where they cross, as those of a model for each level do
+    #[arg(long)]
+    pub sort_quantiles: bool,
+
     /// The columns of the predictions, by name or by number from 0: cat,dog or p0..p9 or 1-10; of JSON Lines the
     /// fields: probs, doc.probs or resps.*.0
     #[arg(long)]
