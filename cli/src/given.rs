@@ -1,6 +1,6 @@
 //! `--given`: is the model calibrated for every group, and for whom is it not?
 
-use std::{collections::BTreeSet, fmt};
+use std::{collections::BTreeSet, fmt, path::Path};
 
 use burn::tensor::{Tensor, TensorData};
 use burn_calibration::{
@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::{
     error::{Context, Result, bail, ensure, wrong},
     files::{File, Files},
-    input::{Cells, LabelColumn, clipped},
+    input::{self, Cells, LabelColumn, clipped, say},
     kind::{Kind, View},
     table::Table,
     words::probability,
@@ -40,9 +40,35 @@ pub struct Column {
     width: usize,
 }
 
-/// The columns of the file that a command names, if it names one.
-pub fn of_files(files: &Files) -> Result<Vec<Column>> {
-    files.given.as_ref().map_or(Ok(Vec::new()), columns)
+/// The columns of the file that a command names, if it names one, but for labels or targets: given what happened no
+/// model is calibrated.
+pub fn of_files(files: &Files, targets: &[f64]) -> Result<Vec<Column>> {
+    let Some(File { path, table }) = &files.given else {
+        return Ok(Vec::new());
+    };
+    let labels = &files.of_labels().table.labels;
+    let is_target = |column: &LabelColumn| {
+        let numbers = || column.cells.iter().map(|cell| cell.parse::<f64>().ok());
+        // classes may count from 1
+        let is_shifted = |by: f64| numbers().eq(targets.iter().map(|y| Some(y + by)));
+        let is_label = |label: &LabelColumn| label.cells.iter().eq(column.cells.iter());
+        labels.iter().any(is_label) || !targets.is_empty() && (is_shifted(0.0) || is_shifted(1.0))
+    };
+    let (left_out, kept): (Vec<_>, Vec<_>) =
+        table.labels.iter().partition(|column| is_target(column));
+    if let Some(LabelColumn { name, .. }) = left_out.first() {
+        let name = clipped(name);
+        ensure!(
+            !kept.is_empty(),
+            "{}: the column {name} is what happened, expected what is known before",
+            path.display()
+        );
+        say(
+            path,
+            format!("the column {name} is what happened, and is left out"),
+        );
+    }
+    columns(path, table, &kept)
 }
 
 /// Checks that a file has names of columns, which numbers are not.
@@ -57,15 +83,15 @@ pub fn check_header(File { path, table }: &File) -> Result<()> {
 }
 
 /// The columns of a file, of text or numbers.
-fn columns(File { path, table }: &File) -> Result<Vec<Column>> {
+fn columns(path: &Path, table: &input::Table, columns: &[&LabelColumn]) -> Result<Vec<Column>> {
     let read = || {
         let mut names = BTreeSet::new();
         let is_wrong = |name: &String| name.is_empty() || !names.insert(name.clone());
-        let mut all = table.labels.iter().map(|column| column.name.clone());
+        let mut all = columns.iter().map(|column| column.name.clone());
         if let Some(name) = all.find(is_wrong) {
             bail!("the header names a column \"{name}\", expected a name of its own for each");
         }
-        let columns = table.labels.iter();
+        let columns = columns.iter();
         columns
             .map(|column| Column::new(column.name.clone(), &column.cells))
             .collect()

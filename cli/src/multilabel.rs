@@ -81,7 +81,7 @@ pub fn read(inputs: &Inputs, args: &SourceArgs) -> Result<Events> {
     Ok(Events {
         events,
         names,
-        given: given::of_files(&files)?,
+        given: given::of_files(&files, &[])?,
         left_out,
         weights: files.samples,
     })

@@ -210,6 +210,7 @@ pub fn read_classes(
         [] => by_option,
         names => names.to_vec(),
     };
+    let numbers: Vec<f64> = labels.classes.iter().map(|&class| class as f64).collect();
     let targets = TensorData::new(labels.classes, [own.predictions.len()]);
     sets.insert(0, own.predictions);
     let targets = Tensor::from_data(targets, &device);
@@ -221,7 +222,7 @@ pub fn read_classes(
         weights: files.samples.clone(),
         class_names: labels.names,
         columns,
-        given: given::of_files(&files)?,
+        given: given::of_files(&files, &numbers)?,
         left_out,
     })
 }

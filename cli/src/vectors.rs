@@ -224,12 +224,14 @@ where
         let mut read = VectorFiles::read(inputs, args)?;
         let weights = read.weights();
         let sets = (0..read.files.sets.len()).map(|at| read.parse(at, &args.rows));
+        let sets = sets.collect::<Result<_>>()?;
+        let numbers: Vec<f64> = read.targets.to_data().iter().collect();
         Ok(Loaded {
-            sets: sets.collect::<Result<_>>()?,
+            sets,
+            given: given::of_files(&read.files, &numbers)?,
             targets: read.targets,
             class_names: Vec::new(),
             columns: std::mem::take(&mut read.files.sets[0].table.names),
-            given: given::of_files(&read.files)?,
             left_out: read.left_out,
             weights,
         })

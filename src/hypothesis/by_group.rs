@@ -8,7 +8,18 @@ use crate::{
     distribution::Targets,
     error::{Error, Result, check_count},
     kernel::Kernel,
+    numbers::significant,
 };
+
+/// A number as it is where that is short, else in four significant digits.
+fn shown(number: f64) -> String {
+    let exact = number.to_string();
+    if exact.len() > 7 {
+        significant(number, 4)
+    } else {
+        exact
+    }
+}
 
 /// A named group of samples. Groups may overlap, as those of several variables do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +46,7 @@ impl Group {
     }
 
     /// Returns at most so many groups of about equal size by the quantiles of a variable: "age in 17..=28".
-    /// Equal values are in one group.
+    /// Equal values are in one group. Names have four significant digits of numbers with many.
     ///
     /// # Errors
     ///
@@ -68,10 +79,11 @@ impl Group {
             let members = || rows.iter().map(|&row| values[row]);
             let least = members().fold(f64::INFINITY, f64::min);
             let most = members().fold(f64::NEG_INFINITY, f64::max);
+            let [from, to] = [least, most].map(shown);
             let name = if least == most {
-                format!("{variable} = {least}")
+                format!("{variable} = {from}")
             } else {
-                format!("{variable} in {least}..={most}")
+                format!("{variable} in {from}..={to}")
             };
             Self { name, rows }
         };
