@@ -1,0 +1,219 @@
+//! Fits of maps of classes.
+
+use std::path::Path;
+
+use burn::tensor::{Int, Tensor, activation::softmax};
+use burn_calibration::{
+    distribution::{Categorical, Predictive, Subject},
+    estimator::SkceForm,
+    kernel::Kernel,
+    loss::{MmceLossConfig, ScoreLoss, SkceLossConfig},
+    recalibration::{AutoRecalibrationConfig, Fit as _, FitProgress, LogitMap, MapKind, Objective},
+    score::{Brier, LogScore},
+};
+
+use super::{
+    Chosen, Data, Fitted, chosen, distributions::CONFORMAL, finish, kept, prior::with_prior,
+};
+use crate::{
+    args::{Fit, KeepName, LossName},
+    error::{Result, bail, ensure, wrong},
+    files::Inputs,
+    kind::Kind,
+    limits::QUADRATIC_LIMIT,
+    progress::Progress,
+    rows::{LOG_OF_ZERO, Wanted, logits, takes_zeros},
+    words::{Known, Missing, key},
+};
+
+/// Fits the map of classes that was named, or chooses one.
+pub fn of_classes(args: &Fit, path: &Path) -> Result<Fitted> {
+    let method = (args.method.as_ref()).map(|name| {
+        let kind = name.parse::<MapKind>();
+        let families = match name.as_str() {
+            CONFORMAL => "quantiles",
+            _ => "normal or laplace",
+        };
+        kind.map_err(|_| wrong!("--method {name}: of --family {families}"))
+    });
+    let method = method.transpose()?;
+    let inputs = Inputs::of(path);
+    let loaded = Categorical::read(&inputs, &args.source, Wanted::Logits)?;
+    let of = loaded.in_words(&[]);
+    let (sets, labels) = (loaded.sets, loaded.targets);
+    let subject = sets[0].subject();
+    if let (Some(keep @ (KeepName::Accuracy | KeepName::Order)), Subject::Correctness) =
+        (args.keep, subject)
+    {
+        bail!(
+            "--keep {}: of confidences the accuracy is data, which no map changes, expected no --keep or --keep \
+             information",
+            key(keep)
+        );
+    }
+    let takes_zeros = method.is_none() || takes_zeros(method);
+    let (logits, zeros) = logits(path, &sets[0], takes_zeros)?;
+    let zeros = zeros.then(|| Zeros::of(&logits, &labels));
+    let [n, classes] = logits.dims();
+    ensure!(
+        args.loss != LossName::Skce || n <= QUADRATIC_LIMIT,
+        "--loss skce: its cost is the square of the number of samples, {n}, expected at most {QUADRATIC_LIMIT}"
+    );
+    ensure!(
+        args.prior.is_empty() || subject != Subject::Correctness,
+        "--prior: a confidence is no class, expected a column for each class or --positive"
+    );
+    let (_, weights) = sets[0].parted();
+    ensure!(
+        args.loss == LossName::Log || !weights.are_given(),
+        "--loss {}: maps are fitted to samples with weights by the log loss, expected --loss log or no --weights",
+        key(args.loss)
+    );
+    // classes carry weights
+    let weighted = |logits: Tensor<2>| {
+        let predictions = Categorical::from_logits_unchecked(logits);
+        let column = sets[0].sample_weights();
+        predictions.with_sample_weights(column).expect("weights")
+    };
+    let samples = weighted(logits.clone());
+    let (map, name, choice) = fit(
+        (args, method),
+        (subject, zeros.is_some()),
+        &samples,
+        &labels,
+    )?;
+    let calibrated = map.forward(logits.clone()); // for the base rates of the data
+    let mut map = with_prior(map, args, (&labels, classes), &weights)?;
+    let likely = |logits: &Tensor<2>| logits.clone().argmax(1);
+    let changed = likely(&logits).not_equal(likely(&map.forward(logits.clone())));
+    let changed = changed.int().sum().into_scalar::<i64>() as usize;
+    let log_loss = |logits: Tensor<2>| {
+        let loss = ScoreLoss::new(LogScore).forward(&weighted(logits), &labels);
+        loss.into_scalar::<f64>()
+    };
+    let names = [loaded.class_names, loaded.columns.clone()].into_iter();
+    let data = Data {
+        of,
+        changed_classes: (subject == Subject::Classes).then_some(changed),
+        log_loss: match &zeros {
+            Some(Zeros { labels, .. }) if *labels > 0 => {
+                Known(Err(Missing::Error("infinite".into())))
+            }
+            _ => Known(Ok([log_loss(logits), log_loss(calibrated)].into())),
+        },
+        interval_score: None,
+        zeros: zeros
+            .map(|zeros| zeros.words(method.is_none()))
+            .unwrap_or_default(),
+        columns: loaded.columns,
+        class_names: (names.into_iter())
+            .find(|names| names.len() == classes)
+            .unwrap_or_default(),
+    };
+    finish(args, &mut *map, (name, choice), data)
+}
+
+fn fit(
+    (args, method): (&Fit, Option<MapKind>),
+    (subject, zeros): (Subject, bool),
+    samples: &Categorical,
+    labels: &Tensor<1, Int>,
+) -> Result<Chosen<LogitMap>> {
+    let logits = &samples.parameter();
+    let are_weighted = samples.sample_weights().is_some();
+    let keep = kept(args)?;
+    let progress = Progress::new(1);
+    let mut observe = |at: FitProgress| {
+        let title = format!("evaluation {}: {:.6}", at.evaluations, at.objective);
+        progress.at(at.fit - 1, at.fits, title);
+    };
+    let mut fit = |criterion: Option<&dyn Objective>| -> Result<Chosen<LogitMap>> {
+        let (logits, labels) = (logits.clone(), labels.clone());
+        let auto = AutoRecalibrationConfig::new()
+            .with_keep(keep)
+            .with_subject(subject)
+            .with_zeros(zeros)
+            .with_seed(args.source.seed);
+        let fitted = match method {
+            Some(kind) if are_weighted => {
+                let map = kind.fit_weighted(args.source.seed, samples, &labels, &mut observe)?;
+                (map, kind.name(), None)
+            }
+            None if are_weighted => {
+                let samples = samples.clone();
+                chosen(auto.fit_with_progress(None, samples, labels, &mut observe)?)
+            }
+            Some(kind) => {
+                let map = kind.fit(args.source.seed, criterion, logits, labels, &mut observe)?;
+                (map, kind.name(), None)
+            }
+            None => chosen(auto.fit_with_progress(criterion, logits, labels, &mut observe)?),
+        };
+        progress.at(1, 1, "done".into());
+        Ok(fitted)
+    };
+    match args.loss {
+        LossName::Log => fit(None),
+        LossName::Brier => fit(Some(&ScoreLoss::new(Brier))),
+        LossName::Mmce => fit(Some(&MmceLossConfig::new().init())),
+        LossName::Skce => {
+            // one criterion for the whole descent
+            let points = softmax(fit(None)?.0.forward(logits.clone()), 1);
+            let loss = SkceLossConfig::new()
+                .with_kernel(Kernel::exponential().with_bandwidth_of(&points)?)
+                .with_form(SkceForm::Biased);
+            fit(Some(&loss.init()))
+        }
+    }
+}
+
+/// Probabilities of 0.
+struct Zeros {
+    samples: usize,
+    /// Rows that hold some.
+    rows: usize,
+    /// Rows whose label has one.
+    labels: usize,
+}
+
+impl Zeros {
+    fn of(logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Self {
+        let count = |logits: Tensor<2>| {
+            let rows = logits.lower_equal_elem(LOG_OF_ZERO).int();
+            rows.sum().into_scalar::<i64>() as usize
+        };
+        let of_labels = logits.clone().gather(1, labels.clone().unsqueeze_dim(1));
+        Self {
+            samples: logits.dims()[0],
+            rows: count(logits.clone().min_dim(1)),
+            labels: count(of_labels),
+        }
+    }
+
+    /// What to know of them, where the map was chosen or named.
+    fn words(&self, is_chosen: bool) -> Vec<String> {
+        let Self {
+            samples,
+            rows,
+            labels,
+        } = self;
+        let tried = is_chosen.then(|| {
+            format!(
+                "{rows} of {samples} rows hold a probability of 0, whose logarithm is infinite: of all maps only those \
+                 that take zeros were tried, histogram binning, isotonic regression and, of two classes, Venn-Abers; \
+                 --clip EPS raises zeros for the others"
+            )
+        });
+        let infinite = (*labels > 0).then(|| {
+            let counted = if is_chosen {
+                "; in the choice zeros count as 1/(2(n + 1))"
+            } else {
+                ""
+            };
+            format!(
+                "{labels} labels have a probability of 0: the log loss before is infinite{counted}"
+            )
+        });
+        tried.into_iter().chain(infinite).collect()
+    }
+}

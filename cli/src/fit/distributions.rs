@@ -1,0 +1,109 @@
+//! Fits of maps of normal and Laplace predictions, and of forecasts by quantiles.
+
+use std::path::Path;
+
+use burn::tensor::Tensor;
+use burn_calibration::{
+    distribution::{Component, Density, Marginals, QuantileForecasts},
+    recalibration::{
+        AutoRecalibrationConfig, ConformalShiftConfig, DistributionMethod, Fit as _, Recalibrated,
+        Recalibration as _, ScaleFamily,
+    },
+    score::{Score as _, WeightedIntervalScore},
+};
+
+use super::{Data, Fitted, chosen, finish, kept};
+use crate::{
+    args::{Fit, LossName},
+    error::{Result, bail, ensure, wrong},
+    files::Inputs,
+    kind::{Kind, Vectors},
+    quantiles,
+    rows::Wanted,
+    words::{Known, key},
+};
+
+/// Fits the map of normal or Laplace predictions that was named, or chooses one.
+pub fn of_distributions<P>(args: &Fit, path: &Path) -> Result<Fitted>
+where
+    P: Vectors + ScaleFamily + Component + Marginals + Kind<Targets = Tensor<2>>,
+{
+    ensure!(
+        args.loss == LossName::Log,
+        "--loss {}: of --family categorical",
+        key(args.loss)
+    );
+    let keep = kept(args)?;
+    let method = (args.method.as_ref()).map(|name| {
+        name.parse::<DistributionMethod>().map_err(|_| {
+            let names = DistributionMethod::ALL.iter().map(|method| method.name());
+            let names = names.collect::<Vec<_>>().join(", ");
+            wrong!("--method {name}: of classes, expected one of {names}")
+        })
+    });
+    let method = method.transpose()?;
+    let inputs = Inputs::of(path);
+    let mut loaded = P::read(&inputs, &args.source, Wanted::Logits)?;
+    let of_data = loaded.in_words(&[]);
+    let (predictions, targets) = (loaded.sets.remove(0), loaded.targets);
+    let data = (predictions.clone(), targets.clone());
+    let (mut map, name, choice) = match method {
+        Some(method) => (method.fit(data.0, data.1)?, method.name(), None),
+        None => {
+            let config = AutoRecalibrationConfig::new().with_keep(keep);
+            let config = config.with_seed(args.source.seed);
+            chosen(config.fit(data.0, data.1)?)
+        }
+    };
+    let log_loss = |log_density: Tensor<1>| -log_density.mean().into_scalar::<f64>();
+    let before = log_loss(predictions.log_density(&targets));
+    let after = match map.forward(predictions) {
+        Recalibrated::Family(family) => Some(log_loss(family.log_density(&targets))),
+        Recalibrated::Mixture(mixture) => Some(log_loss(mixture.log_density(&targets))),
+        _ => None,
+    };
+    let data = Data {
+        of: of_data,
+        changed_classes: None,
+        log_loss: Known::or_skipped(
+            after.map(|after| [before, after].into()),
+            "what the map makes has no density",
+        ),
+        interval_score: None,
+        zeros: Vec::new(),
+        columns: loaded.columns,
+        class_names: Vec::new(),
+    };
+    finish(args, &mut *map, (name, choice), data)
+}
+
+/// Fits the map of quantile forecasts.
+pub fn of_quantiles(args: &Fit, path: &Path) -> Result<Fitted> {
+    ensure!(
+        args.loss == LossName::Log && args.keep.is_none(),
+        "--loss, --keep: of other families; the shifts of quantiles are quantiles of the residuals"
+    );
+    if let Some(name) = args.method.as_ref().filter(|name| *name != CONFORMAL) {
+        bail!("--method {name}: of other families, expected {CONFORMAL} or none");
+    }
+    let (mut loaded, columns) = quantiles::read(&Inputs::of(path), &args.source)?;
+    let (forecasts, targets) = (loaded.sets.remove(0), loaded.targets);
+    let mut map = ConformalShiftConfig::new().fit(forecasts.clone(), targets.clone())?;
+    let score = |forecasts: &QuantileForecasts| -> Result<f64> {
+        Ok(WeightedIntervalScore.mean(forecasts, &targets)?.estimate)
+    };
+    let scores = [score(&forecasts)?, score(&map.forward(forecasts.clone()))?];
+    let data = Data {
+        of: loaded.data,
+        changed_classes: None,
+        log_loss: Known::or_skipped(None, "quantile forecasts have no density"),
+        interval_score: Some(scores.into()),
+        zeros: Vec::new(),
+        columns,
+        class_names: Vec::new(),
+    };
+    finish(args, &mut map, (CONFORMAL, None), data)
+}
+
+/// The name of the map of quantile forecasts.
+pub const CONFORMAL: &str = "conformal";

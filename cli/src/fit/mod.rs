@@ -1,0 +1,221 @@
+//! `calibration fit`.
+
+mod classes;
+mod distributions;
+mod prior;
+mod words;
+
+use std::{fmt, path::Path};
+
+use burn_calibration::{
+    distribution::{Laplace, Normal, Subject},
+    recalibration::{
+        self, Choice, FitReport, FittedMap, FittedTo, Guarantees, Keep, NamedParameter,
+    },
+};
+use serde::Serialize;
+
+pub use distributions::CONFORMAL;
+pub use words::warnings;
+
+use crate::{
+    args::{Family, Fit, KeepName},
+    error::{Result, bail, ensure},
+    finite,
+    words::{DataWords, Known, Pair, key, show},
+    writer::is_standard_output,
+};
+use classes::of_classes;
+use distributions::{of_distributions, of_quantiles};
+use prior::corrected;
+
+/// What is printed of a fit.
+#[derive(Serialize)]
+pub struct Fitted {
+    /// The file of the map.
+    map: String,
+    method: &'static str,
+    kind: &'static str,
+    loss: String,
+    #[serde(flatten)]
+    data: Data,
+    /// The guarantees for logits such as were given.
+    #[serde(flatten)]
+    guarantees: Guarantees,
+    fit: Known<FitReport>,
+    /// The parameters, if they are few.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    parameters: Vec<NamedParameter>,
+    /// Why this map, unless it was named.
+    choice: Known<Choice>,
+    /// What to know before the map is used.
+    warnings: Vec<String>,
+}
+
+/// The data that a map was fitted to, and what it does to them.
+#[derive(Serialize)]
+struct Data {
+    #[serde(flatten)]
+    of: DataWords,
+    /// The rows whose most likely class the map changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changed_classes: Option<usize>,
+    /// The mean log loss, of a map that has one.
+    log_loss: Known<Pair<f64>>,
+    /// The mean weighted interval score, of quantile forecasts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    interval_score: Option<Pair<f64>>,
+    /// What is said of probabilities of 0.
+    #[serde(skip)]
+    zeros: Vec<String>,
+    /// The names of the columns.
+    #[serde(skip)]
+    columns: Vec<String>,
+    /// The names of the classes.
+    #[serde(skip)]
+    class_names: Vec<String>,
+}
+
+/// A map as it came from its fit, its name, and why it was chosen, unless it was named.
+type Chosen<M> = (M, &'static str, Option<Choice>);
+
+fn chosen<M>(chosen: recalibration::Chosen<M>) -> Chosen<M> {
+    let choice = chosen.choice().clone();
+    (chosen.into_map(), choice.chosen, Some(choice))
+}
+
+/// The method of predictions that stay as they are.
+const NONE: &str = "none";
+
+/// Why there is no report of a fit.
+pub const NOT_KNOWN: &str = "the map does not say how it was fitted";
+
+pub fn run(args: &Fit, json: bool) -> Result<()> {
+    let to_standard_output = is_standard_output(&args.output);
+    ensure!(
+        !to_standard_output || !json,
+        "-o {}: --json goes to standard output too, expected a file for the map",
+        args.output.display()
+    );
+    ensure!(
+        args.prior.is_empty() || args.family == Family::Categorical,
+        "--prior: of --family categorical"
+    );
+    match &args.predictions {
+        Some(path) => say_fit(fitted(args, path)?, to_standard_output, json),
+        None => say_fit(corrected(args)?, to_standard_output, json),
+    }
+}
+
+/// Prints what was made; to standard error where the map goes to standard output.
+fn say_fit(
+    made: impl Serialize + fmt::Display,
+    to_standard_output: bool,
+    json: bool,
+) -> Result<()> {
+    if to_standard_output {
+        anstream::eprint!("{made}");
+        return Ok(());
+    }
+    show("fit", &made, json)
+}
+
+fn fitted(args: &Fit, path: &Path) -> Result<Fitted> {
+    match args.family {
+        Family::Categorical => of_classes(args, path),
+        Family::Normal => of_distributions::<Normal>(args, path),
+        Family::Laplace => of_distributions::<Laplace>(args, path),
+        Family::Quantiles => of_quantiles(args, path),
+        _ => bail!("{UNKNOWN}"),
+    }
+}
+
+/// What is wrong with another family.
+pub const UNKNOWN: &str = "--family: there are maps of categorical, normal and laplace predictions and of \
+                           quantiles only; --positive --columns NAME takes a column of several labels";
+
+/// Saves a map, and tells of it.
+fn finish(
+    args: &Fit,
+    map: &mut dyn FittedMap,
+    (method, choice): (&'static str, Option<Choice>),
+    data: Data,
+) -> Result<Fitted> {
+    let rows = &args.source.rows;
+    let is_of_classes = args.family == Family::Categorical;
+    let mut guarantees = map.guarantees();
+    if is_of_classes && !rows.logits {
+        guarantees.injective = guarantees.injective_on_log_probabilities;
+    }
+    let names = (&data.class_names[..], rows.positive);
+    let mut parameters = map.named_parameters();
+    if parameters.iter().map(|p| p.values.len()).sum::<usize>() > FEW {
+        parameters.clear();
+    }
+    let fitted = Fitted {
+        map: args.output.display().to_string(),
+        method,
+        kind: map.kind(),
+        loss: key(args.loss),
+        guarantees,
+        fit: Known::or_skipped(map.report().cloned(), NOT_KNOWN),
+        parameters,
+        warnings: (data.zeros.iter().cloned())
+            .chain(warnings(map.report(), choice.as_ref(), names))
+            .collect(),
+        choice: Known::or_skipped(choice, "the map was named by --method"),
+        data,
+    };
+    finite::check(&fitted)?;
+    map.set_fitted_to(FittedTo {
+        family: Some(family(args.family, fitted.data.of.subject)),
+        logits: is_of_classes.then_some(rows.logits),
+        columns: fitted.data.columns.clone(),
+    });
+    save(map, args)?;
+    Ok(fitted)
+}
+
+/// Saves a map to the file or to standard output.
+fn save(map: &dyn FittedMap, args: &Fit) -> Result<()> {
+    let to_standard_output = is_standard_output(&args.output);
+    let path = if to_standard_output {
+        Path::new("/dev/stdout")
+    } else {
+        &args.output
+    };
+    Ok(map.save(path)?)
+}
+
+/// Parameters that a line holds.
+const FEW: usize = 6;
+
+/// The family of maps of confidences.
+pub const CORRECTNESS: &str = "correctness";
+
+/// The family that a map is of: confidences are no classes.
+pub fn family(family: Family, subject: Subject) -> String {
+    match subject {
+        Subject::Correctness => CORRECTNESS.into(),
+        _ => key(family),
+    }
+}
+
+/// What is to be kept of logits, of the logarithms of probabilities, or of distributions.
+fn kept(args: &Fit) -> Result<Option<Keep>> {
+    let Some(keep) = args.keep else {
+        return Ok(None);
+    };
+    let is_of_classes = args.family == Family::Categorical;
+    Ok(Some(match keep {
+        KeepName::Mean if is_of_classes => bail!("--keep mean: of --family normal or laplace"),
+        KeepName::Mean => Keep::Mean,
+        KeepName::Information if is_of_classes && !args.source.rows.logits => {
+            Keep::InformationOfLogProbabilities
+        }
+        KeepName::Information => Keep::Information,
+        _ if !is_of_classes => bail!("--keep {}: of --family categorical", key(keep)),
+        KeepName::Accuracy => Keep::Accuracy,
+        KeepName::Order => Keep::Order,
+    }))
+}

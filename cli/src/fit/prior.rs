@@ -1,0 +1,98 @@
+//! Correction for base rates that are known.
+
+use std::fmt;
+
+use burn::tensor::{Int, Tensor};
+use burn_calibration::{
+    distribution::Weights,
+    recalibration::{FittedMap, FittedTo, LogitMap, PriorCorrection},
+};
+use serde::Serialize;
+
+use super::save;
+use crate::{
+    args::Fit,
+    error::{Result, bail, ensure},
+    words::key,
+};
+
+/// The rates of classes that an option gives: one number is the rate of class 1 of two classes.
+fn rates(option: &[f64]) -> Vec<f64> {
+    match option {
+        [rate] => vec![1.0 - rate, *rate],
+        rates => rates.to_vec(),
+    }
+}
+
+/// What is printed of a correction without a fit.
+#[derive(Serialize)]
+pub struct Corrected {
+    map: String,
+    kind: &'static str,
+    trained_at: Vec<f64>,
+    prior: Vec<f64>,
+}
+
+/// Saves the correction for base rates that are known.
+pub fn corrected(args: &Fit) -> Result<Corrected> {
+    let mut map = PriorCorrection::new(rates(&args.trained_at), rates(&args.prior))?;
+    map.set_fitted_to(FittedTo {
+        family: Some(key(args.family)),
+        ..FittedTo::default()
+    });
+    save(&map, args)?;
+    Ok(Corrected {
+        map: args.output.display().to_string(),
+        kind: map.kind(),
+        trained_at: map.trained_at().to_vec(),
+        prior: map.prior().to_vec(),
+    })
+}
+
+impl fmt::Display for Corrected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            map,
+            kind,
+            trained_at,
+            prior,
+        } = self;
+        writeln!(f, "{kind} of {} classes, saved as {map}", prior.len())?;
+        for (class, (from, to)) in trained_at.iter().zip(prior).enumerate() {
+            writeln!(f, "class {class}: from the base rate {from} to {to}")?;
+        }
+        writeln!(
+            f,
+            "it is right where only the base rates differ: `calibration evaluate` tests what it gives"
+        )
+    }
+}
+
+/// The map, and after it the correction for the base rates of deployment, from the frequencies of the labels.
+pub fn with_prior(
+    map: LogitMap,
+    args: &Fit,
+    (labels, classes): (&Tensor<1, Int>, usize),
+    weights: &Weights,
+) -> Result<LogitMap> {
+    if args.prior.is_empty() {
+        return Ok(map);
+    }
+    let prior = rates(&args.prior);
+    ensure!(
+        prior.len() == classes,
+        "--prior: {} rates, expected {classes}, one for each class",
+        prior.len()
+    );
+    let labels: Vec<i64> = labels.to_data().iter().collect();
+    let mut frequencies = vec![0.0; classes];
+    for (row, &label) in labels.iter().enumerate() {
+        frequencies[label as usize] += weights.at(row) / weights.total(labels.len());
+    }
+    if let Some(class) = frequencies.iter().position(|&rate| rate == 0.0) {
+        bail!(
+            "--prior: class {class} has no label, so that its base rate in these data is not known, expected labels of each class"
+        );
+    }
+    Ok(PriorCorrection::of(map, frequencies, prior)?.into())
+}
