@@ -4,7 +4,7 @@ use burn::tensor::{Int, Tensor};
 use burn_calibration::{
     distribution::{AbsoluteMoments, Categorical, Geometry, Given, Predictive, Subject},
     error,
-    estimator::{Aspect, Event, Skce, Tce},
+    estimator::{Aspect, Event, JointKernel, Skce, Tce},
     hypothesis::{CalibrationTest, ExactTest, GivenTest, OmnibusOutcome},
     kernel::Kernel,
     names::{self, Name},
@@ -129,7 +129,9 @@ impl<P: Kind> Loaded<P> {
 pub type Estimates = Vec<(Name, Told<f64>)>;
 
 /// A kind of prediction of the command line.
-pub trait Kind: Reportable<Kernel: Copy + 'static> + 'static {
+pub trait Kind:
+    Reportable<Kernel: JointKernel<Self> + Copy + 'static> + Geometry + 'static
+{
     /// Counts what is predicted.
     const OUTCOMES: fn(usize) -> Outcomes;
 

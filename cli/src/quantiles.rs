@@ -12,7 +12,7 @@ use burn_calibration::{
     numbers::{percent, significant},
     score::{Interval, MeanEstimate, QuantileScore, Score, WeightedIntervalScore},
 };
-use burn_calibration_report::{ForecastSection, Report as Page};
+use burn_calibration_report::{ForecastSection, ReportBuilder};
 use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
@@ -360,9 +360,13 @@ pub fn report(args: &Report, json: bool) -> Result<()> {
     let mut inputs = Inputs::of(&args.input.predictions);
     inputs.predictions.extend(args.after.as_deref());
     let (loaded, _) = read(&inputs, &args.source)?;
-    let sets = (&loaded.sets[0], loaded.sets.get(1));
-    let options = (LEVEL, args.source.seed);
-    let page = Page::of_forecasts(&args.title, sets, &loaded.targets, options)?;
+    let mut builder = ReportBuilder::new(&loaded.sets[0], &loaded.targets)
+        .with_title(&args.title)
+        .with_seed(args.source.seed);
+    if let Some(after) = loaded.sets.get(1) {
+        builder = builder.with_after(after);
+    }
+    let page = builder.build()?;
     write_page(args, json, &page, |files| {
         finite::check(&page.before)?;
         let written = Written {
@@ -377,6 +381,3 @@ pub fn report(args: &Report, json: bool) -> Result<()> {
         object("report", &written)
     })
 }
-
-/// The level of the intervals and bands of a page.
-const LEVEL: f64 = 0.95;

@@ -4,11 +4,7 @@ use super::{
     Report, Reportable, quantile_section::QuantileOptions, reliability_section::ReliabilityOptions,
     section::Plan,
 };
-use burn_calibration::{
-    distribution::Targets,
-    error::Result,
-    estimator::{Binning, JointKernel},
-};
+use burn_calibration::{distribution::Targets, error::Result, estimator::Binning};
 
 /// Builds a [`Report`] from predictions of any kind, their targets and, optionally, recalibrated
 /// predictions of the same samples.
@@ -98,7 +94,7 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
 
     /// Sets the largest number of samples of the SKCE, by default 20,000 for classes and 2,000 for
     /// others. They are drawn at random where there are more: the cost is the square of their number. The
-    /// page says so. The omnibus test is of all samples.
+    /// page says so. The omnibus test is of all samples, and forecasts by quantiles have no SKCE.
     pub fn with_skce_samples(self, skce_samples: usize) -> Self {
         Self {
             skce_samples,
@@ -142,8 +138,7 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
                 Some(rows) => (plain.select_rows(rows), targets.select_rows(rows)),
                 None => (plain.clone(), targets.clone()),
             };
-            let usual = || P::default_joint_kernel(&observed);
-            self.kernel.unwrap_or_else(usual).fixed(&points)?
+            points.fixed_kernel(&observed, self.kernel)?
         };
         let plan = Plan {
             targets,
@@ -197,7 +192,7 @@ impl<P: Reportable<Options = ReliabilityOptions>> ReportBuilder<'_, P> {
     }
 }
 
-/// Settings of the diagrams of real numbers.
+/// Settings of the histogram of real numbers.
 impl<P: Reportable<Options = QuantileOptions>> ReportBuilder<'_, P> {
     /// Sets the number of bins of the histogram, 10 by default.
     pub fn with_bins(mut self, bins: usize) -> Self {

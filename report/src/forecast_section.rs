@@ -1,13 +1,10 @@
 use burn::tensor::Tensor;
-use maud::{Markup, html};
-use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
 use super::{
-    Change, Report, Section,
+    Change, Plan, Report, Reportable, Section,
     drawn::{Draw, Drawn},
     number::{decimals, fixed, percent, significant},
-    page::{self, figure},
     quantile_picture,
     section::Parts,
     table::{Cell, Quantity},
@@ -17,7 +14,7 @@ use burn_calibration::{
     distribution::{Predictive, QuantileForecasts},
     error::{Result, serialize_or_reason},
     estimator::regression::QuantileCoverage,
-    hypothesis::{OmnibusOutcome, OmnibusTest},
+    hypothesis::{Omnibus, OmnibusOutcome},
     names::{self, Name},
     score::{
         Improvement, Interval, IntervalScoreParts, MeanEstimate, Score, WeightedIntervalScore,
@@ -53,102 +50,39 @@ pub struct ForecastLevels {
     pub levels: Vec<f64>,
 }
 
-impl Report<ForecastSection> {
-    /// Computes the report of forecasts by quantiles, before and perhaps after a recalibration, with the level of
-    /// intervals and bands and the seed of the redraws.
-    ///
-    /// ```
-    /// use burn::tensor::{Device, Tensor};
-    /// use burn_calibration::distribution::QuantileForecasts;
-    /// use burn_calibration_report::Report;
-    ///
-    /// # fn main() -> burn_calibration::error::Result<()> {
-    /// let device = Device::default();
-    /// let quantiles = Tensor::<2>::from_floats([[1.0, 3.0, 8.0], [2.0, 5.0, 9.0]], &device);
-    /// let forecasts = QuantileForecasts::new(vec![0.1, 0.5, 0.9], quantiles)?;
-    /// let targets = Tensor::<2>::from_floats([[4.0], [4.0]], &device);
-    /// let report = Report::of_forecasts("Sales", (&forecasts, None), &targets, (0.95, 0))?;
-    /// assert!(report.to_html().contains("Are the quantiles right?"));
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// Forecasts or targets that are not valid, with the row; forecasts after at other levels; a level that is not
-    /// between 0 and 1.
-    pub fn of_forecasts(
-        title: &str,
-        (before, after): (&QuantileForecasts, Option<&QuantileForecasts>),
-        targets: &Tensor<2>,
-        (level, seed): (f64, u64),
-    ) -> Result<Self> {
-        let section = |forecasts: &QuantileForecasts| {
-            before.check_like(forecasts)?;
-            ForecastSection::new(forecasts, targets, (level, seed))
-        };
-        let score = WeightedIntervalScore;
-        let change = |after| Improvement::of(&score, before, after, targets);
-        let changes = after.map(|after| Change::of(names::WIS, change(after)));
-        Ok(Self {
-            before: section(before)?,
-            after: after.map(section).transpose()?,
-            changes: changes.into_iter().collect(),
-            title: title.into(),
-            samples: before.len(),
-            subject: ForecastLevels {
-                levels: before.levels().to_vec(),
-            },
-            level,
-            kernel: (),
-            skce_samples: before.len(),
-            seed,
-        })
+impl Reportable for QuantileForecasts {
+    type Section = ForecastSection;
+    type Subject = ForecastLevels;
+    type Kernel = ();
+    type Options = ();
+    const SKCE_SAMPLES: usize = usize::MAX;
+
+    fn fixed_kernel(&self, _targets: &Tensor<2>, _kernel: Option<()>) -> Result<()> {
+        Ok(())
     }
 
-    fn quantiles(&self) -> Markup {
-        let level = decimals(100.0 * self.level, 2);
-        let band = format!("where the whole curve of a calibrated model lies, with {level} %");
-        let [inside, outside] =
-            ["inside", "outside"].map(|side| format!("a level whose share is {side} the band"));
-        html! {
-            h2 { "Are the quantiles right?" }
-            p {
-                "Each mark is a level, and the share of targets at most at the quantile that is forecast for it. On \
-                 the dashed diagonal both are equal. A curve that is flatter than the diagonal tells of forecasts \
-                 that are too certain, a steeper one of ones that are not certain enough; one that is all below or \
-                 all above tells of a bias."
-            }
-            (page::key(&band, &inside, &outside))
-            (self.figures(("all", "All targets"), "", |section, heading, what| {
-                let diagram = &section.quantiles;
-                let title = format!("Calibration of quantiles: {what}");
-                let drawn = quantile_picture::drawn_under(diagram, heading, title);
-                let (outside, all) = (diagram.outside(), diagram.curve.points.len());
-                let caption = format!("{what}: {outside} of {all} levels outside the band.");
-                figure(&drawn, &caption, &quantile_picture::numbers(diagram, what))
-            }))
-        }
+    fn subject(&self, _targets: &Tensor<2>, (): ()) -> Result<ForecastLevels> {
+        let levels = self.levels().to_vec();
+        Ok(ForecastLevels { levels })
     }
-}
 
-impl ForecastSection {
-    fn new(
-        forecasts: &QuantileForecasts,
-        targets: &Tensor<2>,
-        (level, seed): (f64, u64),
-    ) -> Result<Self> {
-        let levels = QuantileCoverage::of_levels(forecasts, targets)?;
+    fn section(&self, plan: &Plan<Self>) -> Result<ForecastSection> {
+        let targets = plan.targets;
+        let levels = QuantileCoverage::of_levels(self, targets)?;
         let curve = QuantileCoverage::curve(&levels);
-        let mut rng = StdRng::seed_from_u64(seed);
-        Ok(Self {
-            omnibus: OmnibusTest::new().outcome(forecasts, targets, &mut rng),
-            wis: WeightedIntervalScore.mean(forecasts, targets),
-            wis_parts: WeightedIntervalScore.parts(forecasts, targets),
-            central_intervals: QuantileCoverage::of_intervals(forecasts, targets)?,
-            quantiles: QuantileDiagram::new(curve, forecasts.len(), level)?,
+        Ok(ForecastSection {
+            omnibus: plan.omnibus(Self::default_kernel(), self),
+            wis: WeightedIntervalScore.mean(self, targets),
+            wis_parts: WeightedIntervalScore.parts(self, targets),
+            central_intervals: QuantileCoverage::of_intervals(self, targets)?,
+            quantiles: QuantileDiagram::new(curve, self.len(), plan.level)?,
             levels,
         })
+    }
+
+    fn changes(&self, after: &Self, plan: &Plan<Self>) -> Vec<Change> {
+        let change = Improvement::of(&WeightedIntervalScore, self, after, plan.targets);
+        vec![Change::of(names::WIS, change)]
     }
 }
 
@@ -184,7 +118,14 @@ impl Section for ForecastSection {
         Parts {
             of: format!("by quantiles at {} levels", report.subject.levels.len()),
             sentences: report.named().iter().map(sentence).collect(),
-            diagrams: vec![report.quantiles()],
+            diagrams: vec![quantile_picture::on_page(
+                report,
+                "Each mark is a level, and the share of targets at most at the quantile that is forecast for it. On \
+                 the dashed diagonal both are equal. A curve that is flatter than the diagonal tells of forecasts \
+                 that are too certain, a steeper one of ones that are not certain enough; one that is all below or \
+                 all above tells of a bias.",
+                |section| &section.quantiles,
+            )],
             method: format!(
                 "of independent samples. A target that equals a quantile, as of counts, is covered or not, whichever \
                  brings the share nearer to the level. Band of the diagram: ± {} (Dvoretzky, Kiefer, Wolfowitz; \

@@ -9,8 +9,7 @@
 //!
 //! One [`ReportBuilder`] takes predictions of every kind. The kind decides what the page shows: a
 //! [`ReliabilitySection`] for classes, and a [`QuantileSection`] with a [`PitDiagram`] and a
-//! [`QuantileDiagram`] for predictions over real vectors. [`Report::of_forecasts`] is of forecasts by quantiles, with a
-//! [`ForecastSection`].
+//! [`QuantileDiagram`] for predictions over real vectors, and a [`ForecastSection`] for forecasts by quantiles.
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};

@@ -1,9 +1,11 @@
-use maud::Markup;
+use maud::{Markup, html};
 
 use super::{
+    Report, Section,
     drawn::{Draw, Drawn},
     frame::{Frame, single_plot},
     number::{decimals, fixed, whole},
+    page::{self, figure},
     svg::{Paint, Pen, area, mark},
     table,
 };
@@ -33,6 +35,30 @@ pub(super) fn drawn_under(diagram: &QuantileDiagram, heading: &str, title: Strin
         }),
         title,
         description: description(diagram),
+    }
+}
+
+/// The diagrams of a page, under a paragraph on what they show.
+pub(super) fn on_page<S: Section>(
+    report: &Report<S>,
+    paragraph: &str,
+    diagram: impl Fn(&S) -> &QuantileDiagram,
+) -> Markup {
+    let level = decimals(100.0 * report.level, 2);
+    let band = format!("where the whole curve of a calibrated model lies, with {level} %");
+    let [inside, outside] =
+        ["inside", "outside"].map(|side| format!("a level whose share is {side} the band"));
+    html! {
+        h2 { "Are the quantiles right?" }
+        p { (paragraph) }
+        (page::key(&band, &inside, &outside))
+        (report.figures(("all", "All targets"), "", |section, heading, what| {
+            let diagram = diagram(section);
+            let title = format!("Calibration of quantiles: {what}");
+            let (outside, all) = (diagram.outside(), diagram.curve.points.len());
+            let caption = format!("{what}: {outside} of {all} levels outside the band.");
+            figure(&drawn_under(diagram, heading, title), &caption, &numbers(diagram, what))
+        }))
     }
 }
 

@@ -16,7 +16,10 @@ use burn_calibration::{
     diagram::{PitDiagram, QuantileDiagram},
     distribution::{Geometry, Marginals},
     error::{Result, serialize_or_reason},
-    estimator::regression::{IntervalCoverage, Pit, QuantileCalibration, Sharpness},
+    estimator::{
+        JointKernel,
+        regression::{IntervalCoverage, Pit, QuantileCalibration, Sharpness},
+    },
     hypothesis::OmnibusOutcome,
     kernel::{RealKernel, RealProfile, TargetKernel, TensorKernel},
     names,
@@ -136,8 +139,13 @@ where
     type Options = QuantileOptions;
     const SKCE_SAMPLES: usize = 2_000;
 
-    fn default_joint_kernel(targets: &Tensor<2>) -> TensorKernel<RealKernel> {
-        TensorKernel::wasserstein(RealKernel::gaussian(1.0).with_median_of(targets))
+    fn fixed_kernel(
+        &self,
+        targets: &Tensor<2>,
+        kernel: Option<Self::Kernel>,
+    ) -> Result<Self::Kernel> {
+        let usual = || TensorKernel::wasserstein(RealKernel::gaussian(1.0).with_median_of(targets));
+        kernel.unwrap_or_else(usual).fixed(self)
     }
 
     fn subject(&self, targets: &Tensor<2>, options: QuantileOptions) -> Result<Coordinates> {
@@ -240,7 +248,20 @@ impl Section for QuantileSection {
         Parts {
             of,
             sentences: report.named().iter().map(sentence).collect(),
-            diagrams: vec![report.transforms(), report.quantiles()],
+            diagrams: vec![
+                report.transforms(),
+                quantile_picture::on_page(
+                    report,
+                    &format!(
+                        "Each mark is a level, and the share of targets at most at the quantile that is predicted \
+                         for it. On the dashed diagonal both are equal. A curve that is flatter than the diagonal in \
+                         the middle tells of predictions that are too certain, a steeper one of ones that are not \
+                         certain enough; one that is all below or all above tells of a bias.{}",
+                        report.pooled()
+                    ),
+                    |section| &section.quantiles,
+                ),
+            ],
             method: format!(
                 "of the SKCE approximate. Histogram: {} bins of equal width; where a predicted \
                  distribution has steps, as of counts and of draws, the transform is randomised, and a \
@@ -315,31 +336,6 @@ impl Report<QuantileSection> {
                 let (outside, all) = (pit.outside(), pit.counts.len());
                 let caption = format!("{what}: {outside} of {all} bars outside the band.");
                 figure(&drawn, &caption, &pit_picture::numbers(pit, what))
-            }))
-        }
-    }
-
-    fn quantiles(&self) -> Markup {
-        let level = decimals(100.0 * self.level, 2);
-        let band = format!("where the whole curve of a calibrated model lies, with {level} %");
-        let [inside, outside] =
-            ["inside", "outside"].map(|side| format!("a level whose share is {side} the band"));
-        html! {
-            h2 { "Are the quantiles right?" }
-            p {
-                "Each mark is a level, and the share of targets at most at the quantile that is predicted for \
-                 it. On the dashed diagonal both are equal. A curve that is flatter than the diagonal in the \
-                 middle tells of predictions that are too certain, a steeper one of ones that are not certain \
-                 enough; one that is all below or all above tells of a bias." (self.pooled())
-            }
-            (page::key(&band, &inside, &outside))
-            (self.figures(("all", "All targets"), "", |section, heading, what| {
-                let diagram = &section.quantiles;
-                let title = format!("Calibration of quantiles: {what}");
-                let drawn = quantile_picture::drawn_under(diagram, heading, title);
-                let (outside, all) = (diagram.outside(), diagram.curve.points.len());
-                let caption = format!("{what}: {outside} of {all} levels outside the band.");
-                figure(&drawn, &caption, &quantile_picture::numbers(diagram, what))
             }))
         }
     }

@@ -15,7 +15,7 @@ use burn_calibration::{
     diagram::{CorpDiagram, CorpReliability, Reliability, ReliabilityDiagram},
     distribution::{Categorical, Predictive, Subject},
     error::{Result, checks::check_parameter, serialize_or_infinite, serialize_or_reason},
-    estimator::{Binning, Estimator, Event, KolmogorovSmirnov, Tce, TceForm},
+    estimator::{Binning, Estimator, Event, JointKernel, KolmogorovSmirnov, Tce, TceForm},
     hypothesis::OmnibusOutcome,
     kernel::Kernel,
     names::{self, Name},
@@ -124,8 +124,8 @@ impl Reportable for Categorical {
     type Options = ReliabilityOptions;
     const SKCE_SAMPLES: usize = 20_000;
 
-    fn default_joint_kernel(_labels: &Tensor<1, Int>) -> Kernel {
-        Kernel::exponential()
+    fn fixed_kernel(&self, _labels: &Tensor<1, Int>, kernel: Option<Kernel>) -> Result<Kernel> {
+        JointKernel::fixed(&kernel.unwrap_or(Kernel::exponential()), self)
     }
 
     fn subject(&self, labels: &Tensor<1, Int>, options: ReliabilityOptions) -> Result<Classes> {

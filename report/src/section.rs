@@ -22,22 +22,32 @@ use burn_calibration::{
 /// what a page shows.
 ///
 /// It is implemented for [`Categorical`](burn_calibration::distribution::Categorical), whose section is a
-/// [`ReliabilitySection`](super::ReliabilitySection), and for all that is [`Scored`], whose section is
-/// a [`QuantileSection`](super::QuantileSection).
-pub trait Reportable: Omnibus + Geometry {
+/// [`ReliabilitySection`](super::ReliabilitySection), for all that is [`Scored`], whose section is
+/// a [`QuantileSection`](super::QuantileSection), and for
+/// [`QuantileForecasts`](burn_calibration::distribution::QuantileForecasts), whose section is a
+/// [`ForecastSection`](super::ForecastSection).
+pub trait Reportable: Omnibus {
     /// The numbers and diagrams of one set of predictions.
     type Section: Section<Subject = Self::Subject, Kernel = Self::Kernel>;
     /// The description of the targets and of the diagrams.
     type Subject: Clone + Debug;
-    /// The kernel of the SKCE.
-    type Kernel: JointKernel<Self>;
+    /// The kernel of the SKCE; `()` of predictions without distances, which have none.
+    type Kernel: Clone + Debug;
     /// The settings of the diagrams.
     type Options: Clone + Debug + Default;
     /// The largest number of samples of the SKCE, unless another is asked for.
     const SKCE_SAMPLES: usize;
 
-    /// The kernel of the SKCE, unless another is asked for.
-    fn default_joint_kernel(targets: &Self::Targets) -> Self::Kernel;
+    /// The kernel of the SKCE that is asked for, or else the usual one, with the bandwidth fixed at these samples.
+    ///
+    /// # Errors
+    ///
+    /// Parameters of the kernel that are not valid.
+    fn fixed_kernel(
+        &self,
+        targets: &Self::Targets,
+        kernel: Option<Self::Kernel>,
+    ) -> Result<Self::Kernel>;
 
     /// Describes the targets and the diagrams.
     ///
@@ -180,7 +190,11 @@ impl<P: Reportable> Plan<'_, P> {
     }
 
     /// The SKCE of its samples with its confidence interval.
-    pub(super) fn skce(&self, predictions: &P) -> Result<Interval> {
+    pub(super) fn skce(&self, predictions: &P) -> Result<Interval>
+    where
+        P: Geometry,
+        P::Kernel: JointKernel<P>,
+    {
         let skce = Skce::unbiased(self.kernel.clone());
         let size = match self.rows {
             None => skce.size(predictions, self.targets),

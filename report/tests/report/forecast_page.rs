@@ -1,5 +1,5 @@
 use burn_calibration::estimator::regression::QuantileCoverage;
-use burn_calibration_report::Report;
+use burn_calibration_report::ReportBuilder;
 
 use crate::data::*;
 use crate::support::{all, parsed};
@@ -17,7 +17,8 @@ fn numbers_are_those_of_the_estimators() {
     let levels = [0.25, 0.5, 0.75];
     let (before, y) = forecasts(40, &[18.0, 20.0, 22.0], &levels);
     let (after, _) = forecasts(40, &[10.0, 20.0, 31.0], &levels);
-    let report = Report::of_forecasts("Sales", (&before, Some(&after)), &y, (0.95, 0)).unwrap();
+    let report = ReportBuilder::new(&before, &y).with_after(&after);
+    let report = report.with_title("Sales").build().unwrap();
     let section = report.after.as_ref().unwrap();
     assert_eq!(section.wis, WeightedIntervalScore.mean(&after, &y));
     assert_eq!(section.wis_parts, WeightedIntervalScore.parts(&after, &y));
@@ -64,9 +65,8 @@ fn degenerate_forecasts() {
         (2, &[0.0, 9.0], &[0.3, 0.5]),
     ] {
         let (p, y) = forecasts(n, row, levels);
-        let page = Report::of_forecasts("", (&p, None), &y, (0.9, 1))
-            .unwrap()
-            .to_html();
+        let report = ReportBuilder::new(&p, &y).with_level(0.9).build();
+        let page = report.unwrap().to_html();
         parsed(&page);
         for garbage in ["NaN", "inf<", "inf ", "∞"] {
             assert!(!page.contains(garbage), "{garbage} in\n{page}");
@@ -74,7 +74,8 @@ fn degenerate_forecasts() {
     }
     let (p, y) = forecasts(4, &[2.0], &[0.5]);
     let (other, _) = forecasts(4, &[2.0], &[0.4]);
-    let error = Report::of_forecasts("", (&p, Some(&other)), &y, (0.9, 1)).unwrap_err();
+    let report = ReportBuilder::new(&p, &y);
+    let error = report.clone().with_after(&other).build().unwrap_err();
     contains(&error, "the quantiles are at the levels [0.5] and at [0.4]");
-    assert!(Report::of_forecasts("", (&p, None), &y, (1.0, 1)).is_err());
+    assert!(report.with_level(1.0).build().is_err());
 }
