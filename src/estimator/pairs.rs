@@ -4,13 +4,15 @@
 //! What differs between kinds of prediction is how the inner products of residuals are computed, the
 //! [`Road`]. It is chosen once, when the statistic is made.
 
+mod weights;
+
 use std::{cell::OnceCell, ops::Range};
 
 use burn::tensor::Tensor;
 
 use super::{SkceForm, road::Road, skce::mean};
 use crate::{
-    distribution::{Geometry, Predictive, Targets, Weights, in_batches, residuals},
+    distribution::{Geometry, Predictive, Targets, in_batches, residuals},
     error::{Error, Result},
     host::{is_host, to_scalar, to_vec},
     kernel::{Bandwidth, Kernel, TargetKernel},
@@ -66,56 +68,6 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
             computation,
             weights: None,
         }
-    }
-
-    /// The matrix of `w_i w_j h_ij`, whose means are over `w_i w_j`. Rows of residuals are multiplied by the weights.
-    pub(crate) fn weighted(self, weights: &Weights) -> Self {
-        let column = weights.column(&self.predictions.parameter());
-        self.weighted_by(column)
-    }
-
-    /// As [`weighted`](Self::weighted), by a column on the device, `[n, 1]`.
-    pub(crate) fn weighted_by(self, weights: Option<Tensor<2>>) -> Self {
-        let Some(weights) = weights else {
-            return self;
-        };
-        let road = match self.road {
-            Road::Dense => None,
-            _ => {
-                let sets = std::slice::from_ref(&self.targets);
-                self.on_targets.residual_features(&self.predictions, sets)
-            }
-        };
-        let rows = road.and_then(|rows| rows.into_iter().next());
-        Self {
-            road: rows.map_or(Road::Dense, |rows| Road::Rows(rows * weights.clone())),
-            weights: Some(weights),
-            ..self
-        }
-    }
-
-    /// `w_i w_j` between samples in batches, `[batches, n, k]`, where they are not in the rows of residuals.
-    fn weights_of_pairs(&self, ranges: [Range<usize>; 2], batches: usize) -> Option<Tensor<3>> {
-        let weights = self.weights.as_ref();
-        let weights = weights.filter(|_| matches!(self.road, Road::Dense))?;
-        let [rows, columns] = ranges.map(|at| in_batches(weights.clone().slice(at), batches));
-        Some(rows.matmul(columns.transpose()))
-    }
-
-    /// The weight of all pairs of a form over their number, `[1]`.
-    fn share(&self, form: SkceForm) -> Option<Tensor<1>> {
-        let weights = self.weights.clone()?;
-        let size = form.block_size(self.samples())?;
-        let share = if form == SkceForm::Biased {
-            weights.mean().square()
-        } else {
-            let blocks = self.samples() / size;
-            let weights = weights.slice(0..blocks * size).reshape([blocks, size]);
-            let pairs = weights.clone().sum_dim(1).square() - weights.square().sum_dim(1);
-            pairs.sum() * ((blocks * size * (size - 1)) as f64).recip()
-        };
-        let none = share.clone().equal_elem(0.0);
-        Some(share.mask_fill(none, 1.0))
     }
 
     /// The number `n` of samples.
@@ -396,38 +348,6 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
         all - to_scalar(self.diagonal().square().sum())
     }
 
-    /// Values whose mean is the unbiased SKCE, and whose sampling error is that of their mean: the block estimates,
-    /// or the pseudo-values of the jackknife, `n U − (n−1) U_(−i) = (2 r_i − n U)/(n − 2)` for row sums `r` of at
-    /// least three samples.
-    pub(crate) fn unbiased_values(&self, form: SkceForm) -> (Vec<f64>, Weights) {
-        let weights = Weights::of(self.weights.clone());
-        if let SkceForm::Block(size) = form {
-            let values = self.block_estimates(size);
-            return if weights.are_given() {
-                of_blocks(&values, &weights, size)
-            } else {
-                (values, weights)
-            };
-        }
-        let (sums, n) = (self.row_sums(), self.samples());
-        if !weights.are_given() {
-            let n = n as f64;
-            let estimate = sums.iter().sum::<f64>() / (n * (n - 1.0));
-            let value = |r: &f64| (2.0 * r - n * estimate) / (n - 2.0);
-            return (sums.iter().map(value).collect(), weights);
-        }
-        // U + 2 (r_i − (W − w_i) U)/(W − 2 Σw²/W) with r_i = Σ_j w_j h_ij, whose weighted mean is U
-        let total = weights.total(n);
-        let estimate = sums.iter().sum::<f64>() / weights.pairs(n);
-        let scale = total - 2.0 * weights.squares(n) / total;
-        let value =
-            |(sum, w): (&f64, f64)| estimate + 2.0 * (sum / w - (total - w) * estimate) / scale;
-        (
-            sums.iter().zip(weights.all(n)).map(value).collect(),
-            weights,
-        )
-    }
-
     /// `Σ_j h_ij` for each `i` but `j = i`, in tiles.
     pub fn row_sums(&self) -> Vec<f64> {
         let mut sums: Vec<f64> = to_vec(self.diagonal()).iter().map(|h| -h).collect();
@@ -449,23 +369,6 @@ const AT_ONCE: usize = 1 << 22;
 const RESIDUALS: usize = 1 << 19;
 /// Pairs whose `h` is held at once.
 const BATCH: usize = 1 << 18;
-
-/// The weighted means within blocks of their sums of `w_i w_j h_ij` over the number of pairs, and the weights of the
-/// blocks.
-fn of_blocks(sums: &[f64], weights: &Weights, size: usize) -> (Vec<f64>, Weights) {
-    let pairs = (size * (size - 1)) as f64;
-    let share = |block: usize| {
-        let weights = || (block * size..(block + 1) * size).map(|row| weights.at(row));
-        let (total, squares) = (
-            weights().sum::<f64>(),
-            weights().map(|w| w * w).sum::<f64>(),
-        );
-        (total * total - squares) / pairs
-    };
-    let shares: Vec<f64> = (0..sums.len()).map(share).collect();
-    let means = sums.iter().zip(&shares).map(|(sum, share)| sum / share);
-    (means.collect(), Weights::new(&shares))
-}
 
 fn slice_normal(samples: &NormalSamples, rows: Range<usize>) -> NormalSamples {
     let part = |x: &Tensor<2>| x.clone().slice(rows.clone());
