@@ -36,7 +36,6 @@ pub(super) fn consistency_band(probabilities: &[f64], level: f64) -> (f64, f64) 
     )
 }
 
-/// Masses below this are dropped, at both ends and at each step: of a million samples together
 /// The same for a weighted frequency: order statistics of redraws, outside which that of a calibrated model lies with
 /// probability `1 − level` or less.
 pub(super) fn weighted_band(probabilities: &[f64], weights: &[f64], level: f64) -> (f64, f64) {
@@ -48,17 +47,23 @@ pub(super) fn weighted_band(probabilities: &[f64], weights: &[f64], level: f64) 
         hits.map(|(_, weight)| weight).sum::<f64>() / total
     };
     let mut drawn: Vec<f64> = (0..REDRAWS).map(&mut frequency).collect();
-    drawn.sort_by(f64::total_cmp);
-    // P(T < k-th smallest of R redraws) ≤ k/(R + 1) for T like them
-    match (0.5 * (1.0 - level) * (REDRAWS + 1) as f64 + 1e-9).floor() as usize {
-        0 => (0.0, 1.0),
-        k => (drawn[k - 1], drawn[REDRAWS - k]),
-    }
+    band_of_redraws(&mut drawn, level)
 }
 
 const REDRAWS: usize = 1999;
 
-/// less than 10⁻¹¹.
+/// The band of a frequency by those of redraws: order statistics, as `P(T < k-th smallest of R redraws) ≤ k/(R + 1)` for
+/// `T` like them. All frequencies where the redraws are too few for the level.
+pub(super) fn band_of_redraws(drawn: &mut [f64], level: f64) -> (f64, f64) {
+    drawn.sort_by(f64::total_cmp);
+    let redraws = drawn.len();
+    match (0.5 * (1.0 - level) * (redraws + 1) as f64 + 1e-9).floor() as usize {
+        0 => (0.0, 1.0),
+        k => (drawn[k - 1], drawn[redraws - k]),
+    }
+}
+
+/// Masses below this are dropped, at both ends and at each step: of a million samples together less than 10⁻¹¹.
 const NEGLIGIBLE: f64 = 1e-18;
 
 /// The distribution of the number of successes: the smallest number that is held, and the

@@ -2,7 +2,7 @@ use burn::tensor::{Int, Tensor};
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
-use super::band::check_level;
+use super::band::{band_of_redraws, check_level};
 use crate::{
     distribution::{Categorical, Predictive, Weights},
     error::{Result, check_count},
@@ -115,18 +115,11 @@ impl CorpReliability {
             regression((groups, weights), &points, &mut rng)
         };
         let drawn: Vec<Vec<f64>> = parallel::map(seeds.len(), &regressed);
-        // P(T < k-th smallest of R redraws) ≤ k/(R + 1) for T like them
-        let outside = 0.5 * (1.0 - self.level);
-        let k = (outside * (self.redraws + 1) as f64 + 1e-9).floor() as usize;
         let point = |(at, &group): (usize, &usize)| {
             let mut values: Vec<f64> = drawn.iter().map(|values| values[at]).collect();
-            values.sort_by(f64::total_cmp);
             CorpBand {
                 probability: groups[group].0,
-                band: match k {
-                    0 => (0.0, 1.0),
-                    k => (values[k - 1], values[self.redraws - k]),
-                },
+                band: band_of_redraws(&mut values, self.level),
             }
         };
         points.iter().enumerate().map(point).collect()
