@@ -20,6 +20,16 @@ pub struct Interval {
 }
 
 impl Interval {
+    /// The interval of a level, from its lower and its upper end.
+    pub(crate) fn new(estimate: f64, (lower, upper): (f64, f64), level: f64) -> Self {
+        Self {
+            estimate,
+            lower,
+            upper,
+            level,
+        }
+    }
+
     /// The lower and the upper end.
     pub fn ends(&self) -> (f64, f64) {
         (self.lower, self.upper)

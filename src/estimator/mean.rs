@@ -123,19 +123,14 @@ impl MeanEstimate {
     /// A level that is not between 0 and 1.
     pub fn interval(&self, level: f64) -> Result<Interval> {
         check_level(level)?;
-        let (lower, upper) = if self.effective < 2.0 {
+        let ends = if self.effective < 2.0 {
             (f64::NEG_INFINITY, f64::INFINITY)
         } else {
             let quantile = student::upper_quantile(0.5 * (1.0 - level), self.freedom());
             let half = quantile * self.standard_error;
             (self.estimate - half, self.estimate + half)
         };
-        Ok(Interval {
-            estimate: self.estimate,
-            lower,
-            upper,
-            level,
-        })
+        Ok(Interval::new(self.estimate, ends, level))
     }
 
     /// The two-sided p-value of the hypothesis that the expectation is 0, by the t-test that

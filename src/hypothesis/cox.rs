@@ -97,12 +97,8 @@ impl Coefficient {
         check_level(level)?;
         let quantile = Normal::standard().inverse_cdf(0.5 * (1.0 + level));
         let half = quantile * self.standard_error;
-        Ok(Interval {
-            estimate: self.estimate,
-            lower: self.estimate - half,
-            upper: self.estimate + half,
-            level,
-        })
+        let ends = (self.estimate - half, self.estimate + half);
+        Ok(Interval::new(self.estimate, ends, level))
     }
 }
 

@@ -110,12 +110,9 @@ impl BoundedMean {
     ///
     /// A level that is not between 0 and 1.
     pub fn interval(&self, level: f64) -> Result<Interval> {
-        Ok(Interval {
-            estimate: self.estimate(),
-            lower: self.lower_limit(level)?,
-            upper: self.quantile(self.greatest, normal_quantile(level)),
-            level,
-        })
+        let lower = self.lower_limit(level)?;
+        let upper = self.quantile(self.greatest, normal_quantile(level));
+        Ok(Interval::new(self.estimate(), (lower, upper), level))
     }
 
     /// The lower end of the [two-sided interval](Self::interval).

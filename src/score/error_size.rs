@@ -87,14 +87,28 @@ pub(super) struct Frequency {
     pub of_event: [BoundedMean; 2],
 }
 
-impl Frequency {
-    pub fn new(promised: f64, occurred: Vec<f64>, weights: &Weights) -> Self {
+impl SizeLaw {
+    /// That of a promised frequency less the frequency of occurrences, each of them in whole if `of_events`.
+    pub fn of_frequency(
+        promised: f64,
+        occurred: Vec<f64>,
+        weights: &Weights,
+        of_events: bool,
+    ) -> Self {
+        if !weights.are_given() {
+            return Self::Count(Count {
+                promised,
+                successes: occurred.iter().sum(),
+                trials: occurred.len() as f64,
+                of_events,
+            });
+        }
         let others = occurred.iter().map(|c| 1.0 - c).collect();
         let mean = |terms| BoundedMean::new(terms, 0.0, 1.0).with_weights(weights.clone());
-        Self {
+        Self::Frequency(Frequency {
             promised,
             of_event: [mean(occurred), mean(others)],
-        }
+        })
     }
 }
 
@@ -129,7 +143,7 @@ impl ErrorSize {
     /// A level that is not between 0 and 1; too few wrong labels, of the SKCE of classes.
     pub fn interval(&self, level: f64) -> Result<Interval> {
         self.check_errors()?;
-        let (lower, upper) = match &self.law {
+        let ends = match &self.law {
             SizeLaw::Mean(mean) => {
                 let (lower, upper) = mean.interval(level)?.ends();
                 (lower.max(0.0), upper.max(upper - mean.estimate))
@@ -149,12 +163,7 @@ impl ErrorSize {
                 (law.promised - most, law.promised - least)
             }
         };
-        Ok(Interval {
-            estimate: self.estimate,
-            lower,
-            upper,
-            level,
-        })
+        Ok(Interval::new(self.estimate, ends, level))
     }
 
     /// Tells whether the interval is proved to be at least of its level at every sample size.

@@ -73,12 +73,8 @@ impl ObservedExpected {
         let occurred = outcomes.pairs().map(|(_, c)| c).collect();
         let frequency = BoundedMean::new(occurred, 0.0, 1.0).with_weights(outcomes.weights);
         let interval = frequency.interval(level)?;
-        Ok(Interval {
-            estimate: interval.estimate / expected,
-            lower: interval.lower / expected,
-            upper: interval.upper / expected,
-            level,
-        })
+        let ends = (interval.lower / expected, interval.upper / expected);
+        Ok(Interval::new(interval.estimate / expected, ends, level))
     }
 
     /// The ratio with the interval of Clopper and Pearson (1934) for the frequency, divided by the mean
@@ -93,12 +89,8 @@ impl ObservedExpected {
         check_expected(self.expected)?;
         let (events, n) = (self.observed as f64, self.samples as f64);
         let (least, most) = clopper_pearson(events, n, level);
-        Ok(Interval {
-            estimate: events / self.expected,
-            lower: least * n / self.expected,
-            upper: most * n / self.expected,
-            level,
-        })
+        let ends = (least * n / self.expected, most * n / self.expected);
+        Ok(Interval::new(events / self.expected, ends, level))
     }
 }
 

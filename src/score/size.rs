@@ -2,7 +2,7 @@ use burn::tensor::{Int, Tensor};
 
 use super::{
     ErrorSize, MeanEstimate,
-    error_size::{Count, FEWEST_ERRORS, Frequency, QuadraticSize, SizeLaw},
+    error_size::{FEWEST_ERRORS, QuadraticSize, SizeLaw},
 };
 use crate::{
     distribution::{Categorical, Geometry, Marginals, Predictive},
@@ -209,18 +209,9 @@ pub struct Overconfidence {
 impl Quantify for Overconfidence {
     fn size(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<ErrorSize> {
         let outcomes = self.event.weighted_outcomes(predictions, labels)?;
-        if outcomes.weights.are_given() {
-            let (promised, occurred) = (outcomes.mean(|r, _| r), outcomes.pairs().map(|(_, c)| c));
-            let law = Frequency::new(promised, occurred.collect(), &outcomes.weights);
-            return Ok(ErrorSize::of(SizeLaw::Frequency(law)));
-        }
-        let trials = outcomes.samples() as f64;
-        Ok(ErrorSize::of(SizeLaw::Count(Count {
-            promised: outcomes.probability.iter().sum::<f64>() / trials,
-            successes: outcomes.occurred.iter().sum::<i64>() as f64,
-            trials,
-            of_events: true,
-        })))
+        let (promised, occurred) = (outcomes.mean(|r, _| r), outcomes.pairs().map(|(_, c)| c));
+        let law = SizeLaw::of_frequency(promised, occurred.collect(), &outcomes.weights, true);
+        Ok(ErrorSize::of(law))
     }
 }
 
@@ -248,16 +239,9 @@ impl<P: Marginals> Quantify<P> for IntervalOverconfidence {
     fn size(&self, predictions: &P, targets: &Tensor<2>) -> Result<ErrorSize> {
         let (predictions, weights) = &predictions.parted();
         let covered = IntervalCoverage::new(self.coverage).each(predictions, targets)?;
-        if weights.are_given() {
-            let law = Frequency::new(self.coverage, covered, weights);
-            return Ok(ErrorSize::of(SizeLaw::Frequency(law)));
-        }
         let is_event = |&share: &f64| share == 0.0 || share == 1.0;
-        Ok(ErrorSize::of(SizeLaw::Count(Count {
-            promised: self.coverage,
-            successes: covered.iter().sum(),
-            trials: predictions.len() as f64,
-            of_events: predictions.dimensions() == 1 && covered.iter().all(is_event),
-        })))
+        let of_events = predictions.dimensions() == 1 && covered.iter().all(is_event);
+        let law = SizeLaw::of_frequency(self.coverage, covered, weights, of_events);
+        Ok(ErrorSize::of(law))
     }
 }

@@ -78,12 +78,7 @@ impl QuantileCoverage {
         let n = self.samples as f64;
         let [inside, covered] =
             [self.inside, self.covered].map(|share| clopper_pearson((share * n).round(), n, level));
-        Ok(Interval {
-            estimate: self.estimate,
-            lower: inside.0,
-            upper: covered.1,
-            level,
-        })
+        Ok(Interval::new(self.estimate, (inside.0, covered.1), level))
     }
 
     fn of(
