@@ -320,7 +320,7 @@ pub trait Predictive: Clone + Debug {
     /// Puts the observed targets among the draws by which predictions are known, those of
     /// [`Samples`](super::Samples), and gives the weight of a target there. The target of a calibrated model is
     /// one more draw from the same distribution, so that among all of them it is any one: tests redraw it
-    /// from there. None where a prediction is a distribution that is known.
+    /// from there. Weights of the samples stay. None where a prediction is a distribution that is known.
     fn pooled(&self, targets: &Self::Targets) -> Option<(Self, f64)> {
         let _ = targets;
         None

@@ -179,7 +179,11 @@ impl Predictive for Samples {
         let [n, s, d] = self.draws.dims();
         let targets = targets.clone().to_device(&self.device());
         let draws = Tensor::cat(vec![self.draws(), targets.reshape([n, 1, d])], 1);
-        Some((Self::new(draws), ((s + 1) as f64).recip()))
+        let pooled = Self {
+            draws,
+            ..self.clone()
+        };
+        Some((pooled, ((s + 1) as f64).recip()))
     }
 
     fn sampler(&self) -> Sampler<Self> {

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{Omnibus, OmnibusOutcome, OmnibusTest, holm, p_value::Probability};
 use crate::{
     distribution::Targets,
-    error::{Error, Result, check_count},
+    error::{Error, Result, check_count, check_values},
     kernel::Kernel,
     numbers::significant,
 };
@@ -56,16 +56,8 @@ impl Group {
         if values.is_empty() {
             return Ok(Vec::new());
         }
-        if let Some(row) = values.iter().position(|value| !value.is_finite()) {
-            return Err(Error::Value {
-                row,
-                column: "column",
-                at: 0,
-                what: "the conditioning variable",
-                value: values[row],
-                expected: "a finite number",
-            });
-        }
+        let finite = (f64::is_finite, "a finite number");
+        check_values(values, (1, "column"), "the conditioning variable", finite)?;
         let mut sorted = values.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
         let last = |group: usize| sorted[(values.len() * group).div_ceil(groups) - 1];

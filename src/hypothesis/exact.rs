@@ -88,9 +88,7 @@ impl<P: Predictive, S: Statistic<P>> CalibrationTest<P> for ExactTest<S> {
         plain.check()?;
         let observed = plain.checked_targets(targets)?;
         let estimate = self.statistic.reported(predictions, targets)?;
-        let weighted = |p: P| p.with_sample_weights(predictions.sample_weights());
-        let pooled = plain.pooled(targets);
-        let pooled = pooled.and_then(|(pooled, weight)| Some((weighted(pooled)?, weight)));
+        let pooled = predictions.pooled(targets);
         let all = pooled.as_ref().map_or(predictions, |(pooled, _)| pooled);
         let evaluators = [self.statistic.evaluator(all)?];
         let mut engine = Engine::new(all, &observed, &evaluators)?;

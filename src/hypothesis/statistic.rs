@@ -8,8 +8,8 @@ use crate::{
     distribution::{Categorical, Geometry, Marginals, Predictive},
     error::Result,
     estimator::{
-        Aspect, Bin, Cwce, Ece, Estimator, EventBin, JointKernel, KolmogorovSmirnov, Mce, Mmce,
-        Skce, SkceForm, SmoothEce, Tce,
+        Aspect, Bin, Cwce, Discrepancy, Ece, Estimator, EventBin, JointKernel, KolmogorovSmirnov,
+        Mce, Mmce, Skce, SkceForm, SmoothEce, Tce,
         regression::{Ence, IntervalCoverage, Pinball, QuantileCalibration},
     },
     kernel::{Kernel, TargetKernel, TensorKernel},
@@ -142,29 +142,29 @@ impl Statistic for Mmce {
 /// Updates each bin by the labels that a set changes, for an event.
 impl Statistic for Ece {
     fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<EvaluatorOf<'a>> {
-        match self.aspect {
-            Aspect::Vector => one_by_one(self, predictions),
-            Aspect::Event(event) => {
-                let error = |bins: &[EventBin]| self.discrepancy.expected(&binary(bins));
-                let evaluator = binned_error(predictions, event, self.binning, error)?;
-                Ok(Box::new(evaluator))
-            }
-        }
+        of_event_bins(self, (self, Discrepancy::expected), predictions)
     }
 }
 
 /// Updates bins as [`Ece`] does.
 impl Statistic for Mce {
     fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<EvaluatorOf<'a>> {
-        match self.ece.aspect {
-            Aspect::Vector => one_by_one(self, predictions),
-            Aspect::Event(event) => {
-                let error = |bins: &[EventBin]| self.ece.discrepancy.greatest(&binary(bins));
-                let evaluator = binned_error(predictions, event, self.ece.binning, error)?;
-                Ok(Box::new(evaluator))
-            }
-        }
+        of_event_bins(self, (&self.ece, Discrepancy::greatest), predictions)
     }
+}
+
+/// The discrepancies of the bins of an event, summed up in some way; of the whole prediction one set after another.
+fn of_event_bins<'a>(
+    statistic: &'a impl Statistic,
+    (ece, sum): (&'a Ece, fn(Discrepancy, &[Bin]) -> f64),
+    predictions: &'a Categorical,
+) -> Result<EvaluatorOf<'a>> {
+    let Aspect::Event(event) = ece.aspect else {
+        return one_by_one(statistic, predictions);
+    };
+    let error = move |bins: &[EventBin]| sum(ece.discrepancy, &binary(bins));
+    let evaluator = binned_error(predictions, event, ece.binning, error)?;
+    Ok(Box::new(evaluator))
 }
 
 /// Bins of an event as those of two classes.

@@ -1,6 +1,6 @@
 //! Cholesky factors of symmetric positive semi-definite matrices.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_values};
 
 /// Relative to the largest entry of the matrix.
 pub(super) const TOLERANCE: f64 = 1e-9;
@@ -25,17 +25,10 @@ pub(super) fn check_symmetric(matrix: &[Vec<f64>]) -> Result<()> {
                 ),
             });
         }
-        if let Some(class) = entries.iter().position(|entry| !entry.is_finite()) {
-            return Err(Error::Value {
-                row,
-                column: "class",
-                at: class,
-                what: "the entry of the kernel matrix",
-                value: entries[class],
-                expected: "a finite number",
-            });
-        }
     }
+    let finite = (f64::is_finite, "a finite number");
+    let what = "the entry of the kernel matrix";
+    check_values(&matrix.concat(), (size, "class"), what, finite)?;
     let tolerance = TOLERANCE * largest(matrix);
     let below = (0..size).flat_map(|row| (0..row).map(move |column| (row, column)));
     for (row, column) in below {

@@ -34,7 +34,9 @@ pub trait Omnibus: Predictive {
     ) -> Result<OmnibusPlan<'a, RedrawnBy<Self>>>;
 
     /// The kernel on predictions of the SKCE.
-    fn default_kernel() -> Kernel;
+    fn default_kernel() -> Kernel {
+        Kernel::wasserstein()
+    }
 }
 
 /// The computations of an omnibus test.

@@ -41,10 +41,6 @@ impl Omnibus for Categorical {
 
 /// The variable takes the place of the probabilities in the SKCE.
 impl Omnibus for Given<Categorical> {
-    fn default_kernel() -> Kernel {
-        Kernel::wasserstein()
-    }
-
     fn aspects<'a>(
         &'a self,
         _weight: f64,

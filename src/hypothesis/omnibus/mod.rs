@@ -194,9 +194,7 @@ impl OmnibusTest {
         plain.check()?;
         let observed = plain.checked_targets(targets)?;
         let kernel = self.kernel.unwrap_or_else(P::default_kernel);
-        let weighted = |p: P| p.with_sample_weights(predictions.sample_weights());
-        let pooled = plain.pooled(targets);
-        let pooled = pooled.and_then(|(pooled, weight)| Some((weighted(pooled)?, weight)));
+        let pooled = predictions.pooled(targets);
         let (predictions, weight) = pooled.as_ref().map_or((predictions, 0.0), |(p, w)| (p, *w));
         let plan = part(predictions.aspects(weight, kernel, rng)?)?;
         let (evaluators, aspects) = plan.into_parts();

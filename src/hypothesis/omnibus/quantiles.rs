@@ -19,10 +19,6 @@ use crate::{
 /// with the fewest such targets. So the p-value is exact where no target equals a quantile or quantiles are equal only
 /// as they have to be, and else too large if anything. There is no kernel.
 impl Omnibus for QuantileForecasts {
-    fn default_kernel() -> Kernel {
-        Kernel::wasserstein()
-    }
-
     fn aspects<'a>(
         &'a self,
         _weight: f64,

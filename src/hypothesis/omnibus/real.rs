@@ -18,10 +18,6 @@ impl<P: Marginals + Geometry> Omnibus for P
 where
     RealKernel: TargetKernel<P::Unconditional>,
 {
-    fn default_kernel() -> Kernel {
-        Kernel::wasserstein()
-    }
-
     fn aspects<'a>(
         &'a self,
         weight: f64,
