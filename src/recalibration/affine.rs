@@ -299,6 +299,31 @@ impl<const D: usize, const FEATURES: u8> Form for Affine<D, FEATURES> {
             ..Guarantees::NONE
         }
     }
+
+    fn formula(&self) -> Option<Formula> {
+        let z = Term::logits();
+        let features = match (FEATURES, &self.base().as_slice()) {
+            (SMOOTHED, [beta, part]) => {
+                let (tempered, m) = (
+                    (z * *beta).then(Operation::Softmax),
+                    self.bias.dims()[0] as f64,
+                );
+                (Term::from(1.0 - part) * tempered + part / m)
+                    .then(Operation::Log)
+                    .named("x")
+            }
+            (LOG_PROBABILITIES, _) => z.then(Operation::LogSoftmax),
+            _ => z,
+        };
+        let scaled = if D == 1 {
+            Term::parameter("a", &self.weight) * features
+        } else {
+            Term::parameter("W", &self.weight).with(Operation::MatrixProduct, features)
+        };
+        Some(Formula::of_logits(
+            scaled + Term::parameter("b", &self.bias),
+        ))
+    }
 }
 
 impl<const D: usize, const FEATURES: u8> Apply<Tensor<2>> for Affine<D, FEATURES> {

@@ -14,6 +14,7 @@ pub(super) use super::{
     family::{Family, Settings, fit_family},
     fit::{Fit, FitOutcome, LogitFit, Progress, Task, no_criterion, observer, of_logits},
     fitted::{Apply, Fitted, Form, expect_classes},
+    formula::{Formula, Operation, Symbol, Term},
     parameter::Parameter,
     temperature::TemperatureScalingConfig,
 };

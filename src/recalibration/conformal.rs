@@ -222,6 +222,32 @@ impl Form for LevelShifts {
     fn keeps(&self) -> Guarantees {
         Guarantees::of_decision(false, false)
     }
+
+    fn formula(&self) -> Option<Formula> {
+        let (levels, k) = (self.levels.to_vec(), self.levels.dims()[0]);
+        let shifted = Term::input("q", "quantiles") + Term::numbers("c", self.shifts.to_vec());
+        let shifted = shifted.named("v");
+        let mut columns: Vec<Term> = (0..k).map(|at| shifted.clone().slice(at..at + 1)).collect();
+        let upper = levels.partition_point(|level| *level < 0.5);
+        for at in upper + 1..k {
+            columns[at] = columns[at]
+                .clone()
+                .with(Operation::Maximum, columns[at - 1].clone());
+        }
+        for at in (0..upper.min(k - 1)).rev() {
+            columns[at] = columns[at]
+                .clone()
+                .with(Operation::Minimum, columns[at + 1].clone());
+        }
+        let result = Symbol {
+            letter: "q'",
+            name: "recalibrated_quantiles",
+        };
+        Some(Formula::new([(
+            result,
+            Term::new(Operation::Concatenate, columns),
+        )]))
+    }
 }
 
 impl Apply<QuantileForecasts> for LevelShifts {

@@ -216,6 +216,15 @@ impl Form for Ensemble {
     fn keeps(&self) -> Guarantees {
         Guarantees::ALL
     }
+
+    fn formula(&self) -> Option<Formula> {
+        let (z, temperature) = (Term::logits(), self.temperature.to_vec()[0]);
+        let [scaled, own, uniform] = [0, 1, 2].map(|k| self.log_weights.to_vec()[k].exp());
+        let scaled = Term::from(scaled) * (z.clone() / temperature).then(Operation::Softmax);
+        let own = Term::from(own) * z.clone().then(Operation::Softmax);
+        let mixed = scaled + own + Term::from(uniform) / z.then(Operation::Length);
+        Some(Formula::of_probabilities(mixed))
+    }
 }
 
 impl Apply<Tensor<2>> for Ensemble {

@@ -6,8 +6,8 @@ use burn::{
 };
 
 use super::{
-    FitReport, FitWarning, FittedMap, FittedTo, Guarantees, NamedParameter, Recalibration, file,
-    parameter,
+    FitReport, FitWarning, FittedMap, FittedTo, Formula, Guarantees, NamedParameter, Recalibration,
+    file, parameter,
 };
 use crate::error::{Error, Result};
 
@@ -29,6 +29,11 @@ pub trait Form: Module + ModuleDisplay {
 
     /// What the map keeps.
     fn keeps(&self) -> Guarantees;
+
+    /// What the map computes; none without a closed form.
+    fn formula(&self) -> Option<Formula> {
+        None
+    }
 
     /// Tells what is wrong with parameters, each of which has to be finite.
     fn checked(&self) -> Result<(), String> {
@@ -207,6 +212,10 @@ impl<F: Form> FittedMap for Fitted<F> {
 
     fn named_parameters(&self) -> Vec<NamedParameter> {
         parameter::named(&self.form)
+    }
+
+    fn formula(&self) -> Option<Formula> {
+        self.form.formula()
     }
 
     fn save(&self, path: &Path) -> Result<()> {

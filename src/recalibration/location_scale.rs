@@ -308,6 +308,21 @@ impl Form for LocationScales {
             ..Guarantees::of_decision(false, injective)
         }
     }
+
+    fn formula(&self) -> Option<Formula> {
+        let row = |name, of: &Parameter<1>| Term::numbers(name, of.to_vec());
+        let (location, scale) = (Term::input("μ", "location"), Term::scale());
+        let location = location + row("b", &self.shifts) * scale.clone();
+        let scale = (row("γ", &self.powers) * scale.then(Operation::Log)
+            + row("k", &self.logarithms))
+        .then(Operation::Exp);
+        let moved = Symbol {
+            letter: "μ'",
+            name: "recalibrated_location",
+        };
+        let results = Formula::of_scale(scale).results()[0].clone();
+        Some(Formula::new([(moved, location), results]))
+    }
 }
 
 impl<P: ScaleFamily> Apply<P> for LocationScales {

@@ -2,7 +2,7 @@ use std::{fmt, path::Path};
 
 use burn::tensor::Tensor;
 
-use super::{FitReport, FittedTo, NamedParameter};
+use super::{FitReport, FittedTo, Formula, NamedParameter};
 use crate::error::Result;
 
 /// The properties of predictions that a fitted map keeps.
@@ -119,6 +119,12 @@ pub trait FittedMap: fmt::Debug + Send {
 
     /// Gives the parameters by their names.
     fn named_parameters(&self) -> Vec<NamedParameter>;
+
+    /// Gives what the map computes, with its numbers; none of a map that has no closed form, which is local
+    /// recalibration: what it gives depends on all errors of the fit, weighted anew for each prediction.
+    fn formula(&self) -> Option<Formula> {
+        None
+    }
 
     /// Saves the map with its kind to a Burn record file, written aside and renamed. The same map makes the same
     /// bytes.

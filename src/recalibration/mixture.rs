@@ -155,6 +155,16 @@ impl FittedMap for MapMixture {
         weights.chain(self.parts.iter().flat_map(own)).collect()
     }
 
+    fn formula(&self) -> Option<Formula> {
+        let weighted = |part: &MixturePart| {
+            let probabilities = part.map.formula()?.results()[0].1.clone();
+            Some(Term::from(part.weight) * probabilities.named("q"))
+        };
+        let terms: Option<Vec<Term>> = self.parts.iter().map(weighted).collect();
+        let sum = terms?.into_iter().reduce(|sum, term| sum + term)?;
+        Some(Formula::of_probabilities(sum))
+    }
+
     fn save(&self, path: &Path) -> Result<()> {
         let tensors = self.named_parameters().into_iter().map(file::saved);
         file::write(self, tensors.collect(), path)

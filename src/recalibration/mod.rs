@@ -107,6 +107,7 @@ mod file;
 mod fit;
 mod fitted;
 mod fitted_to;
+pub mod formula;
 mod influence;
 mod linear;
 mod local;
@@ -132,6 +133,7 @@ mod validation;
 mod variance;
 mod warning;
 
+use self::parameter::Parameter;
 use crate::error::{Result, check_parameter};
 
 pub use affine::{
@@ -149,6 +151,7 @@ pub use ensemble::{EnsembleTemperatureScaling, EnsembleTemperatureScalingConfig}
 pub use fit::{Fit, FitProgress, Objective, Progress};
 pub use fitted::Fitted;
 pub use fitted_to::FittedTo;
+pub use formula::Formula;
 pub use local::{LocalRecalibration, LocalRecalibrationConfig};
 pub use location_scale::{LocationScaleRecalibration, LocationScaleRecalibrationConfig};
 pub use lp_error::LpCalibrationError;

@@ -201,6 +201,25 @@ impl FactorNetwork {
         (tanh(exponent * BOUND.recip()) * BOUND).exp()
     }
 
+    /// The factors of a row as a formula, with the weights as matrices that take a row as a column.
+    pub(super) fn formula(&self, row: Term) -> Term {
+        let matrix = |name, of: &Parameter<2>| {
+            let ([inputs, outputs], values) = (of.dims(), of.to_vec());
+            let column = |j: usize| values.iter().skip(j).step_by(outputs);
+            let transposed = (0..outputs).flat_map(column).copied().collect();
+            Term::table(name, vec![outputs, inputs], transposed)
+        };
+        let row_of = |name, of: &Parameter<2>| Term::table(name, vec![of.dims()[1]], of.to_vec());
+        let hidden =
+            matrix("W1", &self.w1).with(Operation::MatrixProduct, row) + row_of("b1", &self.b1);
+        let hidden = hidden.then(Operation::Tanh).named("h");
+        let exponent =
+            matrix("W2", &self.w2).with(Operation::MatrixProduct, hidden) + row_of("b2", &self.b2);
+        (Term::from(BOUND) * (exponent / BOUND).then(Operation::Tanh))
+            .then(Operation::Exp)
+            .named("g")
+    }
+
     /// Tells what is wrong with a network that was loaded: it has one output less than inputs.
     pub fn check(&self) -> Result<(), String> {
         let [inputs, hidden] = self.w1.dims();

@@ -237,6 +237,25 @@ impl<const SORTED: bool> Form for Order<SORTED> {
             ..Guarantees::ALL
         }
     }
+
+    /// Without the least step of the map between logits that differ, which keeps their order and nothing else.
+    fn formula(&self) -> Option<Formula> {
+        let (z, m) = (Term::logits(), self.network.outputs() + 1);
+        let scales = self.scales.to_vec();
+        let sorted = z.clone().then(Operation::SortDescending).named("s");
+        let seen = if SORTED { sorted.clone() } else { z.clone() };
+        let seen = ((seen - scales[1]) / scales[2])
+            .with(Operation::Maximum, -FAR)
+            .with(Operation::Minimum, FAR);
+        let gaps = sorted.clone().slice(0..m - 1) - sorted.slice(1..m);
+        let steps = gaps * (self.network.formula(seen) * scales[0]);
+        let descending = Term::from(-1.0)
+            * steps
+                .with(Operation::Minimum, FARTHEST)
+                .then(Operation::PrependZero)
+                .then(Operation::CumulativeSum);
+        Some(Formula::of_logits(descending.with(Operation::Unsort, z)))
+    }
 }
 
 impl<const SORTED: bool> Apply<Tensor<2>> for Order<SORTED> {

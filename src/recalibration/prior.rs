@@ -224,6 +224,21 @@ impl FittedMap for PriorCorrection {
         parameters
     }
 
+    fn formula(&self) -> Option<Formula> {
+        let of_map = self.map.as_ref().map(|map| map.formula());
+        let probabilities = match of_map {
+            None => Term::logits().then(Operation::Softmax),
+            Some(of_map) => of_map?.results()[0].1.clone(),
+        };
+        let rates = self.prior.iter().zip(&self.trained_at);
+        let ratios = rates.map(|(to, from)| to / from).collect();
+        let corrected = probabilities.named("q") * Term::numbers("r", ratios);
+        let corrected = corrected.named("w");
+        Some(Formula::of_probabilities(
+            corrected.clone() / corrected.then(Operation::Sum),
+        ))
+    }
+
     fn save(&self, path: &Path) -> Result<()> {
         let tensors = self.named_parameters().into_iter().map(file::saved);
         file::write(self, tensors.collect(), path)

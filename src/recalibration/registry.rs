@@ -14,10 +14,11 @@ use super::{
     data::FitData,
     file::{SavedParameters, failure, read},
     fit::{LogitFit, Task, data_of, fit_with_warnings},
+    formula::Term,
     *,
 };
 use crate::{
-    distribution::{Categorical, Component, Marginals, Mixture},
+    distribution::{Categorical, Component, Laplace, Marginals, Mixture, Normal},
     error::{Error, Result},
 };
 
@@ -348,6 +349,23 @@ pub fn load_map(path: impl AsRef<Path>, device: &Device) -> Result<LogitMap> {
 }
 
 impl DistributionMap {
+    /// Gives what the map computes of the parameters of a prediction; none without a closed form, and of a temperature
+    /// unless it says that it was fitted to normal or Laplace predictions.
+    ///
+    /// Quantile recalibration takes levels `F(y)` and gives levels.
+    pub fn formula(&self) -> Option<Formula> {
+        let Self::Temperature(map) = self else {
+            return (**self).formula();
+        };
+        let power = match map.fitted_to().family.as_deref()? {
+            "normal" => Normal::POWER,
+            "laplace" => Laplace::POWER,
+            _ => return None,
+        };
+        let factor = map.temperature().powf(power.recip());
+        Some(Formula::of_scale(Term::from(factor) * Term::scale()))
+    }
+
     /// Loads a saved map of any kind, which the file names.
     ///
     /// # Errors

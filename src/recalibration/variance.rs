@@ -142,6 +142,11 @@ impl Form for ScaleFactors {
             ..Guarantees::of_decision(false, true)
         }
     }
+
+    fn formula(&self) -> Option<Formula> {
+        let factors = Term::numbers("f", self.factors.to_vec());
+        Some(Formula::of_scale(factors * Term::scale()))
+    }
 }
 
 impl<P: ScaleFamily> Apply<P> for ScaleFactors {

@@ -8,7 +8,7 @@ pub use self::recalibrated::QuantileRecalibrated;
 use self::curve::LevelCurve;
 use super::{
     common::*,
-    scalar::table::{padded, padded_rows},
+    scalar::table::{interpolation, padded, padded_rows},
 };
 use crate::distribution::Marginals;
 
@@ -160,6 +160,16 @@ impl Form for Quantiles {
     fn keeps(&self) -> Guarantees {
         let injective = self.curves().iter().all(LevelCurve::is_strict);
         Guarantees::of_decision(false, injective)
+    }
+
+    fn formula(&self) -> Option<Formula> {
+        let rows = padded_rows(&self.levels, &self.values);
+        let result = Symbol {
+            letter: "u'",
+            name: "recalibrated_levels",
+        };
+        let levels = interpolation(rows, |value| value, Term::input("u", "levels"));
+        Some(Formula::new([(result, levels)]))
     }
 }
 

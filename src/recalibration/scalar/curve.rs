@@ -34,6 +34,16 @@ impl Feature {
             Self::NegativeLogComplement => -odds::log_sigmoid(-s),
         }
     }
+
+    fn term(self, s: Term) -> Term {
+        match self {
+            Self::LogOdds => s,
+            Self::Square => s.clone() * s,
+            Self::LogProbability => s.then(Operation::LogSigmoid),
+            // the logarithm of the odds is log p − log(1−p)
+            Self::NegativeLogComplement => s.clone() - s.then(Operation::LogSigmoid),
+        }
+    }
 }
 
 /// A family of scalar maps `σ(Σ_j a_j φ_j(s) + b)` of `P` parameters an event: a slope for each feature, and an
@@ -61,6 +71,16 @@ impl<const P: usize> Curve<P> {
             feature.of(scores.clone()) * row(j) + sum
         });
         [odds::log_sigmoid(t.clone()), odds::log_sigmoid(-t)]
+    }
+
+    /// `σ(Σ_j a_j φ_j(s) + b)` of parameters, `[p, k]`.
+    pub fn formula(self, scores: Term, parameters: &Parameter<2>) -> Term {
+        let ([_, k], values) = (parameters.dims(), parameters.to_vec());
+        let row = |j: usize| Term::numbers(["a", "b", "c"][j], values[j * k..][..k].to_vec());
+        let terms = self.features.iter().enumerate();
+        let terms = terms.map(|(j, feature)| row(j) * feature.term(scores.clone()));
+        let sum = terms.reduce(|sum, term| sum + term).expect("a feature");
+        (sum + row(self.features.len())).then(Operation::Sigmoid)
     }
 
     /// Tells what is wrong with parameters, `[p, k]`.

@@ -98,6 +98,10 @@ macro_rules! curve_map {
                 keeps(self.parameters()[0])
             }
 
+            fn formula(&self, scores: Term) -> Term {
+                $curve.formula(scores, &self.parameters)
+            }
+
             fn log_probabilities(&self, scores: Tensor<2>) -> [Tensor<2>; 2] {
                 let parameters = self.parameters.cast(scores.dtype());
                 $curve.log_probabilities(scores, parameters)

@@ -49,6 +49,9 @@ pub trait EventMap: Module + burn::module::ModuleDisplay {
         Guarantees::NONE
     }
 
+    /// The formula of `g` of log-odds.
+    fn formula(&self, scores: Term) -> Term;
+
     /// `log g` and `log(1−g)` of log-odds: `[n, k]` each.
     fn log_probabilities(&self, scores: Tensor<2>) -> [Tensor<2>; 2];
 }
@@ -77,6 +80,23 @@ impl<M: EventMap> Form for M {
         } else {
             Guarantees::NONE
         }
+    }
+
+    fn formula(&self) -> Option<Formula> {
+        let z = Term::logits();
+        if self.events() > 1 {
+            let g = EventMap::formula(self, z.then(Operation::LogOdds).named("s")).named("g");
+            return Some(Formula::of_probabilities(
+                g.clone() / g.then(Operation::Sum),
+            ));
+        }
+        let odds = (z.clone().slice(1..2) - z.slice(0..1)).named("s");
+        let g = EventMap::formula(self, odds).named("g");
+        let both = [Term::from(1.0) - g.clone(), g];
+        Some(Formula::of_probabilities(Term::new(
+            Operation::Concatenate,
+            both,
+        )))
     }
 }
 

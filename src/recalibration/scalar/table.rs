@@ -78,6 +78,12 @@ macro_rules! tabulated_map {
                 self.knots.dims()[0]
             }
 
+            fn formula(&self, scores: Term) -> Term {
+                let knots = super::table::padded_rows(&self.knots, &self.values);
+                let value = |value: f64| super::event::sigmoid(value);
+                super::table::interpolation(knots, value, scores)
+            }
+
             fn log_probabilities(&self, scores: Tensor<2>) -> [Tensor<2>; 2] {
                 super::table::interpolated(&self.knots, &self.values, scores)
             }
@@ -118,6 +124,20 @@ pub fn padded_rows(knots: &Parameter<2>, values: &Parameter<2>) -> Vec<Vec<(f64,
         row
     };
     pairs.chunks(length.max(1)).map(without_padding).collect()
+}
+
+/// The formula of values at the knots of each event, of what is saved of them, linear between them.
+pub fn interpolation(rows: Vec<Vec<(f64, f64)>>, value: fn(f64) -> f64, scores: Term) -> Term {
+    let longest = rows.iter().map(Vec::len).max().unwrap_or(0);
+    // the last knot is repeated, as in a file
+    let column = |of: &dyn Fn((f64, f64)) -> f64| {
+        let entry = |row: &Vec<(f64, f64)>, k: usize| of(row[k.min(row.len() - 1)]);
+        let full = |row| (0..longest).map(|k| entry(row, k)).collect();
+        rows.iter().map(full).collect()
+    };
+    let knots = Term::rows("knots", column(&|(knot, _)| knot));
+    let values = Term::rows("values", column(&|(_, saved)| value(saved)));
+    Term::new(Operation::Interpolate, [scores, knots, values])
 }
 
 /// Tells what is wrong with knots that were loaded.

@@ -259,6 +259,27 @@ impl EventMap for VennAbersTable {
         self.knots.dims()[0]
     }
 
+    fn formula(&self, scores: Term) -> Term {
+        let ([k, length], knots) = (self.knots.dims(), self.knots.to_vec());
+        let knots: Vec<&[f64]> = knots.chunks(length).collect();
+        let used = |row: &&[f64]| row.iter().filter(|knot| **knot < BEYOND).count();
+        let longest = knots.iter().map(used).max().unwrap_or(0).max(1);
+        let knots: Vec<Vec<f64>> = knots.iter().map(|row| row[..longest].to_vec()).collect();
+        let (lower, upper) = (self.lower.to_vec(), self.upper.to_vec());
+        // above the last knot is the last entry
+        let entry = |event: usize, at: usize| {
+            let at = event * 2 * length + at.min(2 * length - 1);
+            upper[at] / (1.0 - lower[at] + upper[at])
+        };
+        let row = |event| (0..=2 * longest).map(|at| entry(event, at)).collect();
+        let values = Term::rows("values", (0..k).map(row).collect());
+        let knots = Term::rows("knots", knots);
+        let below = scores.clone().with(Operation::CountBelow, knots.clone());
+        (below + scores.with(Operation::CountUpTo, knots))
+            .named("i")
+            .with(Operation::Lookup, values)
+    }
+
     fn log_probabilities(&self, scores: Tensor<2>) -> [Tensor<2>; 2] {
         let VennAbersInterval { lower, upper } = self.interval(scores);
         let odds = upper.log() - (-lower + 1.0).log();

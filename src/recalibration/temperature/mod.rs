@@ -258,6 +258,12 @@ impl Form for Temperature {
             ..Guarantees::ALL
         }
     }
+
+    /// Of logits; [`DistributionMap::formula`](super::DistributionMap::formula) is of distributions.
+    fn formula(&self) -> Option<Formula> {
+        let temperature = self.temperature.to_vec()[0];
+        Some(Formula::of_logits(Term::logits() / temperature))
+    }
 }
 
 /// Tells what is wrong with a temperature that was loaded.

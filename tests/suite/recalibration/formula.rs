@@ -1,0 +1,221 @@
+//! Formulas: they compute what the map computes.
+
+use std::sync::LazyLock;
+
+use burn::tensor::activation::softmax;
+use proptest::{collection::vec, prelude::*};
+
+use crate::data::*;
+
+/// Logits of so many classes, some of them equal, with labels that are right more often than not.
+fn noisy(m: usize) -> (Tensor<2>, Tensor<1, Int>) {
+    let (n, mut rng) = (120, rng(11));
+    let mut rows = random_rows(n, m, 3.0, &mut rng);
+    rows[7] = rows[3].clone();
+    rows[8] = vec![0.5; m];
+    let label = |row: &Vec<f64>| {
+        let moved = row.iter().map(|z| z + rng.random_range(-3.0..3.0));
+        let moved: Vec<f64> = moved.collect();
+        (0..m)
+            .max_by(|&a, &b| moved[a].total_cmp(&moved[b]))
+            .unwrap() as i64
+    };
+    let labels: Vec<i64> = rows.iter().map(label).collect();
+    let logits = TensorData::new(rows.concat(), [n, m]);
+    let labels = TensorData::new(labels, [n]);
+    let device = device();
+    (
+        Tensor::from_data(logits, (&device, DType::F64)),
+        Tensor::from_data(labels, &device),
+    )
+}
+
+/// A map of every kind, of two and of four classes, and of both kinds that are made of others.
+static MAPS: LazyLock<Vec<(usize, LogitMap)>> = LazyLock::new(|| {
+    let mut maps = Vec::new();
+    for m in [2, 4] {
+        let (logits, labels) = noisy(m);
+        let fit = |kind: &MapKind| {
+            let (logits, labels) = (logits.clone(), labels.clone());
+            kind.fit(3, None, logits, labels, &mut |_| {}).unwrap()
+        };
+        let all: Vec<LogitMap> = MapKind::ALL.iter().map(fit).collect();
+        let parts = [0.5, 0.2, 0.2, 0.1].into_iter();
+        let mixed = MapMixture::new(parts.zip(all.iter().skip(1).step_by(4).cloned())).unwrap();
+        let rates = (0..m).map(|c| (c + 1) as f64);
+        let rates: Vec<f64> = rates.map(|c| c / (m * (m + 1) / 2) as f64).collect();
+        let uniform = vec![(m as f64).recip(); m];
+        let alone = PriorCorrection::new(uniform.clone(), rates.clone()).unwrap();
+        let of = |map: LogitMap| PriorCorrection::of(map, uniform.clone(), rates.clone()).unwrap();
+        let (of_mixture, of_isotonic) = (of(mixed.clone().into()), of(all[13].clone()));
+        let made: [LogitMap; 4] = [
+            mixed.into(),
+            alone.into(),
+            of_mixture.into(),
+            of_isotonic.into(),
+        ];
+        maps.extend(all.into_iter().chain(made).map(|map| (m, map)));
+    }
+    maps
+});
+
+/// The formula and the map agree on rows of so many logits, wherever the map gives numbers.
+fn agree(m: usize, rows: &[Vec<f64>]) -> Result<(), TestCaseError> {
+    for (_, map) in MAPS.iter().filter(|(of, _)| *of == m) {
+        let formula = map.formula().expect("a map with a closed form");
+        for row in rows {
+            let z = TensorData::new(row.clone(), [1, m]);
+            let z = Tensor::<2>::from_data(z, (&device(), DType::F64));
+            let expected = vector(softmax(map.forward(z), 1));
+            if expected.iter().any(|p| p.is_nan()) {
+                continue;
+            }
+            let found = formula.evaluate(&[("logits", row)]).remove(0);
+            prop_assert_eq!(found.len(), m);
+            for (p, q) in found.iter().zip(&expected) {
+                let near = (p - q).abs() < 1e-11;
+                prop_assert!(near, "{} of {row:?}: {found:?}, {expected:?}", map.kind());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn logit() -> impl Strategy<Value = f64> {
+    prop_oneof![Just(0.0), Just(30.0), Just(-30.0), -6.0..6.0f64]
+}
+
+proptest! {
+    #![proptest_config(cases(64))]
+
+    #[test]
+    fn any_logits(
+        two in vec(logit(), 2),
+        four in vec(logit(), 4),
+    ) {
+        agree(2, &[two])?;
+        agree(4, &[four])?;
+    }
+}
+
+/// At the logits of the fit, where some maps jump, and at logits of −∞ where the map takes them.
+#[test]
+fn logits_of_the_fit_and_infinite_ones() {
+    for m in [2, 4] {
+        let (logits, _) = noisy(m);
+        let rows: Vec<Vec<f64>> = vector(logits).chunks(m).map(<[f64]>::to_vec).collect();
+        agree(m, &rows).unwrap();
+        let mut infinite = vec![1.5; m];
+        infinite[1] = f64::NEG_INFINITY;
+        agree(m, &[infinite]).unwrap();
+    }
+    let cool = TemperatureScaling::from_temperature(2.0, &device()).unwrap();
+    let formula = cool.formula().unwrap();
+    let certain = formula.evaluate(&[("logits", &[0.0, f64::NEG_INFINITY])]);
+    assert_eq!(certain, [[1.0, 0.0]]);
+}
+
+/// By hand: what is printed of maps with few numbers.
+#[test]
+fn in_writing() {
+    let device = device();
+    let lines = |map: &dyn FittedMap| -> Vec<String> {
+        let text = map.formula().unwrap().to_string();
+        let lines = text.lines().filter(|line| !line.starts_with('#'));
+        lines.map(String::from).collect()
+    };
+    let cool = TemperatureScaling::from_temperature(1.7317, &device).unwrap();
+    assert_eq!(lines(&cool), ["p = softmax(z / 1.7317)"]);
+    let platt = PlattScaling::from_parameters(&[[1.21, -0.3]], &device).unwrap();
+    let both = [
+        "s = z[1] − z[0]",
+        "g = sigmoid(1.21 · s − 0.3)",
+        "p = [1 − g, g]",
+    ];
+    assert_eq!(lines(&platt), both);
+    let beta = BetaCalibration::from_parameters(&[[0.5, 2.0, 1e-7]], &device).unwrap();
+    let line = "g = sigmoid(0.5 · log_sigmoid(s) + 2 · (s − log_sigmoid(s)) + 1e-7)";
+    assert_eq!(lines(&beta)[1], line);
+    let (weight, bias) = (vec![1.0, 0.5, 0.1 + 0.2], vec![0.0, -0.25, 1e300]);
+    let of_classes = VectorScaling::from_parameters(weight.clone(), bias.clone(), &device).unwrap();
+    let written = [
+        "p = softmax(a · z + b)",
+        "a = [1, 0.5, 0.30000000000000004]",
+        "b = [0, -0.25, 1e300]",
+    ];
+    assert_eq!(lines(&of_classes), written);
+    let matrix = [weight.clone(), weight.clone(), weight].concat();
+    let matrix = MatrixScaling::from_parameters(matrix, bias, &device).unwrap();
+    assert_eq!(lines(&matrix)[0], "p = softmax(W · z + b)");
+    let correction = PriorCorrection::new(vec![0.5, 0.5], vec![0.25, 0.75]).unwrap();
+    let corrected = [
+        "q = softmax(z)",
+        "w = q · r",
+        "p = w / sum(w)",
+        "r = [0.5, 1.5]",
+    ];
+    assert_eq!(lines(&correction), corrected);
+}
+
+/// Names that parts of a mixture share are told apart.
+#[test]
+fn names_are_given_once() {
+    for (_, map) in MAPS.iter() {
+        let text = map.formula().unwrap().to_string();
+        let steps = text.lines().filter(|line| !line.starts_with('#'));
+        let mut names: Vec<&str> = steps
+            .map(|line| line.split(" = ").next().unwrap())
+            .collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count, "{text}");
+    }
+}
+
+/// Of distributions, by their definitions.
+#[test]
+fn of_distributions() {
+    let device = device();
+    let levels = vec![0.1, 0.5, 0.9];
+    let shifts = ConformalShift::from_shifts(levels, vec![0.5, -1.0, 0.25], &device).unwrap();
+    let formula = shifts.formula().unwrap();
+    let moved = formula.evaluate(&[("quantiles", &[0.0, 1.0, 2.0])]);
+    assert_eq!(moved, [[0.0, 0.0, 2.25]]); // the lower one is at most the median
+    let mut cool = TemperatureScaling::from_temperature(4.0, &device).unwrap();
+    for (family, expected) in [("normal", 6.0), ("laplace", 12.0)] {
+        let family = Some(family.into());
+        cool.set_fitted_to(FittedTo {
+            family,
+            ..FittedTo::default()
+        });
+        let formula = DistributionMap::from(cool.clone()).formula().unwrap();
+        assert_eq!(formula.evaluate(&[("scale", &[3.0])]), [[expected]]);
+    }
+    let one = Tensor::<2>::from_data([[0.0], [1.0], [2.0]], (&device, DType::F64));
+    let predictions = Normal::new(one.clone(), one.ones_like() * 2.0);
+    let observed = Tensor::<2>::from_data([[1.5], [2.0], [-1.0]], (&device, DType::F64));
+    for method in DistributionMethod::ALL {
+        let map = method.fit(predictions.clone(), observed.clone()).unwrap();
+        let formula = map.formula();
+        let (location, scale) = (("location", &[1.0][..]), ("scale", &[2.0][..]));
+        match map.forward(predictions.clone()) {
+            Recalibrated::Family(after) if formula.is_some() => {
+                let results = formula.unwrap().evaluate(&[location, scale]);
+                let after = after.select_rows(&[1]);
+                let scale = results.last().unwrap()[0];
+                assert_relative(scale, vector(after.standard_deviation())[0], 1e-14);
+                if results.len() == 2 {
+                    assert_relative(results[0][0], vector(after.mean())[0], 1e-14);
+                }
+            }
+            Recalibrated::Quantiles(after) => {
+                let before = vector(predictions.cdf(&observed))[0];
+                let found = formula.unwrap().evaluate(&[("levels", &[before])]);
+                assert_relative(found[0][0], vector(after.cdf(&observed))[0], 1e-14);
+            }
+            // a temperature that does not say of what, and local recalibration
+            _ => assert!(formula.is_none(), "{method}"),
+        }
+    }
+}
