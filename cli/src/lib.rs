@@ -27,6 +27,7 @@ mod limits;
 mod merge;
 mod models;
 mod multilabel;
+pub mod onnx;
 mod probabilities;
 mod progress;
 mod quantiles;

@@ -1,13 +1,13 @@
 //! `calibration show`.
 
-use std::fmt;
+use std::{fmt, path::Path};
 
 use burn::tensor::Device;
 use burn_calibration::{
     file::write_with,
     recalibration::{
-        DistributionMap, FitReport, FittedMap, FittedTo, Guarantees, NamedParameter, load_map,
-        save_safetensors,
+        DistributionMap, FitReport, FittedMap, FittedTo, Formula, Guarantees, NamedParameter,
+        load_map, save_safetensors,
     },
 };
 use serde::Serialize;
@@ -17,6 +17,7 @@ use crate::{
     error::{Context, Result, wrong},
     fit::{CORRECTNESS, NOT_KNOWN, warnings},
     input::clipped,
+    onnx::to_onnx,
     words::{Known, key, object},
 };
 
@@ -33,6 +34,9 @@ pub struct Shown {
     fit: Known<FitReport>,
     fitted_to: FittedTo,
     parameters: Vec<NamedParameter>,
+    /// What it computes, if that is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    formula: Option<String>,
 }
 
 pub fn run(args: &Show) -> Result<Shown> {
@@ -52,6 +56,24 @@ pub fn run(args: &Show) -> Result<Shown> {
         (Some(map), _) => (&**map, "dimensions"),
         (_, map) => (map.as_deref().expect("one of the two"), "classes"),
     };
+    let formula = match &of_distributions {
+        Some(map) => map.formula(),
+        None => map.formula(),
+    };
+    let formula = || {
+        let none = || {
+            wrong!(
+                "a {} has no formula: what it gives depends on all errors of its fit, weighted anew for each \
+                 prediction; expected another kind of map",
+                map.kind()
+            )
+        };
+        formula.as_ref().ok_or_else(none).of(&args.map)
+    };
+    let mut formula_text = None;
+    if args.formula {
+        formula_text = Some(described(formula()?, map.fitted_to()));
+    }
     let shown = Shown {
         kind: map.kind(),
         of,
@@ -60,22 +82,47 @@ pub fn run(args: &Show) -> Result<Shown> {
         fit: Known::or_skipped(map.report().cloned(), NOT_KNOWN),
         fitted_to: map.fitted_to().clone(),
         parameters: map.named_parameters(),
+        formula: formula_text,
     };
-    if let (Some(format), Some(path)) = (args.export, &args.output) {
-        match format {
-            ExportFormat::Json => {
-                let text = object("show", &shown)?;
-                let written = write_with(path, |file| write!(file, "{text}"));
-                written.map_err(|e| wrong!("cannot write: {e}")).of(path)?;
-            }
-            ExportFormat::Safetensors => {
-                let map = of_classes.as_deref();
-                let of_classes = "--export safetensors: of maps of classes, expected json";
-                save_safetensors(map.ok_or_else(|| wrong!("{of_classes}"))?, path)?;
-            }
+    let write = |path: &Path, bytes: &[u8]| {
+        let written = write_with(path, |file| file.write_all(bytes));
+        written.map_err(|e| wrong!("cannot write: {e}")).of(path)
+    };
+    match (args.export, &args.output) {
+        (Some(ExportFormat::Json), Some(path)) => {
+            write(path, object("show", &shown)?.as_bytes())?;
         }
+        (Some(ExportFormat::Onnx), Some(path)) => {
+            write(path, &to_onnx(formula()?, map.width()))?;
+        }
+        (Some(ExportFormat::Safetensors), Some(path)) => {
+            let map = of_classes.as_deref();
+            let of_classes = "--export safetensors: of maps of classes, expected json";
+            save_safetensors(map.ok_or_else(|| wrong!("{of_classes}"))?, path)?;
+        }
+        _ => {}
     }
     Ok(shown)
+}
+
+/// A formula with what the predictions of the fit were, which are what it takes.
+fn described(formula: &Formula, fitted_to: &FittedTo) -> String {
+    let FittedTo {
+        family,
+        logits,
+        columns,
+    } = fitted_to;
+    let mut text = formula.to_string();
+    if family.as_deref() == Some(CORRECTNESS) {
+        text +=
+            "# classes: wrong, right; of a confidence c they have the probabilities 1 − c and c\n";
+    } else if !columns.is_empty() {
+        text += &format!("# columns: {}\n", columns.join(", "));
+    }
+    if *logits == Some(false) {
+        text += "# the logits z are the logarithms of probabilities, as in the fit\n";
+    }
+    text
 }
 
 /// Numbers of a parameter that are shown.
@@ -83,6 +130,9 @@ const SHOWN: usize = 10;
 
 impl fmt::Display for Shown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(formula) = &self.formula {
+            return f.write_str(formula);
+        }
         let (kind, of) = (self.kind, self.of);
         match self.number {
             Some(number) => writeln!(f, "{kind} of {number} {of}")?,

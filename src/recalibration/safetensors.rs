@@ -7,15 +7,20 @@ use burn::tensor::{DType, Device, TensorData};
 
 use super::{
     LogitMap, MatrixScaling, NamedParameter, Recalibration, TemperatureScaling, VectorScaling,
-    file::failure,
+    file::{SavedParameters, failure},
 };
 use crate::{error::Result, file};
+
+/// The key of the kind in the metadata.
+const KEY: &str = "burn-calibration";
 
 /// Loads a map of logits from a file of safetensors, as PyTorch or scikit-learn may save it:
 ///
 /// - `temperature`, `[1]` or a scalar: `z/T`, a [`TemperatureScaling`]
 /// - `weight` and `bias`, `[m]`: `w_c z_c + b_c`, a [`VectorScaling`]
 /// - `weight`, `[m, m]`, and `bias`, `[m]`: `Wz + b`, a [`MatrixScaling`], as of `torch.nn.Linear`
+///
+/// What [`save_safetensors`] wrote is the map that it was, of any kind.
 ///
 /// Without a `bias` it is 0. Of a name only what follows the last point counts: `scaling.weight` is a
 /// `weight`. The numbers are f64, f32, f16 or bf16.
@@ -31,6 +36,11 @@ pub fn load_safetensors(path: impl AsRef<Path>, device: &Device) -> Result<Logit
 
 fn read(bytes: &[u8], device: &Device) -> Result<LogitMap, String> {
     let tensors = SafeTensors::deserialize(bytes).map_err(|e| e.to_string())?;
+    let (_, header) = SafeTensors::read_metadata(bytes).map_err(|e| e.to_string())?;
+    let kind = header.metadata().as_ref().and_then(|said| said.get(KEY));
+    if let Some(kind) = kind {
+        return own(kind, &tensors, device);
+    }
     let mut found = BTreeMap::new();
     for (name, view) in tensors.tensors() {
         let last = name.rsplit('.').next().unwrap_or_default().to_owned();
@@ -72,6 +82,17 @@ fn read(bytes: &[u8], device: &Device) -> Result<LogitMap, String> {
     map.map_err(|e| e.to_string())
 }
 
+/// A map of this library, whose kind the file names.
+fn own(kind: &str, tensors: &SafeTensors, device: &Device) -> Result<LogitMap, String> {
+    let parameter = |(name, view): (String, TensorView)| {
+        let data = TensorData::new(numbers(&name, &view)?, view.shape().to_vec());
+        Ok((name, data))
+    };
+    let parameters: Result<_, String> = tensors.tensors().into_iter().map(parameter).collect();
+    let map = LogitMap::restore(kind, SavedParameters::new(parameters?, device));
+    map.unwrap_or_else(|| Err(format!("no kind of map of logits is called {kind}")))
+}
+
 fn numbers(name: &str, view: &TensorView) -> Result<Vec<f64>, String> {
     let dtype = match view.dtype() {
         Dtype::F64 => DType::F64,
@@ -86,7 +107,7 @@ fn numbers(name: &str, view: &TensorView) -> Result<Vec<f64>, String> {
 }
 
 /// Saves the parameters of a map as safetensors in f64 under their names, with its kind in the metadata.
-/// Temperature, vector and matrix scaling are as [`load_safetensors`] takes them.
+/// [`load_safetensors`] gives the map back, but for how it was fitted and to what, which such a file does not say.
 ///
 /// # Errors
 ///
@@ -104,7 +125,7 @@ pub fn save_safetensors(map: &dyn Recalibration, path: impl AsRef<Path>) -> Resu
         let tensor = TensorView::new(Dtype::F64, shape.clone(), bytes);
         tensors.push((name, tensor.map_err(|e| file::error(path, e))?));
     }
-    let metadata = [("burn-calibration".to_owned(), map.kind().to_owned())];
+    let metadata = [(KEY.to_owned(), map.kind().to_owned())];
     let content = serialize(tensors, Some(metadata.into()));
     file::write(path, &content.map_err(|e| file::error(path, e))?)
 }

@@ -264,18 +264,22 @@ pub enum LossName {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  calibration show best.map\n  calibration show best.map --export safetensors -o best.safetensors"
+    after_help = "Examples:\n  calibration show best.map\n  calibration show best.map --formula\n  calibration show best.map --export onnx -o best.onnx"
 )]
 pub struct Show {
     /// A map that fit saved, or FILE.safetensors with a temperature, or weight and bias
     #[arg(value_name = "MAP")]
     pub map: PathBuf,
 
-    /// Also write its parameters for other programs
+    /// Print what it computes, as mathematics with its numbers
+    #[arg(long)]
+    pub formula: bool,
+
+    /// Also write it for other programs
     #[arg(long, value_enum, requires = "output")]
     pub export: Option<ExportFormat>,
 
-    /// Where they go
+    /// Where it goes
     #[arg(short, long, value_name = "FILE", requires = "export")]
     pub output: Option<PathBuf>,
 }
@@ -286,6 +290,8 @@ pub enum ExportFormat {
     Json,
     /// A tensor of f64 for each parameter: temperature, or weight and bias, as PyTorch has them
     Safetensors,
+    /// A model from logits to probabilities (of distributions, from parameters to parameters) for ONNX Runtime and others
+    Onnx,
 }
 
 #[derive(Debug, Args)]
