@@ -1,0 +1,76 @@
+"""Progress, and the end of long work."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from conftest import draw
+
+import burn_calibration as bc
+
+
+def test_progress_is_called(three):
+    seen = []
+    bc.TemperatureScaling().fit(*three, progress=lambda *at: seen.append(at))
+    fits, totals, evaluations, objectives = zip(*seen)
+    assert set(fits) == {1} and set(totals) == {1}
+    assert list(evaluations) == list(range(1, len(seen) + 1))
+    assert objectives[-1] <= objectives[0] + 1e-12
+
+
+def test_what_progress_raises_ends_the_fit(three):
+    class Enough(Exception):
+        pass
+
+    def stop(fit, fits, evaluations, objective):
+        if evaluations == 2:
+            raise Enough
+
+    with pytest.raises(Enough):
+        bc.MatrixScaling(regularisation=0.1).fit(*three, progress=stop)
+
+
+def test_ctrl_c_ends_a_long_fit():
+    data = draw(20_000, 20)
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        bc.OrderInvariant(max_iterations=100_000, tolerance=1e-300).fit(*data)
+    assert time.perf_counter() - start < 5
+    timer.join()
+
+
+def test_other_threads_run_during_a_fit():
+    data = draw(20_000, 10)
+    counted, done = [0], threading.Event()
+
+    def count():
+        while not done.is_set():
+            counted[0] += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    start = time.perf_counter()
+    bc.VectorScaling().fit(*data)
+    seconds = time.perf_counter() - start
+    done.set()
+    thread.join()
+    assert counted[0] > 100 * min(seconds, 1)
+
+
+def test_fits_of_several_threads_are_those_of_one(three):
+    expected = bc.TemperatureScaling().fit(*three).temperature_
+    found = [0.0] * 4
+
+    def fit(at):
+        found[at] = bc.TemperatureScaling().fit(*three).temperature_
+
+    threads = [threading.Thread(target=fit, args=(at,)) for at in range(4)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    np.testing.assert_array_equal(found, expected)
