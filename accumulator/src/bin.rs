@@ -1,8 +1,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Accumulator, Rows, Saved, check_counts, check_equal, check_samples, check_total,
-    exact_sum::ExactSum, format::saved,
+    Accumulator, Rows, Saved, check_counts, check_equal, check_merge, check_rows, check_samples,
+    exact_sum::{Exact, ExactSum},
+    format::saved,
 };
 use burn_calibration::{
     error::{
@@ -14,7 +15,7 @@ use burn_calibration::{
 
 /// The sums of a reliability diagram of one event: in each of `B` bins of equal width,
 /// `((b−1)/B, b/B]` with 0 in the first, the number of samples, the exact sum of their probabilities
-/// `r_i`, and how often the event occurred.
+/// `r_i`, and how often the event occurred; of samples with weights `Σ w`, `Σ w²`, `Σ w r` and `Σ w c` as well.
 ///
 /// From these come [`Ece`](burn_calibration::estimator::Ece), [`Mce`](burn_calibration::estimator::Mce) and
 /// [`Tce`](burn_calibration::estimator::Tce) of all predictions together. Bins of equal mass and median-variance
@@ -22,7 +23,7 @@ use burn_calibration::{
 ///
 /// An estimate from no samples is an error.
 ///
-/// Memory: 56 bytes a bin, and some 60 more if it is occupied. Cost: `m` operations a sample for the top
+/// Memory: 64 bytes a bin, and some 60 more if it is occupied, 400 with weights. Cost: `m` operations a sample for the top
 /// label, one for a class.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
@@ -97,16 +98,16 @@ impl BinAccumulator {
     /// The frequency of the event; of the top label, the accuracy.
     pub fn frequency(&self) -> Result<f64> {
         check_samples(self)?;
-        let occurred: u64 = self.bins.0.iter().map(|bin| bin.occurred).sum();
-        Ok(occurred as f64 / self.samples() as f64)
+        let occurred = self.bins.sum(BinSums::occurred);
+        Ok(occurred.over(&self.bins.sum(BinSums::weight)))
     }
 
     /// The occupied bins by increasing probability, as [`Ece::bins`](burn_calibration::estimator::Ece::bins) has
     /// them: mean predictions `(1 − r̄, r̄)`, frequencies `(1 − c̄, c̄)`.
     pub fn occupied(&self) -> Vec<Bin> {
         let two = |r: f64| vec![1.0 - r, r];
-        let bins = self.bins.means().map(|bin| Bin {
-            size: bin.size as usize,
+        let bins = self.bins.means().map(|(samples, bin)| Bin {
+            size: samples as usize,
             weight: bin.weight,
             prediction: two(bin.probability),
             frequency: two(bin.frequency),
@@ -121,8 +122,9 @@ impl BinAccumulator {
             lower: b as f64 / count,
             upper: (b + 1) as f64 / count,
             samples: bin.samples,
+            weight: bin.weight().value(),
             probability: bin.probability.value(),
-            occurred: bin.occurred,
+            occurred: bin.occurred().value(),
         };
         self.bins.0.iter().enumerate().map(totals).collect()
     }
@@ -135,21 +137,27 @@ impl BinAccumulator {
 
 impl Accumulator for BinAccumulator {
     fn update_rows(&mut self, rows: &Rows) -> Result<()> {
-        rows.check_classes(self.classes)?;
+        check_rows(self, rows)?;
         for row in rows.iter() {
-            self.bins.add(self.event.outcome(row.p, row.y));
+            self.bins.add(self.event.outcome(row.p, row.y), row.weight);
         }
         Ok(())
     }
 
     fn merge(&mut self, other: &Self) -> Result<()> {
         check_equal("the event", self.event, other.event)?;
-        check_equal("the number of classes", self.classes, other.classes)?;
-        self.bins.merge(&other.bins)
+        check_merge(self, other)?;
+        check_equal("the number of bins", self.bins.len(), other.bins.len())?;
+        self.bins.merge(&other.bins);
+        Ok(())
     }
 
     fn samples(&self) -> u64 {
         self.bins.samples()
+    }
+
+    fn weighted(&self) -> Option<bool> {
+        self.bins.weighted()
     }
 
     fn classes(&self) -> usize {
@@ -184,10 +192,12 @@ pub struct BinTotals {
     pub upper: f64,
     /// The number of samples.
     pub samples: u64,
-    /// The sum of the probabilities of the event.
+    /// The sum of their weights: their number where there are none.
+    pub weight: f64,
+    /// The weighted sum of the probabilities of the event.
     pub probability: f64,
-    /// The number of samples for which the event occurred.
-    pub occurred: u64,
+    /// The sum of the weights of the samples for which the event occurred.
+    pub occurred: f64,
 }
 
 /// Bins of equal width, at least one.
@@ -197,8 +207,71 @@ pub(super) struct Bins(Vec<BinSums>);
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct BinSums {
     samples: u64,
+    /// `Σ w r`
     probability: ExactSum,
     occurred: u64,
+    /// None where each weight is 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    weights: Option<Box<BinWeights>>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct BinWeights {
+    /// `Σ w`
+    total: ExactSum,
+    /// `Σ w²`
+    squares: ExactSum,
+    /// `Σ w c`
+    occurred: ExactSum,
+}
+
+impl BinSums {
+    /// `Σ w`
+    fn weight(&self) -> Exact {
+        let weights = self.weights.as_ref();
+        weights.map_or_else(|| self.samples.into(), |sums| sums.total.exact())
+    }
+
+    /// `Σ w c`
+    fn occurred(&self) -> Exact {
+        let weights = self.weights.as_ref();
+        weights.map_or_else(|| self.occurred.into(), |sums| sums.occurred.exact())
+    }
+
+    /// The effective number of samples, `(Σ w)²/Σ w²`.
+    fn effective(&self) -> f64 {
+        let weights = self.weights.as_ref();
+        weights.map_or(self.samples as f64, |sums| {
+            let total = sums.total.exact();
+            (&total * &total).over(&sums.squares.exact())
+        })
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.samples += other.samples;
+        self.probability.merge(&other.probability);
+        self.occurred += other.occurred;
+        if let Some(other) = &other.weights {
+            let weights = self.weights.get_or_insert_default();
+            weights.total.merge(&other.total);
+            weights.squares.merge(&other.squares);
+            weights.occurred.merge(&other.occurred);
+        }
+    }
+
+    /// Tells whether samples can have these sums.
+    fn is_possible(&self) -> bool {
+        let is_between = |low: Exact, high: Exact| !(high + -low).is_negative();
+        let [weight, zero] = [self.weight(), Exact::from(0)];
+        let probability = self.probability.exact();
+        let squares = (self.weights.iter()).all(|sums| sums.squares.exact().is_positive());
+        weight.is_positive() == (self.samples > 0)
+            && squares
+            && self.occurred <= self.samples
+            && [probability, self.occurred()]
+                .into_iter()
+                .all(|sum| is_between(zero.clone(), sum.clone()) && is_between(sum, weight.clone()))
+    }
 }
 
 impl Bins {
@@ -211,63 +284,90 @@ impl Bins {
         self.0.len()
     }
 
-    pub fn add(&mut self, (probability, occurred): (f64, bool)) {
+    /// Adds the probability of a sample and whether the event occurred, with the weight if there are weights.
+    pub fn add(&mut self, (probability, occurred): (f64, bool), weight: Option<f64>) {
         let bin = equal_width_bin(probability, self.0.len());
         let bin = &mut self.0[bin];
         bin.samples += 1;
-        bin.probability.add(probability);
         bin.occurred += u64::from(occurred);
+        let Some(w) = weight else {
+            bin.probability.add(probability);
+            return;
+        };
+        bin.probability.add_product(&[w, probability]);
+        let weights = bin.weights.get_or_insert_default();
+        weights.total.add(w);
+        weights.squares.add_product(&[w, w]);
+        if occurred {
+            weights.occurred.add(w);
+        }
     }
 
-    pub fn merge(&mut self, other: &Self) -> Result<()> {
-        check_equal("the number of bins", self.0.len(), other.0.len())?;
-        check_total(self.samples(), other.samples())?;
-        for (bin, other) in self.0.iter_mut().zip(&other.0) {
-            bin.samples += other.samples;
-            bin.probability.merge(&other.probability);
-            bin.occurred += other.occurred;
-        }
-        Ok(())
+    /// Takes the samples of as many bins.
+    pub fn merge(&mut self, other: &Self) {
+        let bins = self.0.iter_mut().zip(&other.0);
+        bins.for_each(|(bin, other)| bin.merge(other));
     }
 
     pub fn samples(&self) -> u64 {
         self.0.iter().map(|bin| bin.samples).sum()
     }
 
-    /// `Σ_b (n_b/n) …`, of at least one sample.
-    pub fn power(&self, form: TceForm) -> f64 {
-        form.expected(self.means())
+    /// Tells whether samples have weights; None without samples.
+    pub fn weighted(&self) -> Option<bool> {
+        let bin = self.0.iter().find(|bin| bin.samples > 0);
+        bin.map(|bin| bin.weights.is_some())
     }
 
-    /// The occupied bins; their squares are not known.
-    fn means(&self) -> impl Iterator<Item = EventBin> {
+    fn sum(&self, of: impl Fn(&BinSums) -> Exact) -> Exact {
+        let terms = self.0.iter().map(of);
+        terms.fold(Exact::from(0), |sum, term| sum + term)
+    }
+
+    /// `Σ_b (n_b/n) …`, of at least one sample.
+    pub fn power(&self, form: TceForm) -> f64 {
+        form.expected(self.means().map(|(_, bin)| bin))
+    }
+
+    /// The occupied bins, whose weights sum to the number of samples; their squares are not known.
+    fn means(&self) -> impl Iterator<Item = (u64, EventBin)> {
+        let (count, total) = (Exact::from(self.samples()), self.sum(BinSums::weight));
         let occupied = self.0.iter().filter(|bin| bin.samples > 0);
-        occupied.map(|bin| {
-            let size = bin.samples as f64;
-            EventBin {
-                weight: size,
-                size,
-                probability: bin.probability.value() / size,
-                frequency: bin.occurred as f64 / size,
+        occupied.map(move |bin| {
+            let weight = bin.weight();
+            let means = EventBin {
+                weight: (&weight * &count).over(&total),
+                size: bin.effective(),
+                probability: bin.probability.exact().over(&weight),
+                frequency: bin.occurred().over(&weight),
                 square: f64::NAN,
-            }
+            };
+            (bin.samples, means)
         })
     }
 
     /// Bytes apart from their own size.
     pub fn held(&self) -> usize {
-        let bin = |bin: &BinSums| size_of::<BinSums>() + bin.probability.held();
+        let weights = |sums: &BinWeights| {
+            let sums = [&sums.total, &sums.squares, &sums.occurred].map(ExactSum::held);
+            size_of::<BinWeights>() + sums.iter().sum::<usize>()
+        };
+        let bin = |bin: &BinSums| {
+            let weights = bin.weights.as_deref().map_or(0, weights);
+            size_of::<BinSums>() + bin.probability.held() + weights
+        };
         self.0.iter().map(bin).sum()
     }
 
     /// Checks that predictions can have these sums.
     pub fn check(&self) -> Result<(), String> {
         check_counts(self.0.iter().map(|bin| bin.samples))?;
-        let wrong = |bin: &BinSums| {
-            let sum = bin.probability.value();
-            bin.occurred > bin.samples || !(0.0..=bin.samples as f64).contains(&sum)
+        let weighted = self.weighted() == Some(true);
+        let is_wrong = |bin: &BinSums| {
+            let is_alike = bin.weights.is_some() == (weighted && bin.samples > 0);
+            !is_alike || !bin.is_possible()
         };
-        match self.0.iter().position(wrong) {
+        match self.0.iter().position(is_wrong) {
             Some(bin) => Err(format!(
                 "bin {bin} holds more occurrences or greater probabilities than samples"
             )),

@@ -1,8 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Accumulator, Rows, Saved, check_counts, check_equal, check_samples, check_total, format::saved,
-    moments::Moments,
+    Accumulator, BlockWeights, Rows, Saved, check_counts, check_equal, check_merge, check_rows,
+    check_samples, format::saved, moments::Moments,
 };
 use burn_calibration::{
     error::{
@@ -31,6 +31,10 @@ use burn_calibration::{
 /// of samples decides which of them share a block: the value depends on it, but if samples are
 /// exchangeable not its distribution.
 ///
+/// With weights `u_b` and the estimate are means over pairs of samples `i ≠ j` of a block, weighted by `w_i w_j`. The
+/// estimate and its standard error are then those of values `u_b` with the weights `Σ_{i<j} w_i w_j`, as in
+/// [`ScoreAccumulator`](super::ScoreAccumulator); the test takes no weights.
+///
 /// The bandwidth must be fixed, at the same number in all pieces: the median is not known from pieces.
 /// [`Kernel::with_bandwidth_of`] some thousand of the predictions is close to it.
 ///
@@ -56,6 +60,8 @@ struct Waiting {
     /// `[samples, m]`
     points: Vec<f64>,
     labels: Vec<u32>,
+    /// Empty where there are none.
+    weights: Vec<f64>,
 }
 
 impl BlockSkceAccumulator {
@@ -135,23 +141,33 @@ impl BlockSkceAccumulator {
     ///
     /// # Errors
     ///
-    /// Fewer than two blocks, or [`Error::ZeroVariance`].
+    /// Fewer than two blocks, [`Error::ZeroVariance`], or samples with weights.
     pub fn outcome(&self) -> Result<TestOutcome> {
         self.blocks.block_test(self.size, self.samples() as usize)
     }
 
     /// Adds the blocks that are complete.
     fn take_blocks(&mut self) {
-        let Waiting { points, labels } = &mut self.waiting;
-        let values = block_values(&self.kernel, self.size, self.classes, points, labels);
+        let Waiting {
+            points,
+            labels,
+            weights,
+        } = &mut self.waiting;
+        let blocks = BlockWeights::new(weights, self.size);
+        let (kernel, relative) = (&self.kernel, blocks.relative());
+        let values = block_values(kernel, self.size, self.classes, points, labels, relative);
         let values = values.expect("the kernel and the size were checked by new");
-        values.into_iter().for_each(|value| self.blocks.add(value));
+        for (block, value) in values.into_iter().enumerate() {
+            self.blocks.add(value, blocks.of(block));
+        }
         let taken = labels.len() / self.size * self.size;
         self.left_out -= taken as u64;
         labels.drain(..taken);
         points.drain(..taken * self.classes);
+        weights.drain(..taken.min(weights.len()));
         labels.shrink_to(self.size);
         points.shrink_to(self.size * self.classes);
+        weights.shrink_to(self.size);
     }
 
     fn check(&self) -> Result<(), String> {
@@ -164,10 +180,13 @@ impl BlockSkceAccumulator {
 
 impl Accumulator for BlockSkceAccumulator {
     fn update_rows(&mut self, rows: &Rows) -> Result<()> {
-        rows.check_classes(self.classes)?;
+        check_rows(self, rows)?;
         let labels = rows.labels().iter().map(|&label| label as u32);
         self.waiting.labels.extend(labels);
         self.waiting.points.extend(rows.probabilities());
+        self.waiting
+            .weights
+            .extend(rows.weights().unwrap_or_default());
         self.left_out += rows.samples() as u64;
         self.take_blocks();
         Ok(())
@@ -176,8 +195,7 @@ impl Accumulator for BlockSkceAccumulator {
     fn merge(&mut self, other: &Self) -> Result<()> {
         check_equal("the kernel", self.kernel, other.kernel)?;
         check_equal("the block size", self.size, other.size)?;
-        check_equal("the number of classes", self.classes, other.classes)?;
-        check_total(self.samples(), other.samples())?;
+        check_merge(self, other)?;
         if other.samples() == 0 {
             return Ok(());
         }
@@ -195,13 +213,26 @@ impl Accumulator for BlockSkceAccumulator {
         self.blocks.count * self.size as u64 + self.left_out
     }
 
+    fn weighted(&self) -> Option<bool> {
+        let Waiting {
+            labels, weights, ..
+        } = &self.waiting;
+        let waiting = (!labels.is_empty()).then_some(!weights.is_empty());
+        self.blocks.weighted().or(waiting)
+    }
+
     fn classes(&self) -> usize {
         self.classes
     }
 
     fn bytes(&self) -> usize {
-        let Waiting { points, labels } = &self.waiting;
-        let waiting = points.capacity() * size_of::<f64>() + labels.capacity() * size_of::<u32>();
+        let Waiting {
+            points,
+            labels,
+            weights,
+        } = &self.waiting;
+        let numbers = points.capacity() + weights.capacity();
+        let waiting = numbers * size_of::<f64>() + labels.capacity() * size_of::<u32>();
         size_of::<Self>() + self.blocks.held() + waiting
     }
 }

@@ -155,6 +155,21 @@ impl Evaluation {
         if same != [all; 5] {
             return Err("its parts differ in the numbers of samples or classes".into());
         }
+        let weighted = self.weighted();
+        let others = [
+            self.log.weighted(),
+            self.spherical.weighted(),
+            self.top_label.weighted(),
+            self.class_wise.weighted(),
+            self.skce.as_ref().and_then(Accumulator::weighted),
+        ];
+        if others
+            .into_iter()
+            .flatten()
+            .any(|other| weighted != Some(other))
+        {
+            return Err("some of its parts have weights".into());
+        }
         self.subject
             .check(self.classes())
             .map_err(|e| e.to_string())?;
@@ -205,6 +220,10 @@ impl Accumulator for Evaluation {
 
     fn samples(&self) -> u64 {
         self.brier.samples()
+    }
+
+    fn weighted(&self) -> Option<bool> {
+        self.brier.weighted()
     }
 
     fn classes(&self) -> usize {

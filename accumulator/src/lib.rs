@@ -24,6 +24,15 @@
 //! This crate has nothing that needs all predictions at once: no median bandwidths, bins of equal mass or
 //! quadratic estimators.
 //!
+//! # Weights
+//!
+//! [`Rows::weighted`] gives each sample a weight, at least 0 and finite; a sample of weight 0 is left out. Sums of
+//! weights and of their products are exact as well, whatever their size: 1e-300 and 1e300 go together. Only ratios
+//! count, but pieces do not know each other's: their weights must be on one scale. So a piece with weights and one
+//! without do not merge, and predictions that carry weights, whose mean is 1 in each piece, are refused. Equal
+//! weights give the estimates without weights bit for bit. Whole numbers give the means of repeated rows; standard
+//! errors and effective numbers differ, since a weight is still one sample.
+//!
 //! # Files
 //!
 //! An accumulator is serialised by serde in any format, and what no predictions leave is an error.
@@ -71,6 +80,7 @@
 
 mod bin;
 mod block_skce;
+mod block_weights;
 mod class_bin;
 mod evaluation;
 mod exact_sum;
@@ -82,6 +92,7 @@ mod score;
 
 pub use bin::{BinAccumulator, BinTotals};
 pub use block_skce::BlockSkceAccumulator;
+pub use block_weights::BlockWeights;
 pub use class_bin::ClassBinAccumulator;
 pub use evaluation::Evaluation;
 pub use format::Saved;
@@ -121,7 +132,7 @@ pub trait Accumulator: Saved + Clone + Debug + PartialEq {
     ///
     /// # Errors
     ///
-    /// Predictions over another number of classes; then nothing is taken.
+    /// Predictions over another number of classes, or with weights where others had none; then nothing is taken.
     fn update_rows(&mut self, rows: &Rows) -> Result<()>;
 
     /// Takes what another took.
@@ -131,8 +142,11 @@ pub trait Accumulator: Saved + Clone + Debug + PartialEq {
     /// [`Error::Merge`] if they differ in anything but what they took; then nothing is taken.
     fn merge(&mut self, other: &Self) -> Result<()>;
 
-    /// The number of samples that were taken.
+    /// The number of samples that were taken, without those of weight 0.
     fn samples(&self) -> u64;
+
+    /// Tells whether samples have weights; None where nothing that was taken tells.
+    fn weighted(&self) -> Option<bool>;
 
     /// The number `m` of classes.
     fn classes(&self) -> usize;
@@ -173,6 +187,30 @@ fn check_total(own: u64, other: u64) -> Result<()> {
             expected: "at most 2^53 together; is one of them merged with itself again and again?",
         }),
     }
+}
+
+/// Checks that all samples have weights, or none has.
+fn check_weighted(own: Option<bool>, other: Option<bool>) -> Result<()> {
+    match (own, other) {
+        (Some(own), Some(other)) if own != other => Err(Error::Unsupported {
+            what: "cannot merge samples with weights and samples without".into(),
+            expected: "weights in every piece, on one scale, or in none",
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Checks that an accumulator can take rows.
+fn check_rows(own: &impl Accumulator, rows: &Rows) -> Result<()> {
+    rows.check_classes(own.classes())?;
+    check_weighted(own.weighted(), rows.are_weighted())
+}
+
+/// Checks that accumulators are of as many classes, and their samples can be counted together.
+fn check_merge<A: Accumulator>(own: &A, other: &A) -> Result<()> {
+    check_equal("the number of classes", own.classes(), other.classes())?;
+    check_weighted(own.weighted(), other.weighted())?;
+    check_total(own.samples(), other.samples())
 }
 
 /// Checks counts of a file: what is wrong with those that are too many.

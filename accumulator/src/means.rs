@@ -3,9 +3,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Saved, check_equal, check_total,
+    BlockWeights, Saved, check_equal, check_total, check_weighted,
     format::saved,
     moments::{GREATEST, Moments},
+    rows::positive,
 };
 use burn_calibration::{
     error::{Error, Result, checks::check_samples},
@@ -66,17 +67,59 @@ impl Means {
     ///
     /// # Errors
     ///
-    /// A number that is not finite, or above `10¹⁰⁰` in absolute value; then none is added.
+    /// A number that is not finite, or above `10¹⁰⁰` in absolute value, or numbers with weights before; then none is
+    /// added.
     pub fn add(&mut self, name: &str, numbers: &[f64]) -> Result<()> {
-        let is_too_large = |number: &f64| !(-GREATEST..=GREATEST).contains(number);
-        if let Some(at) = numbers.iter().position(is_too_large) {
+        self.add_each(name, numbers.iter().map(|&number| (number, &[][..])))
+    }
+
+    /// Adds numbers with weights, of which those of weight 0 do not count. The mean is `Σ w x/Σ w`, and its standard
+    /// error that of [`ScoreAccumulator`](super::ScoreAccumulator).
+    ///
+    /// # Errors
+    ///
+    /// As [`add`](Self::add); another number of weights, one that is negative or not finite, or numbers without
+    /// weights before.
+    pub fn add_weighted(&mut self, name: &str, numbers: &[f64], weights: &[f64]) -> Result<()> {
+        let kept = positive(weights, numbers.len())?.into_iter();
+        self.add_each(name, kept.map(|row| (numbers[row], &weights[row..=row])))
+    }
+
+    /// Adds numbers of blocks of samples, with the weights of their pairs where there are weights.
+    ///
+    /// # Errors
+    ///
+    /// As [`add`](Self::add).
+    pub fn add_blocks(
+        &mut self,
+        name: &str,
+        numbers: &[f64],
+        weights: &BlockWeights,
+    ) -> Result<()> {
+        let numbers = numbers.iter().enumerate();
+        self.add_each(
+            name,
+            numbers.map(|(block, &number)| (number, weights.of(block))),
+        )
+    }
+
+    fn add_each<'a>(
+        &mut self,
+        name: &str,
+        numbers: impl Iterator<Item = (f64, &'a [f64])> + Clone,
+    ) -> Result<()> {
+        let is_too_large = |number: f64| !(-GREATEST..=GREATEST).contains(&number);
+        let mut at = numbers.clone().enumerate();
+        if let Some((at, (number, _))) = at.find(|(_, (number, _))| is_too_large(*number)) {
             return Err(Error::Unsupported {
-                what: format!("number {at} of {name} is {:e}", numbers[at]),
+                what: format!("number {at} of {name} is {number:e}"),
                 expected: "one from -1e100 to 1e100",
             });
         }
+        let weighted = numbers.clone().next().map(|(_, weight)| !weight.is_empty());
+        check_weighted(self.weighted(), weighted)?;
         let column = self.columns.entry(name.to_owned()).or_default();
-        numbers.iter().for_each(|&number| column.add(number));
+        numbers.for_each(|(number, weight)| column.add(number, weight));
         Ok(())
     }
 
@@ -91,6 +134,7 @@ impl Means {
         if !self.columns.is_empty() && !other.columns.is_empty() {
             check_equal("the list of names", names(self), names(other))?;
         }
+        check_weighted(self.weighted(), other.weighted())?;
         for (name, column) in &other.columns {
             check_total(self.count(name), column.count)?;
         }
@@ -103,6 +147,16 @@ impl Means {
     /// The names, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.columns.keys().map(String::as_str)
+    }
+
+    /// Tells whether numbers have weights; None without numbers.
+    pub fn weighted(&self) -> Option<bool> {
+        self.columns.values().find_map(Moments::weighted)
+    }
+
+    /// The sum of the weights of a name: the number of numbers where there are no weights.
+    pub fn weight(&self, name: &str) -> f64 {
+        self.columns.get(name).map_or(0.0, Moments::weight)
     }
 
     /// The number of numbers of a name.
@@ -125,7 +179,8 @@ impl Means {
     ///
     /// # Errors
     ///
-    /// Fewer than two blocks, or [`Error::ZeroVariance`](burn_calibration::error::Error::ZeroVariance).
+    /// Fewer than two blocks, [`Error::ZeroVariance`](burn_calibration::error::Error::ZeroVariance), or numbers with
+    /// weights.
     pub fn block_test(&self, name: &str, size: usize, samples: usize) -> Result<TestOutcome> {
         match self.columns.get(name) {
             Some(blocks) => blocks.block_test(size, samples),
@@ -140,7 +195,14 @@ impl Means {
     }
 
     fn check(&self) -> Result<(), String> {
-        self.columns.values().try_for_each(Moments::check)
+        self.columns.values().try_for_each(Moments::check)?;
+        let weighted = self.weighted();
+        let mut columns = self.columns.values().filter_map(Moments::weighted);
+        if columns.all(|own| weighted == Some(own)) {
+            Ok(())
+        } else {
+            Err("some of its numbers have weights".into())
+        }
     }
 }
 

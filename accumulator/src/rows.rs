@@ -1,9 +1,9 @@
 use burn::tensor::{DType, Int, Tensor};
 
 use burn_calibration::{
-    distribution::{Categorical, Targets},
+    distribution::{Categorical, Predictive, Targets},
     error::{
-        Result,
+        Error, Result,
         checks::{check_classes, check_finite, check_labels, check_parameter, check_probabilities},
     },
     file::Digest,
@@ -21,6 +21,8 @@ pub struct Rows {
     labels: Vec<usize>,
     /// `log p_y` of each row.
     logarithms: Vec<f64>,
+    /// Positive.
+    weights: Option<Vec<f64>>,
 }
 
 /// A prediction with its label.
@@ -29,6 +31,7 @@ pub(super) struct Row<'a> {
     pub y: usize,
     /// `log p_y`
     pub logarithm: f64,
+    pub weight: Option<f64>,
 }
 
 impl Rows {
@@ -41,8 +44,15 @@ impl Rows {
     ///
     /// # Errors
     ///
-    /// A label that is not a class, or another number of labels than of predictions.
+    /// A label that is not a class, another number of labels than of predictions, or predictions with weights, whose
+    /// mean is 1 in each piece.
     pub fn new(predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<Self> {
+        if predictions.sample_weights().is_some() {
+            return Err(Error::Unsupported {
+                what: "the weights that predictions carry have mean 1 in each piece".into(),
+                expected: "predictions without weights, and Rows::weighted on the scale of all pieces",
+            });
+        }
         let classes = predictions.classes();
         let labels = predictions.check_labels(labels)?;
         Ok(match predictions.logits() {
@@ -80,6 +90,25 @@ impl Rows {
         Ok(Self::of_logits(logits, classes, labels))
     }
 
+    /// Gives each row a weight, of which only ratios count; rows of weight 0 are left out.
+    ///
+    /// # Errors
+    ///
+    /// Another number of weights than of rows, or one that is negative or not finite, with its row.
+    pub fn weighted(self, weights: &[f64]) -> Result<Self> {
+        let kept = positive(weights, self.samples())?;
+        let select = |numbers: &[f64]| kept.iter().map(|&row| numbers[row]).collect();
+        let probabilities =
+            |&row: &usize| &self.probabilities[row * self.classes..][..self.classes];
+        Ok(Self {
+            classes: self.classes,
+            probabilities: kept.iter().flat_map(probabilities).copied().collect(),
+            labels: kept.iter().map(|&row| self.labels[row]).collect(),
+            logarithms: select(&self.logarithms),
+            weights: Some(select(weights)),
+        })
+    }
+
     /// The number `n` of rows.
     pub fn samples(&self) -> usize {
         self.labels.len()
@@ -90,7 +119,8 @@ impl Rows {
         self.classes
     }
 
-    /// A digest of all rows, as 32 hexadecimal digits: other predictions, labels or orders have another.
+    /// A digest of all rows, as 32 hexadecimal digits: other predictions, labels or orders have another. Weights do
+    /// not count.
     pub fn digest(&self) -> String {
         let sizes = [self.classes, self.samples()].map(|size| size as u64);
         let numbers = self.probabilities.iter().chain(&self.logarithms);
@@ -106,15 +136,28 @@ impl Rows {
         &self.probabilities
     }
 
+    pub(super) fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
     pub(super) fn labels(&self) -> &[usize] {
         &self.labels
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = Row<'_>> {
         let p = self.probabilities.chunks_exact(self.classes);
-        let others = self.labels.iter().zip(&self.logarithms);
-        p.zip(others)
-            .map(|(p, (&y, &logarithm))| Row { p, y, logarithm })
+        let others = self.labels.iter().zip(&self.logarithms).enumerate();
+        p.zip(others).map(|(p, (row, (&y, &logarithm)))| Row {
+            p,
+            y,
+            logarithm,
+            weight: self.weights.as_ref().map(|weights| weights[row]),
+        })
+    }
+
+    /// Tells whether rows have weights; None without rows.
+    pub(super) fn are_weighted(&self) -> Option<bool> {
+        (self.samples() > 0).then_some(self.weights.is_some())
     }
 
     /// Checks the number of classes.
@@ -132,6 +175,7 @@ impl Rows {
             classes,
             probabilities,
             labels,
+            weights: None,
         }
     }
 
@@ -151,7 +195,31 @@ impl Rows {
             classes,
             probabilities: logits,
             labels,
+            weights: None,
         }
+    }
+}
+
+/// The rows with a positive weight, of so many.
+pub(super) fn positive(weights: &[f64], rows: usize) -> Result<Vec<usize>> {
+    if weights.len() != rows {
+        return Err(Error::Length {
+            predictions: rows,
+            got: weights.len(),
+            what: "sample weights",
+        });
+    }
+    let is_valid = |weight: &f64| weight.is_finite() && *weight >= 0.0;
+    match weights.iter().position(|weight| !is_valid(weight)) {
+        Some(row) => Err(Error::Value {
+            row,
+            column: "column",
+            at: 0,
+            what: "the sample weight",
+            value: weights[row],
+            expected: "a finite number of at least 0",
+        }),
+        None => Ok((0..rows).filter(|&row| weights[row] > 0.0).collect()),
     }
 }
 

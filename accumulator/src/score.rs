@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Accumulator, Rows, Saved, check_counts, check_equal, check_samples, check_total,
+    Accumulator, Rows, Saved, check_counts, check_merge, check_rows, check_samples,
     format::saved,
     moments::{GREATEST, Moments},
 };
@@ -10,16 +10,26 @@ use burn_calibration::{
     score::{Divergence, MeanEstimate},
 };
 
-/// The mean of a proper score and its standard error, from `n`, `Σ s_i` and `Σ s_i²`.
+/// The mean of a proper score and its standard error, from `n`, `Σ w_i s_i`, `Σ w_i² s_i²` and sums of the weights.
 ///
-/// The sums are exact, so that accumulators merge exactly: the mean is `Σ s_i` rounded once, over `n`,
-/// and the standard error `√(Σ (s_i − s̄)² / n(n − 1))` loses nothing to cancellation.
+/// The sums are exact, so that accumulators merge exactly: the mean `Σ w_i s_i/Σ w_i` is rounded once,
+/// and the standard error, `√(Σ (s_i − s̄)² / n(n − 1))` without weights, loses nothing to cancellation.
 ///
-/// It is [`Score::upper_bound`](burn_calibration::score::Score::upper_bound) of all predictions together. Log
-/// scores above `10¹⁰⁰`, so those of observed classes with probability 0, count as infinite and are left
+/// Without weights it is [`Score::upper_bound`](burn_calibration::score::Score::upper_bound) of all predictions
+/// together. With weights the mean is as well. Its standard error is the root of
+///
+/// ```text
+/// Σ w²(s − s̄)² / (W² − 2 W Σw³/Σw² + Σw²),   W = Σ w,
+/// ```
+///
+/// whose square is unbiased if weights do not depend on scores; that of
+/// [`MeanEstimate::weighted`] is the jackknife's, which needs all samples at once.
+///
+/// Log scores above `10¹⁰⁰`, so those of observed classes with probability 0, count as infinite and are left
 /// out of the sums.
 ///
-/// Memory: 200 to 400 bytes. Cost: `m` operations a sample, and 50 for the sums.
+/// Memory: 200 to 400 bytes, 1 KB with weights. Cost: `m` operations a sample, and 50 for the sums, 500 with
+/// weights.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", bound = "S: Kept")]
 pub struct ScoreAccumulator<S> {
@@ -51,6 +61,11 @@ impl<S: Kept> ScoreAccumulator<S> {
         self.infinite
     }
 
+    /// The sum of the weights of the samples with a finite score: their number where there are no weights.
+    pub fn weight(&self) -> f64 {
+        self.finite.weight()
+    }
+
     /// The mean with its standard error.
     ///
     /// # Errors
@@ -76,10 +91,10 @@ impl<S: Kept> ScoreAccumulator<S> {
 
 impl<S: Kept> Accumulator for ScoreAccumulator<S> {
     fn update_rows(&mut self, rows: &Rows) -> Result<()> {
-        rows.check_classes(self.classes)?;
+        check_rows(self, rows)?;
         for row in rows.iter() {
             match self.score.of(row.p, row.y, row.logarithm) {
-                score if score <= GREATEST => self.finite.add(score),
+                score if score <= GREATEST => self.finite.add(score, row.weight.as_slice()),
                 _ => self.infinite += 1,
             }
         }
@@ -87,8 +102,7 @@ impl<S: Kept> Accumulator for ScoreAccumulator<S> {
     }
 
     fn merge(&mut self, other: &Self) -> Result<()> {
-        check_equal("the number of classes", self.classes, other.classes)?;
-        check_total(self.samples(), other.samples())?;
+        check_merge(self, other)?;
         self.infinite += other.infinite;
         self.finite.merge(&other.finite);
         Ok(())
@@ -96,6 +110,10 @@ impl<S: Kept> Accumulator for ScoreAccumulator<S> {
 
     fn samples(&self) -> u64 {
         self.finite.count + self.infinite
+    }
+
+    fn weighted(&self) -> Option<bool> {
+        self.finite.weighted()
     }
 
     fn classes(&self) -> usize {

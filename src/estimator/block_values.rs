@@ -6,12 +6,13 @@ use crate::{
 
 /// The U-statistics `u_b = 2/(B(B−1)) Σ_{i<j} h_ij` of the SKCE over blocks of `size` consecutive rows on the
 /// host, each to the last bit a function of the rows of its block alone; rows after the last whole block are in
-/// none. For sums that merge exactly.
+/// none. With weights they are `Σ_{i<j} w_i w_j h_ij/Σ_{i<j} w_i w_j`. For sums that merge exactly.
 ///
 /// # Shapes
 ///
 /// - probabilities: `n × m`, row by row
 /// - labels: `[n]`, each less than `m`
+/// - weights: `[n]`, positive; their products in a block are not all 0
 ///
 /// Cost: `(B − 1)/2` pairs of `m` operations and an exponential for each row, on all threads.
 ///
@@ -22,13 +23,14 @@ use crate::{
 ///
 /// # Panics
 ///
-/// If the numbers do not fill rows, or labels are not as many.
+/// If the numbers do not fill rows, or labels or weights are not as many.
 pub fn block_values(
     kernel: &Kernel,
     size: usize,
     classes: usize,
     probabilities: &[f64],
     labels: &[u32],
+    weights: Option<&[f64]>,
 ) -> Result<Vec<f64>> {
     kernel.validate()?;
     let name = "the number of samples of a block";
@@ -45,13 +47,27 @@ pub fn block_values(
         labels.len() * classes,
         "the numbers fill rows"
     );
-    let pairs = (size * (size - 1) / 2) as f64;
+    let count = weights.map_or(labels.len(), <[f64]>::len);
+    assert_eq!(count, labels.len(), "a weight for each row");
     let sums = block_sums(
         (probabilities, classes),
-        labels,
+        (labels, weights),
         size,
         kernel.fused(),
         bandwidth,
     );
-    Ok(sums.into_iter().map(|sum| sum / pairs).collect())
+    let pairs = |block: usize| match weights {
+        Some(weights) => pair_weight(&weights[block * size..(block + 1) * size]),
+        None => (size * (size - 1) / 2) as f64,
+    };
+    let values = sums.into_iter().enumerate();
+    Ok(values.map(|(block, sum)| sum / pairs(block)).collect())
+}
+
+/// The weight `Σ_{i<j} w_i w_j` of all pairs of samples: their number where each weight is 1.
+pub fn pair_weight(weights: &[f64]) -> f64 {
+    let pairs = weights
+        .iter()
+        .fold((0.0, 0.0), |(pairs, sum), w| (pairs + w * sum, sum + w));
+    pairs.0
 }

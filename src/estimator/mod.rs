@@ -72,7 +72,7 @@ mod ucme;
 
 pub use accuracy::Accuracy;
 pub use binning::{Bin, Binning, equal_width_bin};
-pub use block_values::block_values;
+pub use block_values::{block_values, pair_weight};
 pub use cwce::{ClassWeight, Cwce};
 pub use ece::{Aspect, Discrepancy, Ece};
 pub use estimate::Estimator;

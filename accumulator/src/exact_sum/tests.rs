@@ -1,6 +1,6 @@
 use std::cmp::Ordering;
 
-use num_bigint::BigInt;
+use num_bigint::{BigInt, BigUint, Sign};
 use proptest::prelude::*;
 
 use super::*;
@@ -65,30 +65,36 @@ fn carries() {
 fn products_are_exact() {
     let x = 1.0 + f64::EPSILON;
     let mut square = ExactSum::default();
-    square.add_product(x, x);
+    square.add_product(&[x, x]);
     // (1 + ε)² = 1 + 2ε + ε²
     assert_eq!(
         square,
         sum(&[1.0, 2.0 * f64::EPSILON, f64::EPSILON.powi(2)])
     );
-    assert_eq!(
-        square.parts(),
-        [1.0 + 2.0 * f64::EPSILON, f64::EPSILON.powi(2)]
-    );
+    // also of four of the least and the greatest numbers, which are no f64
+    let (least, most) = (f64::from_bits(1), f64::MAX);
+    let mut fourth = ExactSum::default();
+    fourth.add_product(&[least, -least, most, most, x]);
+    let mut factors = ExactSum::default();
+    factors.add_product(&[x, least]);
+    let quotient = fourth.exact().over(&factors.exact());
+    assert_eq!(quotient, -(least * most) * most); // 2⁻¹⁰⁷⁴ (2¹⁰²⁴ − 2⁹⁷¹)², nearly 2⁹⁷⁴
+    let text = serde_json::to_string(&fourth).unwrap();
+    assert_eq!(serde_json::from_str::<ExactSum>(&text).unwrap(), fourth);
 }
 
 #[test]
 fn sums_that_no_additions_give_are_refused() {
     for text in [
-        r#"{"negative":false,"first":67,"limbs":[1,1]}"#,
-        r#"{"negative":false,"first":18446744073709551615,"limbs":[1]}"#,
+        r#"{"negative":false,"first":255,"limbs":[1,1]}"#,
+        r#"{"negative":false,"first":9223372036854775807,"limbs":[1]}"#,
         r#"{"negative":false,"first":3,"limbs":[0,1]}"#,
         r#"{"negative":true,"first":3,"limbs":[1,0]}"#,
     ] {
         let message = serde_json::from_str::<ExactSum>(text).unwrap_err();
         assert!(message.to_string().contains("limbs from"), "{message}");
     }
-    let last = r#"{"negative":true,"first":66,"limbs":[1,1]}"#;
+    let last = r#"{"negative":true,"first":254,"limbs":[1,1]}"#;
     let sum: ExactSum = serde_json::from_str(last).unwrap();
     assert_eq!(sum.value(), f64::NEG_INFINITY);
     assert_eq!(serde_json::to_string(&sum).unwrap(), last);
@@ -112,28 +118,28 @@ fn integer(x: f64) -> BigInt {
     if x < 0.0 { -units } else { units }
 }
 
-/// Whether no f64 is nearer to a number of units, and of two that are as near this is the even one.
-fn is_nearest(value: f64, exact: &BigInt) -> bool {
-    let distance = |x: f64| (integer(x) - exact).magnitude().clone();
+/// Whether no f64 is nearer to a quotient of numbers of units, and of two that are as near this is the even one.
+fn is_nearest(value: f64, dividend: &BigInt, divisor: &BigInt) -> bool {
+    let distance = |x: f64| -> BigUint {
+        let difference: BigInt = integer(x) * divisor - (dividend << 1074u32);
+        difference.magnitude().clone()
+    };
     [value.next_up(), value.next_down()]
         .into_iter()
-        .all(|other| {
-            match other
-                .is_finite()
-                .then(|| distance(value).cmp(&distance(other)))
-            {
-                Some(Ordering::Greater) => false,
-                Some(Ordering::Equal) => value.to_bits().is_multiple_of(2),
-                Some(Ordering::Less) | None => true,
-            }
+        .filter(|other| other.is_finite())
+        .all(|other| match distance(value).cmp(&distance(other)) {
+            Ordering::Greater => false,
+            Ordering::Equal => value.to_bits().is_multiple_of(2),
+            Ordering::Less => true,
         })
 }
 
 /// What rounds to infinity, and what does not: half of the last digit beyond the greatest number.
-fn overflows(exact: &BigInt) -> bool {
+fn overflows(dividend: &BigInt, divisor: &BigInt) -> bool {
     let half = BigInt::from(1) << (970 + 1074u32);
-    let first: BigInt = integer(f64::MAX) + half;
-    exact.magnitude() >= first.magnitude()
+    let first: BigInt = (integer(f64::MAX) + half) * divisor;
+    let scaled: BigInt = dividend << 1074u32;
+    scaled.magnitude() >= first.magnitude()
 }
 
 proptest! {
@@ -154,13 +160,20 @@ proptest! {
         let numbers: Vec<f64> = numbers.iter().copied().chain(again).collect();
         let exact: BigInt = numbers.iter().map(|&x| integer(x)).sum();
         let found = sum(&numbers);
-        let value = found.value();
-        prop_assert_eq!(value.is_infinite(), overflows(&exact));
-        prop_assert_eq!(value < 0.0, exact < BigInt::ZERO);
-        if value.is_finite() {
-            prop_assert!(is_nearest(value, &exact), "{value}");
-            prop_assert_eq!(sum(&found.parts()), found);
+        // over 1, and over a sum of which less is left
+        for divisor in [vec![1.0], numbers[numbers.len() / 2..].to_vec()] {
+            let unit: BigInt = divisor.iter().map(|&x| integer(x)).sum();
+            if unit == BigInt::ZERO {
+                continue;
+            }
+            let value = found.exact().over(&sum(&divisor).exact());
+            prop_assert_eq!(value.is_infinite(), overflows(&exact, &unit));
+            prop_assert_eq!(value < 0.0, exact.sign() * unit.sign() == Sign::Minus && value != 0.0);
+            if value.is_finite() {
+                prop_assert!(is_nearest(value, &exact, &unit), "{value}");
+            }
         }
+        prop_assert_eq!(found.value() < 0.0, exact < BigInt::ZERO);
     }
 
     /// In any order and any parts the same number, and the same bytes.

@@ -16,6 +16,7 @@ mod messages;
 #[allow(dead_code)] // other suites use the rest
 #[path = "../../../tests/suite/models.rs"]
 mod models;
+mod weights;
 
 use burn_calibration::{
     estimator::Event,

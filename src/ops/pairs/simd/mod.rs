@@ -118,16 +118,20 @@ fn parts<T>(numbers: &mut [T], size: usize, count: usize) -> impl Iterator<Item 
     (0..count).map(move |_| parts.next().unwrap_or_default())
 }
 
-/// `Σ h_ij` over the pairs `i < j` of each of the first `⌊n/size⌋` blocks of points with labels, pair by pair:
+/// `Σ w_i w_j h_ij` over the pairs `i < j` of each of the first `⌊n/size⌋` blocks of points with labels, pair by pair:
 /// to the last bit a function of the samples of the block alone, whatever the number of blocks and of threads.
+/// Weights are 1 where there are none.
 pub(crate) fn block_sums(
     (points, d): (&[f64], usize),
-    labels: &[u32],
+    (labels, weights): (&[u32], Option<&[f64]>),
     size: usize,
     kernel: PairKernel,
     bandwidth: f64,
 ) -> Vec<f64> {
-    let residuals = residuals_of_labels(points, labels, d);
+    let mut residuals = residuals_of_labels(points, labels, d);
+    for (row, w) in residuals.chunks_mut(d).zip(weights.unwrap_or_default()) {
+        row.iter_mut().for_each(|r| *r *= w);
+    }
     let samples = Samples {
         points,
         d,
@@ -137,7 +141,11 @@ pub(crate) fn block_sums(
     };
     let mut sums = vec![0.0; samples.count() / size];
     for_each_chunk(&mut sums, 1, size * size * d, |(k, sum)| {
-        let block = samples.part(k * size..(k + 1) * size);
+        let rows = k * size..(k + 1) * size;
+        let mut block = samples.part(rows.clone());
+        if weights.is_some_and(|weights| weights[rows].iter().any(|&w| w != 1.0)) {
+            block.labels = None; // its residuals are not those of labels
+        }
         sum[0] = direct::all_pairs(block, kernel, bandwidth, None).value;
     });
     sums
