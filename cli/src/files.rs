@@ -63,11 +63,26 @@ pub struct SampleWeights {
     pub sum: f64,
     /// The effective number of samples, `(Σw)²/Σw²`.
     pub effective_n: f64,
-    /// The rows of weight 0, which are left out.
-    pub zero: usize,
+    /// The rows of weight 0, which are left out; not known of merged pieces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zero: Option<usize>,
 }
 
 impl SampleWeights {
+    /// Weights of samples that were summed up.
+    pub fn of_sums(sum: f64, effective_n: f64) -> Self {
+        Self {
+            sum,
+            effective_n,
+            ..Self::default()
+        }
+    }
+
+    /// The weights, all positive.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
     /// The predictions with their weights, if there are any.
     pub fn on<P: Predictive>(of: &Option<Self>, predictions: P, targets: &P::Targets) -> Result<P> {
         let Some(weights) = of else {
@@ -374,17 +389,23 @@ impl Files {
         if kept.is_empty() {
             return Err(wrong!("all weights are 0, expected a positive one")).of(&file.path);
         }
+        let largest = values.iter().copied().fold(0.0, f64::max);
+        let sum: f64 = values.iter().map(|w| w / largest).sum();
+        if !(sum * largest).is_finite() {
+            return Err(wrong!(
+                "the weights sum to more than 1.8e308, expected smaller ones: only ratios count"
+            ))
+            .of(&file.path);
+        }
         if kept.len() < n {
             self.all_mut().for_each(|file| file.table.select(&kept));
             values.retain(|weight| *weight > 0.0);
         }
-        let largest = values.iter().copied().fold(0.0, f64::max);
-        let sum: f64 = values.iter().map(|w| w / largest).sum();
         let squares: f64 = values.iter().map(|w| (w / largest).powi(2)).sum();
         self.samples = Some(SampleWeights {
             sum: sum * largest,
             effective_n: sum * sum / squares,
-            zero: n - kept.len(),
+            zero: Some(n - kept.len()),
             values,
         });
         Ok(())

@@ -23,7 +23,7 @@ use crate::{
     align::{Names, columns, in_order, say_by_name},
     args::{Family, Merge},
     error::{Context, Error, Result, bail, wrong},
-    files::LeftOut,
+    files::{LeftOut, SampleWeights},
     kernel::{distance, distance_name},
     summarise::setting,
     table::Table,
@@ -199,6 +199,7 @@ fn load<S: Sums>(args: &Merge) -> Result<S> {
 const NO_BANDWIDTH: &str = "summarise was given no --bandwidth";
 
 fn of_evaluation(evaluation: &Evaluation, parts: usize) -> Merged {
+    let brier = evaluation.brier();
     Merged {
         data: DataWords {
             n: evaluation.samples() as usize,
@@ -206,13 +207,23 @@ fn of_evaluation(evaluation: &Evaluation, parts: usize) -> Merged {
             class_names: Vec::new(),
             subject: evaluation.subject(),
             left_out: LeftOut::default(),
-            weights: None,
+            weights: weights(evaluation.weighted(), brier.weight(), brier.mean()),
         },
         family: key(Family::Categorical),
         parts,
         estimates: Named(estimates(evaluation)),
         skce: Known::or_skipped(evaluation.skce().map(Blocks::from), NO_BANDWIDTH),
     }
+}
+
+/// What the weights are worth, if there are any, with a mean of all samples.
+fn weights(
+    weighted: Option<bool>,
+    sum: f64,
+    mean: error::Result<MeanEstimate>,
+) -> Option<SampleWeights> {
+    let mean = mean.ok().filter(|_| weighted == Some(true))?;
+    Some(SampleWeights::of_sums(sum, mean.effective))
 }
 
 /// The quantities that means of predictions of real numbers may have.
@@ -231,7 +242,8 @@ fn of_means(means: &Means, parts: usize) -> Result<Merged> {
         let mean = means.mean(name.key).map(Estimate::Mean);
         (name, Known::of(mean))
     };
-    let n = means.count(names::CRPS.key);
+    let crps = names::CRPS.key;
+    let n = means.count(crps);
     let blocks = means.setting(setting::PROFILE);
     let blocks = blocks.map(|_| blocks_of(means, n)).transpose()?;
     Ok(Merged {
@@ -241,7 +253,7 @@ fn of_means(means: &Means, parts: usize) -> Result<Merged> {
             class_names: Vec::new(),
             subject: Subject::Classes,
             left_out: LeftOut::default(),
-            weights: None,
+            weights: weights(means.weighted(), means.weight(crps), means.mean(crps)),
         },
         family: of(means, setting::FAMILY)?.to_owned(),
         parts,

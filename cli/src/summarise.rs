@@ -4,14 +4,14 @@ use std::fmt;
 
 use burn::tensor::Tensor;
 use burn_calibration::{
-    distribution::Categorical,
+    distribution::{Categorical, Predictive},
     error,
     estimator::{JointKernel, regression::IntervalCoverage},
     kernel::{Bandwidth, Kernel, RealKernel, TargetKernel, TensorKernel},
     names,
     score::{Crps, Score},
 };
-use burn_calibration_accumulator::{Accumulator, Evaluation, Means, Rows, Saved};
+use burn_calibration_accumulator::{Accumulator, BlockWeights, Evaluation, Means, Rows, Saved};
 use serde::Serialize;
 
 use crate::{
@@ -39,10 +39,6 @@ pub mod setting {
 }
 
 pub fn run(args: &Summarise) -> Result<Summary> {
-    ensure!(
-        args.source.labels.weights.is_none(),
-        "--weights: sums that merge take no weights, expected evaluate, of all samples at once"
-    );
     match args.input.family {
         Family::Categorical => of_classes(args),
         family => with_vectors!(family, P => of_vectors::<P>(args)),
@@ -57,9 +53,12 @@ fn of_classes(args: &Summarise) -> Result<Summary> {
     let inputs = Inputs::of(&args.input.predictions);
     let loaded = Categorical::read(&inputs, &args.source, Wanted::Logits)?;
     let data = loaded.in_words(&[]);
-    let (predictions, labels) = (&loaded.sets[0], loaded.targets);
+    let (predictions, _) = loaded.sets[0].parted();
     check_bins(args.bins, predictions.classes())?;
-    let rows = Rows::new(predictions, &labels)?;
+    let mut rows = Rows::new(&predictions, &loaded.targets)?;
+    if let Some(weights) = &loaded.weights {
+        rows = rows.weighted(weights.values())?;
+    }
     let evaluation = || -> error::Result<_> {
         let empty = Evaluation::new(args.bins as usize, predictions.classes())?
             .about(predictions.subject())?;
@@ -84,8 +83,13 @@ where
     let inputs = Inputs::of(&args.input.predictions);
     let loaded = P::read(&inputs, &args.source, Wanted::Probabilities)?;
     let data = loaded.in_words(&[]);
-    let Loaded { sets, targets, .. } = loaded;
-    let predictions = &sets[0];
+    let Loaded {
+        sets,
+        targets,
+        weights,
+        ..
+    } = loaded;
+    let (predictions, weights) = (&sets[0].parted().0, weights.unwrap_or_default());
     let mut settings = vec![
         (setting::FAMILY, key(args.input.family)),
         (setting::DIMENSIONS, predictions.dimensions().to_string()),
@@ -111,23 +115,29 @@ where
             columns.push((names::LOG, log_score(predictions, &targets)?));
         }
         for (name, level) in [(names::COVERAGE_50, 0.5), (names::COVERAGE_90, 0.9)] {
-            columns.push((
-                name,
-                IntervalCoverage::new(level).each(predictions, &targets)?,
-            ));
-        }
-        if let Some(kernel) = kernel {
-            let block = args.block as usize;
-            let mut blocks = Vec::new();
-            if predictions.len() >= block {
-                let pairs = kernel.pairs(predictions, &targets)?;
-                blocks = pairs.block_estimates(block);
-            }
-            columns.push((names::SKCE_BLOCK, blocks));
+            let coverage = IntervalCoverage::new(level);
+            columns.push((name, coverage.each(predictions, &targets)?));
         }
         let mut means = Means::new(settings);
         for (name, numbers) in &columns {
-            means.add(name.key, numbers)?;
+            match weights.values() {
+                [] => means.add(name.key, numbers)?,
+                weights => means.add_weighted(name.key, numbers, weights)?,
+            }
+        }
+        if let Some(kernel) = kernel {
+            let block = args.block as usize;
+            let weights = BlockWeights::new(weights.values(), block);
+            let mut blocks = Vec::new();
+            if predictions.len() >= block {
+                let pairs = kernel.pairs(predictions, &targets)?;
+                blocks = match weights.relative() {
+                    Some(weights) => pairs.weighted_block_estimates(block, weights),
+                    None => pairs.block_estimates(block),
+                };
+            }
+            means.add_blocks(names::SKCE_BLOCK.key, &blocks, &weights)?;
+            columns.push((names::SKCE_BLOCK, blocks));
         }
         Ok((means, columns))
     };

@@ -223,6 +223,67 @@ fn regressions_in_pieces() {
     }
 }
 
+/// Pieces with weights are `evaluate` of all samples, of classes and of numbers.
+#[test]
+fn weights_in_pieces() {
+    let folder = folder("merge-weights");
+    let uniform = |k: u32| f64::from(k.wrapping_mul(2_654_435_769) >> 8) / f64::from(1u32 << 24);
+    let weight = |k: u32| [0.25, 0.5, 1.0, 7.25][(uniform(5 * k) * 4.0) as usize] + uniform(k);
+    let lines = |line: &dyn Fn(u32) -> String| (0..60).map(line).collect::<String>();
+    let classes = lines(&|k| {
+        let p = uniform(3 * k);
+        format!("{p},{},{}\n", 1.0 - p, u8::from(uniform(7 * k + 1) > p))
+    });
+    let numbers = lines(&|k| {
+        let [x, y] = [uniform(3 * k), 2.0 * uniform(3 * k + 2)];
+        format!("{x},{},{y}\n", 0.2 + uniform(3 * k + 1))
+    });
+    let weights = lines(&|k| format!("{}\n", weight(k)));
+    let options = "--label-column 2 --bandwidth 0.3";
+    for (rows, family, options, names) in [
+        (
+            &classes,
+            "categorical",
+            options.to_owned(),
+            &["brier", "log"][..],
+        ),
+        (
+            &numbers,
+            "normal",
+            format!("{options} --length-scale 0.7"),
+            &["crps", "log", "coverage_90"],
+        ),
+    ] {
+        split(&folder, rows, &weights, &[4, 30, 26]);
+        fs::write(folder.join("p.csv"), rows).unwrap();
+        fs::write(folder.join("w.csv"), &weights).unwrap();
+        let options = format!("--family {family} {options}");
+        for part in 0..3 {
+            let files = format!("--predictions p{part}.csv --weights y{part}.csv");
+            run(
+                &folder,
+                &format!("summarise {files} {options} --block 2 -o part{part}.json"),
+            );
+        }
+        let found = json(&folder, "merge part2.json part0.json part1.json");
+        let evaluated = json(
+            &folder,
+            &format!("evaluate --predictions p.csv --weights w.csv {options} --redraws 19"),
+        );
+        for name in ["sum", "effective_n"] {
+            let (found, expected) = (&found["weights"][name], &evaluated["weights"][name]);
+            assert_relative_eq!(number(found), number(expected), max_relative = 1e-12);
+        }
+        let expected = &evaluated["estimates"];
+        for name in names {
+            let found = number(&found["estimates"][name]["estimate"]);
+            assert_relative_eq!(found, number(&expected[name]), max_relative = 1e-12);
+        }
+        let skce = number(&found["estimates"]["skce_block"]["estimate"]);
+        assert_relative_eq!(skce, number(&expected["skce_linear"]), max_relative = 1e-9);
+    }
+}
+
 /// Counts do not wrap: a piece is merged with itself again and again.
 #[test]
 fn counts_end_with_an_error() {

@@ -77,3 +77,8 @@ fn jsonl() {
 fn weights() {
     script("weights");
 }
+
+#[test]
+fn pieces() {
+    script("pieces");
+}
