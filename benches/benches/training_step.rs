@@ -35,7 +35,7 @@ fn device(name: &str) -> Device {
         #[cfg(feature = "wgpu")]
         "wgpu" => Device::wgpu(Default::default()),
         #[cfg(feature = "cuda")]
-        "cuda" => Device::cuda(Default::default()),
+        "cuda" => Device::cuda(0),
         other => panic!("no device {other}, or its feature is not compiled in"),
     }
 }
