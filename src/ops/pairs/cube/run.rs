@@ -12,7 +12,7 @@ use burn::{
 use burn_cubecl::{
     CubeBackend, CubeDevice,
     kernel::into_contiguous,
-    ops::numeric::{empty_device_dtype, zeros_client},
+    ops::numeric::{empty_device_contiguous_dtype, zeros_client},
     tensor::CubeTensor,
 };
 use cubecl::prelude::*;
@@ -69,13 +69,11 @@ pub(in crate::ops::pairs) fn run(
     let (client, device, dtype) = (points.client.clone(), points.device.clone(), points.dtype);
     // partial sums of the statistic `½ Σ h` and of `½ Σ ν ∂h/∂ν`
     let shape = Shape::new([2, plan.cubes]);
-    let sums = empty_device_dtype(client.clone(), device.clone(), shape, dtype);
-    let shape = if gradient {
-        [plan.parts, n, m]
-    } else {
-        [1, 1, 1]
-    };
-    let parts = zeros_client(client.clone(), device, Shape::new(shape), dtype);
+    let sums = empty_device_contiguous_dtype(client.clone(), device.clone(), shape, dtype);
+    // a flat tensor: CUDA leaves gaps between the rows of a matrix, and the kernel knows of none
+    let shape = [plan.parts, n, m].map(|size| if gradient { size } else { 1 });
+    let flat = Shape::new([shape.iter().product()]);
+    let parts = zeros_client(client.clone(), device, flat, dtype);
     let tensors = [&points, &labels, &rate, &sums, &parts];
     let addresses = tensors.map(CubeTensor::required_address_type);
     let dtypes = [dtype_to_elem_type(dtype), dtype_to_elem_type(labels.dtype)];
@@ -105,7 +103,8 @@ pub(in crate::ops::pairs) fn run(
     if !gradient {
         return (sum(0), parts.clone(), parts.clone(), parts); // nothing in the others
     }
-    let gradient = match parts.shape()[0] {
+    let parts = B::float_reshape(parts, shape.into());
+    let gradient = match plan.parts {
         1 => parts,
         _ => B::float_sum_dim(parts, 0), // [1, n, m]
     };
