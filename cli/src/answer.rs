@@ -5,7 +5,6 @@ use std::{borrow::Cow, fmt};
 use burn_calibration::{
     distribution::Categorical,
     error,
-    estimator::Skce,
     hypothesis::{AspectOutcome, OmnibusOutcome, OmnibusTest},
     kernel::Kernel,
     names::{self, Name},
@@ -19,7 +18,7 @@ use crate::{
     args::SizeArgs,
     error::{Result, ensure},
     kind::{Kind, View},
-    limits::{BLOCK, QUADRATIC_LIMIT},
+    quantities::Pairs,
     table::{Table, title_width},
     words::{Known, Named, or_infinite, probability, verdict},
 };
@@ -73,14 +72,10 @@ pub struct Sizing<'a, P: Kind> {
 pub fn sizes<P: Kind>(args: &SizeArgs, view: &View<P>, kernel: Option<P::Kernel>) -> Named<Size> {
     let sizing = Sizing { args, view };
     let mut sizes = P::sizes(&sizing);
-    sizes.extend(kernel.map(|kernel| {
-        let skce = if view.predictions.len() <= QUADRATIC_LIMIT {
-            Skce::unbiased(kernel)
-        } else {
-            Skce::block(kernel, BLOCK)
-        };
-        let size = sizing.known(Unit::Number, skce.size(&view.predictions, &view.targets));
-        (names::SKCE.of(&view.of.whole), size)
+    let skce = kernel.and_then(|kernel| kernel.skce(view));
+    sizes.extend(skce.map(|size| {
+        let name = names::SKCE.of(&view.of.whole);
+        (name, sizing.known(Unit::Number, size))
     }));
     Named(sizes)
 }
@@ -139,16 +134,15 @@ pub fn check_level(args: &SizeArgs) -> Result<()> {
 
 /// The omnibus test with so many redraws, and the most.
 pub fn omnibus<P: Kind>(
-    kernel: Kernel,
+    kernel: Option<Kernel>,
     (redraws, most): (u32, usize),
     view: &View<P>,
     class_names: &[String],
     rng: &mut StdRng,
 ) -> Known<OmnibusOutcome> {
-    let test = OmnibusTest::new()
-        .with_kernel(kernel)
-        .with_redraws(redraws as usize)
-        .with_most(most);
+    let test = OmnibusTest::new();
+    let test = kernel.map_or(test, |kernel| test.with_kernel(kernel));
+    let test = test.with_redraws(redraws as usize).with_most(most);
     let outcome = test.outcome(&view.predictions, &view.targets, rng);
     Known::of(outcome.map(|outcome| outcome.with_class_names(class_names)))
 }

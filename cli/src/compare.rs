@@ -4,13 +4,11 @@ use std::{fmt, path::PathBuf};
 
 use burn::tensor::Tensor;
 use burn_calibration::{
-    distribution::{Categorical, Predictive, Subject},
     error::{self, serialize_or_infinite},
-    estimator::{Accuracy, Estimator, Event, Skce},
     hypothesis::{OmnibusOutcome, TestOutcome},
     kernel::Kernel,
     names::{self, Name},
-    score::{Crps, Improvement, MeanEstimate, QuantileScore, Score, WeightedIntervalScore},
+    score::Improvement,
 };
 use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
@@ -19,17 +17,16 @@ use crate::{
     answer::{Size, check_level, omnibus, sizes},
     args::{BinArgs, Compare, Family},
     error::{Result, ensure},
-    files::{Inputs, LeftOut, SampleWeights},
-    kernel::fixed,
-    kind::{Kind, Vectors, View, with_vectors},
-    limits::{BLOCK, QUADRATIC_LIMIT, redraws},
+    files::Inputs,
+    kind::{Kind, Vectors, View, with_family, with_vectors},
+    limits::redraws,
     models::{self, Models},
     progress::Progress,
     quantiles,
-    quantities::{SCORES, binned_errors},
+    quantities::Pairs,
     rows::Wanted,
     table::{Table, title_width},
-    vectors::VectorFiles,
+    vectors::{VectorFiles, changes_of_vectors},
     words::{DataWords, KernelWords, Known, Named, Pair, probability, verdict},
 };
 
@@ -37,24 +34,32 @@ use crate::{
 pub struct Comparison {
     #[serde(flatten)]
     data: DataWords,
-    /// None of quantiles.
+    /// The kernel on predictions, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     kernel: Option<KernelWords>,
     level: f64,
     changes: Named<Known<Paired>>,
-    /// The levels of quantiles.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    levels: Vec<LevelChange>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    accuracy: Option<Pair<f64>>,
-    /// The errors in bins, of classes.
     #[serde(flatten)]
-    ece: Named<Biased>,
+    others: Others,
     /// The bins that were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     binned: Option<BinArgs>,
     omnibus: Pair<Known<OmnibusOutcome>>,
     intervals: Pair<Named<Size>>,
+}
+
+/// What changes besides scores and the SKCE.
+#[derive(Serialize)]
+pub struct Others {
+    /// The levels of quantiles.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<LevelChange>,
+    /// The accuracy, of classes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accuracy: Option<Pair<f64>>,
+    /// The errors in bins, of classes.
+    #[serde(flatten)]
+    pub ece: Named<Biased>,
 }
 
 /// What is printed: two sets of predictions, or several models.
@@ -76,9 +81,9 @@ impl fmt::Display for Outcome {
 
 /// The change of the pinball score at a level.
 #[derive(Serialize)]
-struct LevelChange {
-    level: f64,
-    pinball: Known<Paired>,
+pub struct LevelChange {
+    pub level: f64,
+    pub pinball: Known<Paired>,
 }
 
 /// An estimate before and after, and its paired difference.
@@ -103,33 +108,30 @@ struct End(#[serde(serialize_with = "serialize_or_infinite")] f64);
 
 /// An estimate whose bias leaves no interval of its difference.
 #[derive(Serialize)]
-struct Biased {
+pub struct Biased {
     #[serde(flatten)]
-    values: Pair<f64>,
-    biased: bool,
+    pub values: Pair<f64>,
+    pub biased: bool,
 }
 
 pub fn run(args: &Compare) -> Result<Outcome> {
     check_level(&args.sizes)?;
     let binned = args.bins.asked(args.family)?;
+    if args.family == Family::Quantiles {
+        quantiles::refuse_others(&args.sizes)?;
+    }
     if !args.models.is_empty() {
         ensure!(
             binned.is_none(),
             "--bins, --binning, --norm: not with --models, which compares scores and the SKCE"
         );
-        let models = match args.family {
-            Family::Categorical => models::compare(args, changes_of_classes),
-            family => {
-                with_vectors!(family, P => models::compare::<P>(args, changes_of_vectors::<P, P>))
-            }
-        };
+        let models = with_family!(args.family, P => models::compare::<P>(args));
         return models.map(Box::new).map(Outcome::Several);
     }
-    let two = match (args.family, args.after_family.unwrap_or(args.family)) {
-        (Family::Categorical, Family::Categorical) => of_classes(args),
-        (Family::Quantiles, Family::Quantiles) => of_quantiles(args),
-        (before, after) => {
-            with_vectors!(before, B => with_vectors!(after, A => of_vectors::<B, A>(args)))
+    let two = match args.after_family.filter(|after| *after != args.family) {
+        None => with_family!(args.family, P => of_family::<P>(args)),
+        Some(after) => {
+            with_vectors!(args.family, B => with_vectors!(after, A => of_families::<B, A>(args)))
         }
     }?;
     Ok(Outcome::Two(Box::new(Comparison { binned, ..two })))
@@ -174,79 +176,23 @@ pub fn change(
 /// Estimates with their paired changes.
 pub type Changes = Vec<(Name, Known<Paired>)>;
 
-/// What is compared: the predictions before and after, and the kernel.
-struct Compared<B: Kind, A: Kind> {
-    before: View<B>,
-    after: View<A>,
-    kernel: Kernel,
-    class_names: Vec<String>,
-    left_out: LeftOut,
-    weights: Option<SampleWeights>,
-    rng: StdRng,
+/// Compares predictions of one family.
+fn of_family<P: Kind>(args: &Compare) -> Result<Comparison> {
+    let mut loaded = P::read(&inputs(args), &args.source, Wanted::Probabilities)?;
+    let data = loaded.in_words(&loaded.class_names);
+    let sets = (loaded.sets.remove(0), loaded.sets.remove(0));
+    sets.0.check_like(&sets.1)?;
+    let compared = Compared::new(args, sets, loaded.targets, &loaded.class_names)?;
+    let (before, after, kernel) = (&compared.before, &compared.after, compared.kernel);
+    compared.progress.step("scores");
+    let changes = P::changes(args, before, after, kernel);
+    let others = P::other_changes(args, before, after)?;
+    let kernel = P::on_classes(kernel);
+    Ok(compared.finish(args, data, (changes, others), (kernel, kernel)))
 }
 
-impl<B: Kind, A: Kind<Targets = B::Targets>> Compared<B, A> {
-    fn new(
-        args: &Compare,
-        (before, after): (B, A),
-        targets: B::Targets,
-        class_names: Vec<String>,
-        (left_out, weights): (LeftOut, Option<SampleWeights>),
-    ) -> Result<Self> {
-        let mut rng = StdRng::seed_from_u64(args.source.seed);
-        Ok(Self {
-            kernel: fixed(&args.kernel, &before, &mut rng)?,
-            before: before.view(targets.clone(), None, &class_names),
-            after: after.view(targets, None, &class_names),
-            class_names,
-            left_out,
-            weights,
-            rng,
-        })
-    }
-
-    /// The omnibus test of each, with so many redraws, and the sizes of errors.
-    fn finish(
-        mut self,
-        args: &Compare,
-        count: (u32, usize),
-        kernels: Option<(B::Kernel, A::Kernel)>,
-        progress: &Progress,
-        changes: Vec<(Name, Known<Paired>)>,
-    ) -> Comparison {
-        let (before, after, kernel) = (&self.before, &self.after, self.kernel);
-        let (names, rng) = (&self.class_names[..], &mut self.rng);
-        progress.step("omnibus test");
-        let omnibus = Pair {
-            before: omnibus(kernel, count, before, names, rng),
-            after: omnibus(kernel, count, after, names, rng),
-        };
-        progress.step("confidence intervals");
-        let (of_before, of_after) = kernels.unzip();
-        Comparison {
-            data: DataWords {
-                left_out: self.left_out,
-                weights: self.weights.clone(),
-                ..before.predictions.in_words(names)
-            },
-            kernel: Some(KernelWords::from(&kernel)),
-            level: args.sizes.level,
-            changes: Named(changes),
-            levels: Vec::new(),
-            accuracy: None,
-            ece: Named(Vec::new()),
-            binned: None,
-            omnibus,
-            intervals: Pair {
-                before: sizes(&args.sizes, before, of_before),
-                after: sizes(&args.sizes, after, of_after),
-            },
-        }
-    }
-}
-
-/// Compares predictions of real numbers, which may be of two families.
-fn of_vectors<B, A>(args: &Compare) -> Result<Comparison>
+/// Compares predictions of real numbers of two families.
+fn of_families<B, A>(args: &Compare) -> Result<Comparison>
 where
     B: Kind<Targets = Tensor<2>> + Vectors,
     A: Kind<Targets = Tensor<2>> + Vectors,
@@ -254,140 +200,89 @@ where
     let mut files = VectorFiles::read(&inputs(args), &args.source)?;
     let rows = &args.source.rows;
     let sets = (files.parse::<B>(0, rows)?, files.parse::<A>(1, rows)?);
-    let count = redraws("--redraws", args.redraws, sets.0.dimensions())?;
-    let rows = (files.left_out, files.weights());
-    let compared = Compared::new(args, sets, files.targets, Vec::new(), rows)?;
-    let changes = changes_of_vectors(args, &compared.before, &compared.after, compared.kernel);
-    Ok(compared.finish(args, count, None, &Progress::new(2), changes))
+    let data = DataWords {
+        left_out: files.left_out,
+        weights: files.weights(),
+        ..sets.0.in_words(&[])
+    };
+    let compared = Compared::new(args, sets, files.targets, &[])?;
+    let changes = changes_of_vectors(args, &compared.before, &compared.after);
+    Ok(compared.finish(args, data, (changes, Others::default()), (None, None)))
 }
 
-/// The paired changes of scores of predictions of real numbers.
-fn changes_of_vectors<B, A>(args: &Compare, before: &View<B>, after: &View<A>, _: Kernel) -> Changes
-where
-    B: Kind<Targets = Tensor<2>> + Vectors,
-    A: Kind<Targets = Tensor<2>> + Vectors,
-{
-    let targets = &before.targets;
-    let (before, after) = (&before.predictions, &after.predictions);
-    let crps = Improvement::of(&Crps, before, after, targets);
-    let mut changes = vec![change(args, names::CRPS, crps)];
-    if let (Some(of_before), Some(of_after)) = (B::LOG_SCORE, A::LOG_SCORE) {
-        let plain = (before.parted().0, after.parted().0);
-        let log = Improvement::by(
-            (before, &|targets| of_before(&plain.0, targets)),
-            (after, &|targets| of_after(&plain.1, targets)),
-            targets,
-            "log score",
-        );
-        changes.push(change(args, names::LOG, log));
+/// What is compared: the predictions before and after, and the kernel.
+struct Compared<'a, B: Kind, A: Kind> {
+    before: View<B>,
+    after: View<A>,
+    kernel: Option<Kernel>,
+    class_names: &'a [String],
+    redraws: (u32, usize),
+    rng: StdRng,
+    progress: Progress,
+}
+
+impl<'a, B: Kind, A: Kind<Targets = B::Targets>> Compared<'a, B, A> {
+    fn new(
+        args: &Compare,
+        (before, after): (B, A),
+        targets: B::Targets,
+        class_names: &'a [String],
+    ) -> Result<Self> {
+        let redraws = redraws("--redraws", args.redraws, before.dimensions())?;
+        let progress = Progress::new(4);
+        progress.step("bandwidth");
+        let mut rng = StdRng::seed_from_u64(args.source.seed);
+        Ok(Self {
+            kernel: B::Kernel::asked(&args.kernel, &before, &mut rng)?,
+            before: before.view(targets.clone(), None, class_names),
+            after: after.view(targets, None, class_names),
+            class_names,
+            redraws,
+            rng,
+            progress,
+        })
     }
-    changes
-}
 
-/// Compares forecasts by quantiles at the same levels.
-fn of_quantiles(args: &Compare) -> Result<Comparison> {
-    quantiles::refuse_others(&args.sizes)?;
-    let (mut loaded, _) = quantiles::read(&inputs(args), &args.source)?;
-    let (after, before) = (loaded.sets.remove(1), loaded.sets.remove(0));
-    before.check_like(&after)?;
-    let targets = &loaded.targets;
-    let gain = Improvement::of(&WeightedIntervalScore, &before, &after, targets);
-    let of_level = |&level: &f64| {
-        let gain = Improvement::of(&QuantileScore { level }, &before, &after, targets);
-        let (_, pinball) = change(args, names::WIS, gain);
-        LevelChange { level, pinball }
-    };
-    let count = redraws("--redraws", args.redraws, 1)?;
-    let omnibus = |set| quantiles::omnibus(set, targets, (count, args.source.seed));
-    Ok(Comparison {
-        kernel: None,
-        level: args.sizes.level,
-        changes: Named(vec![change(args, names::WIS, gain)]),
-        levels: before.levels().iter().map(of_level).collect(),
-        accuracy: None,
-        ece: Named(Vec::new()),
-        binned: None,
-        omnibus: [omnibus(&before), omnibus(&after)].into(),
-        intervals: Pair::from([(); 2].map(|()| Named(Vec::new()))),
-        data: loaded.data,
-    })
-}
-
-fn of_classes(args: &Compare) -> Result<Comparison> {
-    let mut loaded = Categorical::read(&inputs(args), &args.source, Wanted::Probabilities)?;
-    let sets = (loaded.sets.remove(0), loaded.sets.remove(0));
-    let count = redraws("--redraws", args.redraws, sets.0.classes())?;
-    let progress = Progress::new(4);
-    progress.step("bandwidth");
-    let (names, rows) = (loaded.class_names, (loaded.left_out, loaded.weights));
-    let compared = Compared::new(args, sets, loaded.targets, names, rows)?;
-    progress.step("scores");
-    let changes = changes_of_classes(args, &compared.before, &compared.after, compared.kernel);
-    let (View { of, event, .. }, kernel) = (&compared.before, compared.kernel);
-    let (before, after) = (&compared.before.predictions, &compared.after.predictions);
-    let labels = &compared.before.targets;
-    let subject = before.subject();
-    let (plain, weights) = before.parted();
-    let outcomes = Event::one_of(before).outcomes(&plain, labels)?;
-    let occurred: Vec<f64> = outcomes.pairs().map(|(_, c)| c).collect();
-    let frequency = MeanEstimate::weighted(&occurred, &weights).estimate;
-    let accuracy = |set: &Categorical| Accuracy.estimate(set, labels);
-    let accuracy = match subject {
-        Subject::Classes => Some([accuracy(before)?, accuracy(after)?].into()),
-        // of confidences it is data
-        Subject::Correctness => Some([frequency, frequency].into()),
-        _ => None,
-    };
-    let errors = |set| binned_errors(&args.bins, (set, labels), (*event, None));
-    let biased = |((name, before), (_, after)): ((Name, error::Result<f64>), (Name, _))| {
-        let values = [before?, after?].into();
-        let name = name.of(&of.event).with("biased");
-        Ok((
-            name,
-            Biased {
-                values,
-                biased: true,
-            },
-        ))
-    };
-    let ece = errors(before).into_iter().zip(errors(after)).map(biased);
-    let ece = ece.collect::<error::Result<_>>()?;
-    let comparison = compared.finish(args, count, Some((kernel, kernel)), &progress, changes);
-    Ok(Comparison {
-        accuracy,
-        ece: Named(ece),
-        ..comparison
-    })
-}
-
-/// The paired changes of scores and of the SKCE of classes.
-fn changes_of_classes(
-    args: &Compare,
-    before: &View<Categorical>,
-    after: &View<Categorical>,
-    kernel: Kernel,
-) -> Changes {
-    let (of, labels) = (&before.of, &before.targets);
-    let (before, after) = (&before.predictions, &after.predictions);
-    let score = |(name, score): (Name, &dyn Score<Categorical>)| {
-        let gain = Improvement::of(score, before, after, labels);
-        let of = if name == names::BRIER {
-            &of.sum
-        } else {
-            &of.whole
+    /// The omnibus test of each, and the sizes of errors.
+    fn finish(
+        mut self,
+        args: &Compare,
+        data: DataWords,
+        (changes, others): (Changes, Others),
+        kernels: (Option<B::Kernel>, Option<A::Kernel>),
+    ) -> Comparison {
+        let (before, after, kernel) = (&self.before, &self.after, self.kernel);
+        let (names, rng) = (self.class_names, &mut self.rng);
+        self.progress.step("omnibus test");
+        let omnibus = Pair {
+            before: omnibus(kernel, self.redraws, before, names, rng),
+            after: omnibus(kernel, self.redraws, after, names, rng),
         };
-        change(args, name.of(of), gain)
-    };
-    let mut changes: Vec<_> = SCORES.map(score).into();
-    let (name, skce) = if before.len() <= QUADRATIC_LIMIT {
-        (names::SKCE_UNBIASED, Skce::unbiased(kernel))
-    } else {
-        let detail = format_args!("{BLOCK} samples each");
-        (names::SKCE_BLOCK.with(detail), Skce::block(kernel, BLOCK))
-    };
-    let gain = skce.improvement(before, after, labels);
-    changes.push(change(args, name.of(&of.whole), gain));
-    changes
+        self.progress.step("confidence intervals");
+        Comparison {
+            data,
+            kernel: kernel.as_ref().map(KernelWords::from),
+            level: args.sizes.level,
+            changes: Named(changes),
+            others,
+            binned: None,
+            omnibus,
+            intervals: Pair {
+                before: sizes(&args.sizes, before, kernels.0),
+                after: sizes(&args.sizes, after, kernels.1),
+            },
+        }
+    }
+}
+
+impl Default for Others {
+    fn default() -> Self {
+        Self {
+            levels: Vec::new(),
+            accuracy: None,
+            ece: Named(Vec::new()),
+        }
+    }
 }
 
 /// Writes the table of paired changes, to which lines may be added.
@@ -435,19 +330,19 @@ impl fmt::Display for Comparison {
         }
         writeln!(f)?;
         let titles = (self.changes.0.iter().map(|(name, _)| name))
-            .chain(self.ece.0.iter().map(|(name, _)| name));
+            .chain(self.others.ece.0.iter().map(|(name, _)| name));
         let changes =
             (self.changes.0.iter()).map(|(name, change)| (name.title.to_string(), change));
-        let levels = (self.levels.iter()).map(|LevelChange { level, pinball }| {
+        let levels = (self.others.levels.iter()).map(|LevelChange { level, pinball }| {
             (format!("pinball score, level {level}"), pinball)
         });
         let lines: Vec<_> = changes.chain(levels).collect();
         let table = write_changes(f, &lines, self.level, title_width(titles))?;
-        if let Some(Pair { before, after }) = &self.accuracy {
+        if let Some(Pair { before, after }) = &self.others.accuracy {
             let cells = [before, after].map(|share| format!("{share:.6}"));
             table.line(f, &names::ACCURACY.title, &cells, "")?;
         }
-        for (Name { title, .. }, Biased { values, .. }) in &self.ece.0 {
+        for (Name { title, .. }, Biased { values, .. }) in &self.others.ece.0 {
             let cells = [values.before, values.after].map(|ece| format!("{ece:.6e}"));
             table.line(f, title, &cells, "")?;
         }

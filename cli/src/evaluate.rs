@@ -3,10 +3,10 @@
 use std::fmt;
 
 use burn_calibration::{
-    distribution::{Categorical, Predictive, Subject},
+    distribution::Subject,
     hypothesis::{TestOutcome, benjamini_hochberg, holm},
     names::{self, Name},
-    numbers::percent,
+    numbers::{percent, significant},
 };
 use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
@@ -14,19 +14,21 @@ use serde::Serialize;
 use crate::{
     answer::{Answer, check_level, omnibus, sizes},
     args::{BinArgs, Evaluate, Family, Lens},
-    error::{Result, ensure, wrong},
+    coverage::Coverage,
+    error::{Result, wrong},
     files::Inputs,
     finite,
     given::{self, Column, GivenAnswer},
     kind::{Kind, Test, View, with_family},
-    limits::{QUADRATIC_LIMIT, REDRAWS, redraws},
+    limits::{QUADRATIC_LIMIT, redraws},
     multilabel,
     progress::Progress,
-    quantities::{estimates, estimates_of_pairs, tests},
+    quantiles,
+    quantities::{Pairs, estimates, tests},
     rows::Wanted,
     table::{Table, title_width},
     words::{
-        DataWords, KernelWords, Known, Missing, Named, Outcomes, TargetWords, Told, key, p_value,
+        DataWords, Estimate, KernelWords, Known, Missing, Named, TargetWords, Told, key, p_value,
         probability,
     },
 };
@@ -63,8 +65,9 @@ pub enum Found {
 pub struct Aspect {
     #[serde(flatten)]
     pub class: Option<Class>,
-    /// The kernel on predictions.
-    pub kernel: KernelWords,
+    /// The kernel on predictions, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<KernelWords>,
     /// The kernel on targets, if there is a choice.
     #[serde(rename = "target_kernel", skip_serializing_if = "Option::is_none")]
     pub on_targets: Option<TargetWords>,
@@ -73,7 +76,10 @@ pub struct Aspect {
     pub given: Option<Known<GivenAnswer>>,
     #[serde(flatten)]
     pub answer: Answer,
-    pub estimates: Named<Told<f64>>,
+    pub estimates: Named<Told<Estimate>>,
+    /// The coverage of quantiles.
+    #[serde(flatten)]
+    pub coverage: Option<Coverage>,
     pub tests: Named<Told<TestOutcome>>,
 }
 
@@ -95,97 +101,76 @@ pub struct Adjusted {
 pub fn run(args: &Evaluate) -> Result<Evaluation> {
     check_level(&args.sizes)?;
     let binned = args.bins.asked(args.input.family)?;
-    let found = if args.input.family == Family::Multilabel {
-        of_events(args)?
-    } else {
-        with_family!(args.input.family, P => evaluate::<P>(args))?
+    if args.input.family == Family::Quantiles {
+        quantiles::refuse_options(args)?;
+    }
+    let inputs = Inputs {
+        given: args.given.as_deref(),
+        ..Inputs::of(&args.input.predictions)
     };
+    let found = match args.input.family {
+        Family::Multilabel => evaluate(args, multilabel::read(&inputs, args)?),
+        family => with_family!(family, P => evaluate(args, Views::<P>::read(&inputs, args)?)),
+    }?;
     Ok(Evaluation { binned, ..found })
 }
 
-fn inputs(args: &Evaluate) -> Inputs<'_> {
-    Inputs {
-        given: args.given.as_deref(),
-        ..Inputs::of(&args.input.predictions)
+/// What is evaluated: views of the same samples.
+pub struct Views<P: Kind> {
+    pub data: DataWords,
+    pub summary: Named<f64>,
+    pub list: Vec<View<P>>,
+    pub lens: Lens,
+    pub class_names: Vec<String>,
+    pub given: Vec<Column>,
+    /// The redraws, and the most.
+    pub redraws: (u32, usize),
+}
+
+impl<P: Kind> Views<P> {
+    /// Reads predictions, and takes the views of them that a lens asks for.
+    fn read(inputs: &Inputs, args: &Evaluate) -> Result<Self> {
+        let mut loaded = P::read(inputs, &args.source, Wanted::Probabilities)?;
+        let class_names = std::mem::take(&mut loaded.class_names);
+        let data = loaded.in_words(&class_names);
+        let (predictions, targets) = (loaded.sets.remove(0), loaded.targets);
+        Ok(Self {
+            data,
+            redraws: redraws("--replicates", args.replicates, predictions.dimensions())?,
+            summary: predictions.summary(&targets),
+            list: predictions.views(targets, (args.lens, &class_names))?,
+            lens: args.lens,
+            class_names,
+            given: loaded.given,
+        })
     }
 }
 
-fn evaluate<P: Kind>(args: &Evaluate) -> Result<Evaluation> {
-    let mut loaded = P::read(&inputs(args), &args.source, Wanted::Probabilities)?;
-    let class_names = std::mem::take(&mut loaded.class_names);
-    let data = loaded.in_words(&class_names);
-    let (predictions, targets) = (loaded.sets.remove(0), loaded.targets);
-    let count = redraws("--replicates", args.replicates, predictions.dimensions())?;
-    let summary = predictions.summary(&targets);
-    let mut views = predictions.views(targets, (args.lens, &class_names))?;
-    views.iter_mut().for_each(|view| view.bins = args.bins);
-    let mut aspects = aspects(args, (&views, args.lens, &class_names), loaded.given, count)?;
+fn evaluate<P: Kind>(args: &Evaluate, mut views: Views<P>) -> Result<Evaluation> {
+    views.list.iter_mut().for_each(|view| view.bins = args.bins);
+    let mut aspects = aspects(args, &views)?;
     Ok(Evaluation {
-        data,
-        summary,
+        data: views.data,
+        summary: views.summary,
         family: args.input.family,
-        lens: args.lens,
+        lens: views.lens,
         binned: None,
-        found: match args.lens {
+        found: match views.lens {
             Lens::ClassWise => Found::classes(aspects),
             _ => Found::Whole(Box::new(aspects.remove(0))),
         },
     })
 }
 
-/// Evaluates each column as an event of its own. The p-values of all of them are adjusted for their number: Holm's
-/// are valid however the labels of a row depend on each other.
-fn of_events(args: &Evaluate) -> Result<Evaluation> {
-    ensure!(
-        args.lens != Lens::TopLabel,
-        "--lens top-label: of --family categorical, where one class happens"
-    );
-    let read = multilabel::read(&inputs(args), &args.source)?;
-    let names = read.names;
-    // enough for an adjusted p-value that is small
-    let least = (100 * names.len() - 1).min(REDRAWS as usize) as u32;
-    let count = redraws("--replicates", args.replicates.max(least), 2)?;
-    let data = DataWords {
-        n: read.events[0].0.len(),
-        outcomes: Outcomes::Classes(names.len()),
-        class_names: names.clone(),
-        subject: Subject::Classes,
-        left_out: read.left_out,
-        weights: read.weights,
-    };
-    let views: Vec<View<Categorical>> = (read.events.into_iter().enumerate())
-        .map(|(column, (event, labels))| View {
-            bins: args.bins,
-            ..event.view(labels, Some(column), &names)
-        })
-        .collect();
-    let aspects = aspects(args, (&views, Lens::ClassWise, &names), read.given, count)?;
-    Ok(Evaluation {
-        data,
-        summary: Named(Vec::new()),
-        family: args.input.family,
-        lens: Lens::ClassWise,
-        binned: None,
-        found: Found::classes(aspects),
-    })
-}
-
 /// What is found of each view.
-fn aspects<P: Kind>(
-    args: &Evaluate,
-    (views, lens, class_names): (&[View<P>], Lens, &[String]),
-    columns: Vec<Column>,
-    count: (u32, usize),
-) -> Result<Vec<Aspect>> {
+fn aspects<P: Kind>(args: &Evaluate, views: &Views<P>) -> Result<Vec<Aspect>> {
     let tests = chosen::<P>(args)?;
-    let steps = 4 + tests.len() + usize::from(!columns.is_empty());
-    let progress = Progress::new(steps * views.len());
+    let steps = 4 + tests.len() + usize::from(!views.given.is_empty());
+    let progress = Progress::new(steps * views.list.len());
     let mut rng = StdRng::seed_from_u64(args.source.seed);
     let mut aspects = Vec::new();
-    for view in views {
-        let names = names_of(view.class, lens, class_names);
-        let asked = (&columns[..], &tests[..]);
-        let aspect = aspect(args, (view, names), asked, count, &progress, &mut rng)?;
+    for view in &views.list {
+        let aspect = aspect(args, views, view, &tests, &progress, &mut rng)?;
         finite::check(&aspect)?;
         aspects.push(aspect);
     }
@@ -205,8 +190,11 @@ impl Found {
 /// The mean over the classes of each estimate that all of them have.
 fn mean(classes: &[Aspect]) -> Named<f64> {
     let first = classes.first().map_or(&[][..], |class| &class.estimates.0);
-    let mean = |(k, (name, _)): (usize, &(Name, Told<f64>))| {
-        let value = |class: &Aspect| class.estimates.0[k].1.value.0.as_ref().ok().copied();
+    let mean = |(k, (name, _)): (usize, &(Name, Told<Estimate>))| {
+        let value = |class: &Aspect| match class.estimates.0[k].1.value.0 {
+            Ok(Estimate::Number(value)) => Some(value),
+            _ => None,
+        };
         let values: Vec<f64> = classes.iter().map(value).collect::<Option<_>>()?;
         Some((
             name.clone(),
@@ -216,27 +204,28 @@ fn mean(classes: &[Aspect]) -> Named<f64> {
     Named(first.iter().enumerate().filter_map(mean).collect())
 }
 
-/// What is found of a view with names of its classes: given columns, and by tests besides.
+/// What is found of a view: given columns, and by tests besides.
 fn aspect<P: Kind>(
     args: &Evaluate,
-    (view, names): (&View<P>, Vec<String>),
-    (columns, tests): (&[Column], &[Test<P>]),
-    (replicates, most): (u32, usize),
+    views: &Views<P>,
+    view: &View<P>,
+    tests: &[Test<P>],
     progress: &Progress,
     rng: &mut StdRng,
 ) -> Result<Aspect> {
+    let names = names_of(view.class, views.lens, &views.class_names);
+    let replicates = views.redraws.0 as usize;
     progress.step("bandwidth");
     let kernel = P::kernel(args, view, rng)?;
     let (predictions, targets) = (&view.predictions, &view.targets);
-    let on_predictions = P::on_predictions(&kernel);
-    let given = (!columns.is_empty()).then(|| {
+    let between = kernel.between();
+    let given = (!views.given.is_empty()).then(|| {
         progress.step("given");
-        let replicates = replicates as usize;
-        let answer = given::test(columns, (view, &names[..]), on_predictions, replicates, rng);
+        let answer = given::test(&views.given, (view, &names[..]), between, replicates, rng);
         Known(answer.map_err(|error| Missing::Error(error.to_string())))
     });
     progress.step("omnibus test");
-    let omnibus = omnibus(on_predictions, (replicates, most), view, &names, rng);
+    let omnibus = omnibus(between, views.redraws, view, &names, rng);
     progress.step("confidence intervals");
     let intervals = sizes(&args.sizes, view, Some(kernel));
     progress.step("estimates");
@@ -246,11 +235,11 @@ fn aspect<P: Kind>(
         .filter(|(name, _)| name.key == names::SKCE.key);
     let unbiased = skce.find_map(|(_, size)| Some(size.interval.0.as_ref().ok()?.estimate));
     let unbiased = unbiased.filter(|_| predictions.len() <= QUADRATIC_LIMIT);
-    let mut all = estimates_of_pairs(view, kernel, unbiased);
+    let mut all = kernel.quadratic(view, unbiased);
     all.extend(estimates(view, kernel));
     let test = |test: &Test<P>| {
         progress.step(&test.name.title);
-        let build = (test.build)(kernel, view, replicates as usize);
+        let build = (test.build)(kernel, view, replicates);
         let outcome = build.outcome(predictions, targets, rng);
         let told = Told {
             of: (test.of)(&view.of).into(),
@@ -264,7 +253,7 @@ fn aspect<P: Kind>(
             index,
             name: names[1].clone(),
         }),
-        kernel: KernelWords::from(&on_predictions),
+        kernel: between.as_ref().map(KernelWords::from),
         on_targets: P::on_targets(&kernel),
         given,
         answer: Answer {
@@ -273,6 +262,7 @@ fn aspect<P: Kind>(
             intervals,
         },
         estimates: Named(all),
+        coverage: P::coverage(view, args.sizes.level)?,
         tests: Named(tests),
     })
 }
@@ -325,7 +315,14 @@ fn adjust(classes: &[Aspect]) -> Named<Adjusted> {
 
 impl fmt::Display for Evaluation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.data.of_family(&key(self.family)))?;
+        match &self.found {
+            Found::Whole(whole) if whole.coverage.is_some() => {
+                let levels = whole.coverage.iter().map(|coverage| coverage.levels.len());
+                let (n, levels) = (self.data.n, levels.sum::<usize>());
+                writeln!(f, "{n} forecasts by quantiles at {levels} levels")?;
+            }
+            _ => writeln!(f, "{}", self.data.of_family(&key(self.family)))?,
+        }
         let lens = match (self.lens, self.data.subject) {
             (_, Subject::Correctness) => "the confidence",
             (Lens::ClassWise, _) if self.family == Family::Multilabel => {
@@ -421,15 +418,16 @@ impl fmt::Display for Aspect {
             Some(Known(Err(reason))) => writeln!(f, "There is no test given --given: {reason}\n")?,
             None => (),
         }
-        writeln!(f, "{}\n{}", self.answer, self.kernel)?;
+        write!(f, "{}", self.answer)?;
+        if let Some(words) = &self.kernel {
+            writeln!(f, "\n{words}")?;
+        }
         if let Some(words) = &self.on_targets {
             writeln!(f, "{words}")?;
         }
-        writeln!(f, "\nestimates")?;
-        let width = title_width(self.estimates.0.iter().map(|(name, _)| name));
-        let table = Table::new(2, width, [16]);
-        for (Name { title, .. }, Told { of, value }) in &self.estimates.0 {
-            table.known(f, title, value, |value| vec![format!("{value:.8e}")], of)?;
+        self.write_estimates(f)?;
+        if let Some(coverage) = &self.coverage {
+            write!(f, "{coverage}")?;
         }
         if self.tests.0.is_empty() {
             return Ok(());
@@ -451,6 +449,30 @@ impl fmt::Display for Aspect {
             if let Some(caveat) = value.0.as_ref().ok().and_then(|o| o.caveat.as_ref()) {
                 writeln!(f, "    {caveat}")?;
             }
+        }
+        Ok(())
+    }
+}
+
+impl Aspect {
+    fn write_estimates(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let estimates = &self.estimates.0;
+        let width = title_width(estimates.iter().map(|(name, _)| name));
+        let have_errors = self.coverage.is_some();
+        let table = Table::new(2, width, if have_errors { [14, 14] } else { [16, 14] });
+        writeln!(f, "\nestimates")?;
+        if have_errors {
+            table.head(f, ["estimate", "standard error"])?;
+        }
+        let cells = |estimate: &Estimate| match estimate {
+            Estimate::Number(value) => vec![format!("{value:.8e}")],
+            Estimate::Mean(mean) => vec![
+                significant(mean.estimate, 4),
+                significant(mean.standard_error, 2),
+            ],
+        };
+        for (Name { title, .. }, Told { of, value }) in estimates {
+            table.known(f, title, value, cells, of)?;
         }
         Ok(())
     }

@@ -4,7 +4,6 @@ use std::{collections::BTreeSet, fmt, path::Path};
 
 use burn::tensor::{Tensor, TensorData};
 use burn_calibration::{
-    distribution::Given,
     hypothesis::{Group, GroupTest, OmnibusOutcome, holm},
     kernel::Kernel,
 };
@@ -16,6 +15,7 @@ use crate::{
     files::{File, Files},
     input::{self, Cells, LabelColumn, clipped, say},
     kind::{Kind, View},
+    quantities::Pairs,
     table::Table,
     words::probability,
 };
@@ -194,12 +194,12 @@ fn kernels(columns: &[Column]) -> Vec<(&str, &str, Vec<&Column>)> {
 pub fn test<P: Kind>(
     columns: &[Column],
     (view, class_names): (&View<P>, &[String]),
-    kernel: Kernel,
+    kernel: Option<Kernel>,
     redraws: usize,
     rng: &mut StdRng,
 ) -> Result<GivenAnswer> {
     let (predictions, targets) = (&view.predictions, &view.targets);
-    let kernels = kernels(columns);
+    let kernels = kernel.map_or_else(Vec::new, |_| kernels(columns));
     let (of_groups, groups): (Vec<&String>, Vec<Group>) = (columns.iter())
         .flat_map(|column| {
             column
@@ -210,10 +210,9 @@ pub fn test<P: Kind>(
         .unzip();
     let total = groups.len() + kernels.len();
     let redraws = redraws.max(100 * total - 1);
-    let outcome = GroupTest::new()
-        .with_kernel(kernel)
-        .with_most(redraws)
-        .outcome(predictions, targets, &groups, rng)?;
+    let test = GroupTest::new().with_most(redraws);
+    let test = kernel.map_or(test, |kernel| test.with_kernel(kernel));
+    let outcome = test.outcome(predictions, targets, &groups, rng)?;
     let part = |name, column: &str, kind, level, outcome: OmnibusOutcome| {
         let outcome = outcome.with_class_names(class_names);
         let finding = (outcome.failing(level).first()).map(|aspect| aspect.finding.clone());
@@ -234,10 +233,11 @@ pub fn test<P: Kind>(
         .collect();
     for (title, column, compared) in kernels {
         let points = compared.iter().map(|column| column.points(predictions));
-        let given = Given::new(predictions.clone(), Tensor::cat(points.collect(), 1));
-        let outcome = P::given(&given, targets, redraws, rng)?;
-        let name = format!("{title}, by a kernel");
-        parts.push(part(name, column, "kernel", 0.05, outcome));
+        let points = Tensor::cat(points.collect(), 1);
+        if let Some(outcome) = P::Kernel::given(view, points, redraws, rng) {
+            let name = format!("{title}, by a kernel");
+            parts.push(part(name, column, "kernel", 0.05, outcome?));
+        }
     }
     let p_values: Vec<f64> = parts.iter().map(|part| part.outcome.p_value).collect();
     let adjusted = holm(&p_values)?;

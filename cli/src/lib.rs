@@ -13,6 +13,7 @@ mod answer;
 mod apply;
 mod args;
 mod compare;
+mod coverage;
 mod error;
 mod evaluate;
 mod files;
@@ -48,7 +49,6 @@ pub use read::{ClassFiles, read_classes};
 use std::{fs, path::PathBuf, process::ExitCode};
 
 use crate::{
-    args::Family,
     error::{Result, ensure, wrong},
     words::{say, show},
 };
@@ -63,9 +63,6 @@ pub fn run() -> ExitCode {
     let arguments = arguments.unwrap_or_else(|error| error.exit());
     let json = arguments.json;
     let outcome = check_files(&matches).and_then(|()| match &arguments.command {
-        args::Command::Evaluate(args) if args.input.family == Family::Quantiles => {
-            show("evaluate", &quantiles::evaluate(args)?, json)
-        }
         args::Command::Evaluate(args) => show("evaluate", &evaluate::run(args)?, json),
         args::Command::Compare(args) => show("compare", &compare::run(args)?, json),
         args::Command::Report(args) => report::run(args, json),

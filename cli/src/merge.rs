@@ -28,8 +28,8 @@ use crate::{
     summarise::setting,
     table::Table,
     words::{
-        DataWords, KernelWords, Known, Named, Outcomes, TargetWords, is_classes, key, or_infinite,
-        p_value,
+        DataWords, Estimate, KernelWords, Known, Named, Outcomes, TargetWords, is_classes, key,
+        or_infinite, p_value,
     },
 };
 
@@ -149,14 +149,6 @@ pub struct Merged {
     parts: usize,
     estimates: Named<Known<Estimate>>,
     skce: Known<Blocks>,
-}
-
-/// An estimate, with a standard error where it has one.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Estimate {
-    Number(f64),
-    Mean(MeanEstimate),
 }
 
 /// The blocks of the SKCE, and their test.

@@ -2,23 +2,20 @@
 
 use std::fmt;
 
-use burn_calibration::{
-    hypothesis::{OmnibusOutcome, holm},
-    kernel::Kernel,
-};
+use burn_calibration::hypothesis::{OmnibusOutcome, holm};
 use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
 use crate::{
     answer::{Size, omnibus, sizes},
     args::Compare,
-    compare::{Changes, Paired, write_changes, write_verdict},
+    compare::{Paired, write_changes, write_verdict},
     error::{Result, ensure},
     files::Inputs,
-    kernel::fixed,
     kind::{Kind, View},
     limits::redraws,
     progress::Progress,
+    quantities::Pairs,
     rows::Wanted,
     table::title_width,
     words::{DataWords, KernelWords, Known, Named},
@@ -29,7 +26,9 @@ use crate::{
 pub struct Models {
     #[serde(flatten)]
     data: DataWords,
-    kernel: KernelWords,
+    /// The kernel on predictions, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kernel: Option<KernelWords>,
     level: f64,
     models: Vec<Model>,
     pairs: Vec<Pair>,
@@ -50,11 +49,8 @@ struct Pair {
     changes: Named<Known<Paired>>,
 }
 
-/// The paired changes from one model to another.
-type ChangesOf<P> = fn(&Compare, &View<P>, &View<P>, Kernel) -> Changes;
-
 /// Compares each pair of models, with one kernel: that of the first.
-pub fn compare<P: Kind>(args: &Compare, changes: ChangesOf<P>) -> Result<Models> {
+pub fn compare<P: Kind>(args: &Compare) -> Result<Models> {
     ensure!(
         args.models.len() > 1,
         "--models {}: expected two or more names, between commas",
@@ -73,7 +69,7 @@ pub fn compare<P: Kind>(args: &Compare, changes: ChangesOf<P>) -> Result<Models>
     let data = loaded.in_words(&loaded.class_names);
     let count = redraws("--redraws", args.redraws, loaded.sets[0].dimensions())?;
     let mut rng = StdRng::seed_from_u64(args.source.seed);
-    let kernel = fixed(&args.kernel, &loaded.sets[0], &mut rng)?;
+    let kernel = P::Kernel::asked(&args.kernel, &loaded.sets[0], &mut rng)?;
     let (names, targets) = (loaded.class_names, loaded.targets);
     let view = |set: P| set.view(targets.clone(), None, &names);
     let views: Vec<View<P>> = loaded.sets.into_iter().map(view).collect();
@@ -100,14 +96,14 @@ pub fn compare<P: Kind>(args: &Compare, changes: ChangesOf<P>) -> Result<Models>
             pairs.push(Pair {
                 before: before.clone(),
                 after: after.clone(),
-                changes: Named(changes(args, one, other, kernel)),
+                changes: Named(P::changes(args, one, other, kernel)),
             });
         }
     }
     adjust(&mut pairs)?;
     Ok(Models {
         data,
-        kernel: KernelWords::from(&kernel),
+        kernel: kernel.as_ref().map(KernelWords::from),
         level: args.sizes.level,
         models,
         pairs,
@@ -143,7 +139,9 @@ impl fmt::Display for Models {
             names.len(),
             names.join(", ")
         )?;
-        writeln!(f, "{}", self.kernel)?;
+        if let Some(kernel) = &self.kernel {
+            writeln!(f, "{kernel}")?;
+        }
         for Pair {
             before,
             after,

@@ -1,33 +1,32 @@
 //! `--family multilabel`: columns that are events of their own, of which several may happen at once.
 
-use burn::tensor::{Int, Tensor, TensorData};
-use burn_calibration::distribution::Categorical;
+use burn::tensor::{Tensor, TensorData};
+use burn_calibration::distribution::{Categorical, Subject};
 
 use crate::{
     align::{Names, columns_by_stem},
-    args::{RowsArgs, SourceArgs},
+    args::{Evaluate, Lens, RowsArgs, SourceArgs},
     error::{Context, Result, bail, ensure},
-    files::{File, Files, Inputs, LeftOut, SampleWeights},
-    given::{self, Column},
+    evaluate::Views,
+    files::{File, Files, Inputs, SampleWeights},
+    given,
+    kind::Kind,
     labels,
+    limits::{REDRAWS, redraws},
     rows::{Wanted, rows_of},
     source::device,
+    words::{DataWords, Named, Outcomes},
 };
 
-/// The events of the columns of a file, with their labels.
-pub struct Events {
-    /// The predictions and labels of each event.
-    pub events: Vec<(Categorical, Tensor<1, Int>)>,
-    /// Their names; numbers where the columns have none.
-    pub names: Vec<String>,
-    pub given: Vec<Column>,
-    pub left_out: LeftOut,
-    pub weights: Option<SampleWeights>,
-}
-
 /// Reads predictions, a column for each event, and a matrix of labels, 0 or 1, with as many columns: in a file of
-/// their own, or beside them.
-pub fn read(inputs: &Inputs, args: &SourceArgs) -> Result<Events> {
+/// their own, or beside them. Each column is a view. The p-values of all of them are adjusted for their number: Holm's
+/// are valid however the labels of a row depend on each other.
+pub fn read(inputs: &Inputs, of: &Evaluate) -> Result<Views<Categorical>> {
+    let args = &of.source;
+    ensure!(
+        of.lens != Lens::TopLabel,
+        "--lens top-label: of --family categorical, where one class happens"
+    );
     refuse_options_of_classes(args)?;
     let device = device(args.rows.device)?;
     let mut files = Files::read(inputs, args, true)?;
@@ -44,10 +43,10 @@ pub fn read(inputs: &Inputs, args: &SourceArgs) -> Result<Events> {
     );
     let named = (of_labels.table.labels.iter()).map(|labels| labels.name.clone());
     let named: Vec<String> = named.filter(|name| !name.is_empty()).collect();
-    let of = path.display().to_string();
+    let file = path.display().to_string();
     let expected = Names {
         names: &table.names,
-        of: &of,
+        of: &file,
     };
     let mut order = None;
     if !args.rows.by_position {
@@ -57,7 +56,11 @@ pub fn read(inputs: &Inputs, args: &SourceArgs) -> Result<Events> {
         positive: true,
         ..args.rows.clone()
     };
-    let mut events = Vec::new();
+    let names: Vec<String> = match &table.names[..] {
+        [] => (0..count).map(|column| column.to_string()).collect(),
+        names => names.to_vec(),
+    };
+    let mut list = Vec::new();
     for column in 0..count {
         let mut file = File {
             path: path.clone(),
@@ -72,18 +75,25 @@ pub fn read(inputs: &Inputs, args: &SourceArgs) -> Result<Events> {
         let shape = [labels.len()];
         let labels = Tensor::from_data(TensorData::new(labels, shape), &device);
         let event = SampleWeights::on(&files.samples, event, &labels)?;
-        events.push((event, labels));
+        list.push(event.view(labels, Some(column), &names));
     }
-    let names = match &table.names[..] {
-        [] => (0..count).map(|column| column.to_string()).collect(),
-        names => names.to_vec(),
-    };
-    Ok(Events {
-        events,
-        names,
+    // enough for an adjusted p-value that is small
+    let least = (100 * count - 1).min(REDRAWS as usize) as u32;
+    Ok(Views {
+        data: DataWords {
+            n: files.sets[0].table.len(),
+            outcomes: Outcomes::Classes(count),
+            class_names: names.clone(),
+            subject: Subject::Classes,
+            left_out,
+            weights: files.samples.clone(),
+        },
+        summary: Named(Vec::new()),
+        list,
+        lens: Lens::ClassWise,
+        class_names: names,
         given: given::of_files(&files, &[])?,
-        left_out,
-        weights: files.samples,
+        redraws: redraws("--replicates", of.replicates.max(least), 2)?,
     })
 }
 

@@ -1,78 +1,152 @@
-//! `--family quantiles`: forecasts that are known at some levels.
-
-use std::fmt;
+//! `--family quantiles`: forecasts that are known at some levels, as a [`Kind`].
 
 use burn::tensor::Tensor;
 use burn_calibration::{
-    distribution::{Predictive, QuantileForecasts, Subject, Targets},
+    distribution::{Predictive, QuantileForecasts, Targets},
     error::Error as DataError,
     estimator::regression::QuantileCoverage,
-    hypothesis::{OmnibusOutcome, OmnibusTest},
+    kernel::Kernel,
     names::{self, Name},
-    numbers::{percent, significant},
-    score::{Interval, MeanEstimate, QuantileScore, Score, WeightedIntervalScore},
+    score::{Improvement, QuantileScore, Score, WeightedIntervalScore},
 };
-use burn_calibration_report::{ForecastSection, ReportBuilder};
-use rand::{SeedableRng, rngs::StdRng};
-use serde::Serialize;
+use burn_calibration_report::{ForecastSection, Report as Page};
+use rand::rngs::StdRng;
+use serde_json::{Map, Value};
 
 use crate::{
     align::{check_distinct, in_order},
-    answer::{Answer, check_level},
-    args::{Evaluate, Family, Lens, Report, RowsArgs, SizeArgs, SourceArgs},
+    args::{Compare, Evaluate, Lens, Report, RowsArgs, SizeArgs, SourceArgs},
+    compare::{Changes, LevelChange, Others, Paired, change},
+    coverage::{Coverage, Covered},
     error::{Error, Result, bail, ensure, wrong},
     files::{File, Inputs},
-    finite,
     input::{clipped, say},
-    limits::redraws,
-    report::write_page,
-    table::Table,
+    kind::{Estimates, Kind, Loaded, View},
+    quantities::NoKernel,
+    report::page_of,
+    rows::Wanted,
     vectors::{VectorFiles, one_dimension},
-    words::{DataWords, Known, Named, Outcomes, object, probability},
+    words::{Estimate, Known, Outcomes, Told},
 };
 
-/// Sets of forecasts of the same samples, and their targets.
-pub struct Forecasts {
-    pub sets: Vec<QuantileForecasts>,
-    pub targets: Tensor<2>,
-    /// What they are, for a result of them.
-    pub data: DataWords,
+impl Kind for QuantileForecasts {
+    type Kernel = NoKernel;
+    type Section = ForecastSection;
+
+    const OUTCOMES: fn(usize) -> Outcomes = Outcomes::Dimensions;
+
+    fn read(inputs: &Inputs, args: &SourceArgs, _wanted: Wanted) -> Result<Loaded<Self>> {
+        ensure!(
+            args.labels.weights.is_none(),
+            "--weights: forecasts by quantiles take none"
+        );
+        VectorFiles::read(inputs, args)?.loaded(|files, at| {
+            files.parse_by(at, &args.rows, |file, rows, dimensions| {
+                one_dimension(dimensions)?;
+                Ok(parse(file, rows, &args.rows, &[])?.0)
+            })
+        })
+    }
+
+    fn kernel(_args: &Evaluate, _view: &View<Self>, _rng: &mut StdRng) -> Result<NoKernel> {
+        Ok(NoKernel)
+    }
+
+    /// The weighted interval score and its parts, with their standard errors.
+    fn estimates(view: &View<Self>) -> Estimates {
+        let (forecasts, targets, score) = (&view.predictions, &view.targets, WeightedIntervalScore);
+        let parts = match score.parts(forecasts, targets) {
+            Ok(parts) => [
+                parts.dispersion,
+                parts.overprediction,
+                parts.underprediction,
+            ]
+            .map(Ok),
+            Err(reason) => [(); 3].map(|()| Err(reason.clone())),
+        };
+        let means = [score.mean(forecasts, targets)].into_iter().chain(parts);
+        let told = |(name, mean): (Name, burn_calibration::error::Result<_>)| {
+            let value = Known::of(mean.map(Estimate::Mean));
+            let of = String::new();
+            (name, Told { of, value })
+        };
+        [names::WIS]
+            .into_iter()
+            .chain(PARTS)
+            .zip(means)
+            .map(told)
+            .collect()
+    }
+
+    fn coverage(view: &View<Self>, level: f64) -> Result<Option<Coverage>> {
+        let (forecasts, targets) = (&view.predictions, &view.targets);
+        let covered = |coverage: QuantileCoverage, pinball| -> Result<Covered> {
+            Ok(Covered {
+                interval: coverage.interval(level)?,
+                coverage,
+                pinball,
+            })
+        };
+        let levels = QuantileCoverage::of_levels(forecasts, targets)?.into_iter();
+        let levels = levels.map(|coverage| {
+            let level = coverage.level;
+            let pinball = QuantileScore { level }.mean(forecasts, targets)?;
+            covered(coverage, Some(pinball))
+        });
+        let intervals = QuantileCoverage::of_intervals(forecasts, targets)?.into_iter();
+        let intervals = intervals.map(|interval| covered(interval, None));
+        Ok(Some(Coverage {
+            levels: levels.collect::<Result<_>>()?,
+            central_intervals: intervals.collect::<Result<_>>()?,
+        }))
+    }
+
+    fn page(args: &Report, loaded: &Loaded<Self>) -> Result<(Page<ForecastSection>, NoKernel)> {
+        let (page, ()) = page_of(args, loaded, |builder| builder)?;
+        Ok((page, NoKernel))
+    }
+
+    fn numbers_of_page(numbers: Map<String, Value>) -> Map<String, Value> {
+        numbers
+    }
+
+    fn changes(
+        args: &Compare,
+        before: &View<Self>,
+        after: &View<Self>,
+        _kernel: Option<Kernel>,
+    ) -> Changes {
+        vec![score_change(args, WeightedIntervalScore, before, after)]
+    }
+
+    fn other_changes(args: &Compare, before: &View<Self>, after: &View<Self>) -> Result<Others> {
+        let of_level = |&level: &f64| LevelChange {
+            level,
+            pinball: score_change(args, QuantileScore { level }, before, after).1,
+        };
+        Ok(Others {
+            levels: before.predictions.levels().iter().map(of_level).collect(),
+            ..Others::default()
+        })
+    }
 }
 
-/// Reads sets of forecasts, and gives the names of the columns of the first.
-pub fn read(inputs: &Inputs, args: &SourceArgs) -> Result<(Forecasts, Vec<String>)> {
-    ensure!(
-        args.labels.weights.is_none(),
-        "--weights: forecasts by quantiles take none"
-    );
-    let mut files = VectorFiles::read(inputs, args)?;
-    let columns = files.columns().to_vec();
-    let set = |at: usize| {
-        files.parse_by(at, &args.rows, |file, rows, dimensions| {
-            one_dimension(dimensions)?;
-            Ok(parse(file, rows, &args.rows, &[])?.0)
-        })
-    };
-    let sets: Vec<QuantileForecasts> = (0..inputs.predictions.len())
-        .map(set)
-        .collect::<Result<_>>()?;
-    let data = DataWords {
-        n: sets[0].len(),
-        outcomes: Outcomes::Dimensions(1),
-        class_names: Vec::new(),
-        subject: Subject::Classes,
-        left_out: files.left_out,
-        weights: None,
-    };
-    let targets = files.targets;
-    Ok((
-        Forecasts {
-            sets,
-            targets,
-            data,
-        },
-        columns,
-    ))
+const PARTS: [Name; 3] = [
+    names::WIS_DISPERSION,
+    names::WIS_OVERPREDICTION,
+    names::WIS_UNDERPREDICTION,
+];
+
+/// The paired change of a score, by the name of the weighted interval score.
+fn score_change(
+    args: &Compare,
+    score: impl Score<QuantileForecasts>,
+    before: &View<QuantileForecasts>,
+    after: &View<QuantileForecasts>,
+) -> (Name, Known<Paired>) {
+    let sets = (&before.predictions, &after.predictions);
+    let gain = Improvement::of(&score, sets.0, sets.1, &before.targets);
+    change(args, names::WIS, gain)
 }
 
 /// The forecasts of the columns of a file in the order of their levels, and the names of these. The levels are those of
@@ -177,92 +251,18 @@ fn level_of(name: &str) -> Option<f64> {
     level.filter(|level| *level > 0.0 && *level < 1.0)
 }
 
-#[derive(Serialize)]
-pub struct Evaluation {
-    #[serde(flatten)]
-    data: DataWords,
-    family: Family,
-    #[serde(flatten)]
-    answer: Answer,
-    estimates: Named<Known<MeanEstimate>>,
-    levels: Vec<Covered>,
-    central_intervals: Vec<Covered>,
-}
-
-/// The coverage of the quantiles at one level, or of a central interval.
-#[derive(Serialize)]
-struct Covered {
-    #[serde(flatten)]
-    coverage: QuantileCoverage,
-    interval: Interval,
-    /// The pinball score of a level.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pinball: Option<MeanEstimate>,
-}
-
-const PARTS: [Name; 3] = [
-    names::WIS_DISPERSION,
-    names::WIS_OVERPREDICTION,
-    names::WIS_UNDERPREDICTION,
-];
-
-pub fn evaluate(args: &Evaluate) -> Result<Evaluation> {
-    check_level(&args.sizes)?;
+/// Refuses options of evaluate that quantiles do not take.
+pub fn refuse_options(args: &Evaluate) -> Result<()> {
     refuse_others(&args.sizes)?;
-    args.bins.asked(args.input.family)?;
     let other = [
         (args.lens != Lens::Canonical, "--lens"),
         (args.given.is_some(), "--given"),
         (!args.tests.is_empty(), "--test"),
     ];
-    let other = other.iter().find(|(is_given, _)| *is_given);
-    if let Some((_, option)) = other {
-        return Err(wrong!("{option}: there is none for --family quantiles"));
+    match other.iter().find(|(is_given, _)| *is_given) {
+        Some((_, option)) => bail!("{option}: there is none for --family quantiles"),
+        None => Ok(()),
     }
-    let (mut loaded, _) = read(&Inputs::of(&args.input.predictions), &args.source)?;
-    let (forecasts, targets) = (loaded.sets.remove(0), loaded.targets);
-    let count = redraws("--replicates", args.replicates, 1)?;
-    let score = WeightedIntervalScore;
-    let parts = score.parts(&forecasts, &targets);
-    let parts = match parts {
-        Ok(parts) => [
-            parts.dispersion,
-            parts.overprediction,
-            parts.underprediction,
-        ]
-        .map(Ok),
-        Err(reason) => [(); 3].map(|()| Err(reason.clone())),
-    };
-    let scores = [score.mean(&forecasts, &targets)].into_iter().chain(parts);
-    let estimates = [names::WIS].into_iter().chain(PARTS).zip(scores);
-    let estimates = estimates.map(|(name, mean)| (name, Known::of(mean)));
-    let covered = |coverage: QuantileCoverage, pinball| -> Result<Covered> {
-        Ok(Covered {
-            interval: coverage.interval(args.sizes.level)?,
-            coverage,
-            pinball,
-        })
-    };
-    let levels = QuantileCoverage::of_levels(&forecasts, &targets)?.into_iter();
-    let levels = levels.map(|coverage| {
-        let level = coverage.level;
-        let pinball = QuantileScore { level }.mean(&forecasts, &targets)?;
-        covered(coverage, Some(pinball))
-    });
-    let intervals = QuantileCoverage::of_intervals(&forecasts, &targets)?.into_iter();
-    let intervals = intervals.map(|interval| covered(interval, None));
-    Ok(Evaluation {
-        data: loaded.data,
-        family: args.input.family,
-        answer: Answer {
-            class_names: Vec::new(),
-            omnibus: omnibus(&forecasts, &targets, (count, args.source.seed)),
-            intervals: Named(Vec::new()),
-        },
-        estimates: Named(estimates.collect()),
-        levels: levels.collect::<Result<_>>()?,
-        central_intervals: intervals.collect::<Result<_>>()?,
-    })
 }
 
 /// Refuses the sizes of other errors.
@@ -272,112 +272,4 @@ pub fn refuse_others(args: &SizeArgs) -> Result<()> {
         "--tolerance, --lp-error: of other families"
     );
     Ok(())
-}
-
-/// The omnibus test with so many redraws, and the most, and a seed.
-pub fn omnibus(
-    forecasts: &QuantileForecasts,
-    targets: &Tensor<2>,
-    ((redraws, most), seed): ((u32, usize), u64),
-) -> Known<OmnibusOutcome> {
-    let test = OmnibusTest::new().with_redraws(redraws as usize);
-    let mut rng = StdRng::seed_from_u64(seed);
-    Known::of(test.with_most(most).outcome(forecasts, targets, &mut rng))
-}
-
-impl fmt::Display for Evaluation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let levels = self.levels.len();
-        writeln!(
-            f,
-            "{} forecasts by quantiles at {levels} levels\n",
-            self.data.n
-        )?;
-        writeln!(f, "{}\nestimates", self.answer)?;
-        let table = Table::new(2, 38, [14, 14]);
-        table.head(f, ["estimate", "standard error"])?;
-        let cells = |mean: &MeanEstimate| {
-            vec![
-                significant(mean.estimate, 4),
-                significant(mean.standard_error, 2),
-            ]
-        };
-        for (Name { title, .. }, mean) in &self.estimates.0 {
-            table.known(f, title, mean, cells, "")?;
-        }
-        let table = Table::new(2, 18, [10, 10, 20, 10, 12]);
-        let interval = format!("{} % interval", 100.0 * self.levels[0].interval.level);
-        writeln!(f, "\ncoverage of quantiles")?;
-        table.head(f, ["below", "at most", &interval, "p-value", "pinball"])?;
-        for level in &self.levels {
-            let title = format!("level {}", level.coverage.level);
-            table.line(f, &title, &level.cells(), "")?;
-        }
-        if self.central_intervals.is_empty() {
-            return Ok(());
-        }
-        writeln!(f, "\ncoverage of central intervals")?;
-        table.head(f, ["open", "closed", &interval, "p-value", ""])?;
-        for interval in &self.central_intervals {
-            let title = format!("{} %", (1e9 * interval.coverage.expected).round() / 1e7);
-            table.line(f, &title, &interval.cells(), "")?;
-        }
-        Ok(())
-    }
-}
-
-impl Covered {
-    fn cells(&self) -> Vec<String> {
-        let share = |share| percent(share, 1);
-        let (coverage, (low, high)) = (&self.coverage, self.interval.ends());
-        let mut cells = vec![
-            share(coverage.inside),
-            share(coverage.covered),
-            format!("[{}, {}]", share(low), share(high)),
-            probability(coverage.p_value, false),
-        ];
-        cells.extend(self.pinball.map(|pinball| significant(pinball.estimate, 4)));
-        cells
-    }
-}
-
-/// The numbers of a page.
-#[derive(Serialize)]
-struct Written {
-    files: Vec<String>,
-    #[serde(flatten)]
-    data: DataWords,
-    family: Family,
-    level: f64,
-    seed: u64,
-    before: ForecastSection,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    after: Option<ForecastSection>,
-}
-
-pub fn report(args: &Report, json: bool) -> Result<()> {
-    args.bins.asked(args.input.family)?;
-    let mut inputs = Inputs::of(&args.input.predictions);
-    inputs.predictions.extend(args.after.as_deref());
-    let (loaded, _) = read(&inputs, &args.source)?;
-    let mut builder = ReportBuilder::new(&loaded.sets[0], &loaded.targets)
-        .with_title(&args.title)
-        .with_seed(args.source.seed);
-    if let Some(after) = loaded.sets.get(1) {
-        builder = builder.with_after(after);
-    }
-    let page = builder.build()?;
-    write_page(args, json, &page, |files| {
-        finite::check(&page.before)?;
-        let written = Written {
-            files,
-            data: loaded.data,
-            family: args.input.family,
-            level: page.level,
-            seed: page.seed,
-            before: page.before.clone(),
-            after: page.after.clone(),
-        };
-        object("report", &written)
-    })
 }

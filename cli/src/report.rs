@@ -1,7 +1,7 @@
 //! `calibration report`.
 
 use burn_calibration::{distribution::Subject, names};
-use burn_calibration_report::{Report as Page, ReportBuilder, Section};
+use burn_calibration_report::{Report as Page, ReportBuilder, Reportable, Section};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -10,12 +10,11 @@ use crate::{
     error::{Result, bail, ensure},
     files::Inputs,
     finite,
-    kind::{Kind, View, with_family},
+    kind::{Kind, Loaded, View, with_family},
     progress::Progress,
-    quantiles,
-    quantities::estimates,
+    quantities::{Pairs, estimates},
     rows::Wanted,
-    words::{DataWords, KernelWords, Named, TargetWords, Told, object, say},
+    words::{DataWords, Estimate, KernelWords, Named, TargetWords, Told, object, say},
 };
 
 /// The numbers of a page.
@@ -31,11 +30,14 @@ struct Written {
     binned: Option<BinArgs>,
     level: f64,
     seed: u64,
-    kernel: KernelWords,
+    /// The kernel on predictions, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kernel: Option<KernelWords>,
     #[serde(rename = "target_kernel", skip_serializing_if = "Option::is_none")]
     on_targets: Option<TargetWords>,
-    /// The number of samples of the SKCE.
-    skce_samples: usize,
+    /// The number of samples of the SKCE, if there is a kernel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    skce_samples: Option<usize>,
     before: Numbers,
     #[serde(skip_serializing_if = "Option::is_none")]
     after: Option<Numbers>,
@@ -47,8 +49,9 @@ struct Numbers {
     omnibus: Value,
     intervals: Map<String, Value>,
     /// The estimates of `evaluate` of linear cost.
-    estimates: Named<Told<f64>>,
+    estimates: Named<Told<Estimate>>,
     /// The other numbers of the page, with standard errors and diagrams.
+    #[serde(flatten)]
     page: Map<String, Value>,
 }
 
@@ -59,9 +62,6 @@ pub fn run(args: &Report, json: bool) -> Result<()> {
         "-o -: --json goes to standard output too, expected a file for the page"
     );
     let binned = args.bins.asked(args.input.family)?;
-    if args.input.family == Family::Quantiles {
-        return quantiles::report(args, json);
-    }
     with_family!(args.input.family, P => report::<P>(args, binned, json))
 }
 
@@ -70,21 +70,14 @@ fn report<P: Kind>(args: &Report, binned: Option<BinArgs>, json: bool) -> Result
     inputs.predictions.extend(args.after.as_deref());
     let loaded = P::read(&inputs, &args.source, Wanted::Probabilities)?;
     let (sets, targets) = (&loaded.sets, &loaded.targets);
-    let builder = ReportBuilder::new(&sets[0], targets)
-        .with_title(&args.title)
-        .with_seed(args.source.seed);
-    let mut builder = P::set_up(builder, &loaded.class_names, &args.bins);
-    if let Some(after) = sets.get(1) {
-        builder = builder.with_after(after);
-    }
     let progress = Progress::new(1);
     progress.step("numbers and diagrams");
-    let report = builder.build()?;
+    let (report, kernel) = P::page(args, &loaded)?;
     drop(progress);
     let numbers = |section: &P::Section, predictions: &P| {
         let mut view = predictions.clone().view(targets.clone(), None, &[]);
         view.bins = args.bins;
-        Numbers::new(section, &view, report.kernel)
+        Numbers::new(section, &view, kernel)
     };
     write_page(args, json, &report, |files| {
         let after = report.after.as_ref().zip(sets.get(1));
@@ -95,9 +88,9 @@ fn report<P: Kind>(args: &Report, binned: Option<BinArgs>, json: bool) -> Result
             binned,
             level: report.level,
             seed: report.seed,
-            kernel: KernelWords::from(&P::on_predictions(&report.kernel)),
-            on_targets: P::on_targets(&report.kernel),
-            skce_samples: report.skce_samples,
+            kernel: kernel.between().as_ref().map(KernelWords::from),
+            on_targets: P::on_targets(&kernel),
+            skce_samples: kernel.between().map(|_| report.skce_samples),
             before: numbers(&report.before, &sets[0])?,
             after: after.map(|(after, set)| numbers(after, set)).transpose()?,
         };
@@ -105,8 +98,26 @@ fn report<P: Kind>(args: &Report, binned: Option<BinArgs>, json: bool) -> Result
     })
 }
 
+/// The page of predictions that a builder takes, with its settings of a kind, and the kernel of its SKCE.
+pub fn page_of<P: Kind + Reportable>(
+    args: &Report,
+    loaded: &Loaded<P>,
+    set_up: impl FnOnce(ReportBuilder<P>) -> ReportBuilder<P>,
+) -> Result<(Page<<P as Reportable>::Section>, <P as Reportable>::Kernel)> {
+    let builder = ReportBuilder::new(&loaded.sets[0], &loaded.targets)
+        .with_title(&args.title)
+        .with_seed(args.source.seed);
+    let mut builder = set_up(builder);
+    if let Some(after) = loaded.sets.get(1) {
+        builder = builder.with_after(after);
+    }
+    let page = builder.build()?;
+    let kernel = page.kernel.clone();
+    Ok((page, kernel))
+}
+
 /// Writes the page and its pictures, and the names of their files, or the numbers of these as JSON.
-pub fn write_page<S: Section>(
+fn write_page<S: Section>(
     args: &Report,
     json: bool,
     report: &Page<S>,
@@ -159,7 +170,7 @@ impl Numbers {
             intervals: intervals.collect(),
             omnibus: page.remove("omnibus").unwrap_or_default(),
             estimates: Named(estimates(view, kernel)),
-            page,
+            page: P::numbers_of_page(page),
         })
     }
 }

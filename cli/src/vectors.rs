@@ -3,31 +3,31 @@
 use burn::tensor::Tensor;
 use burn_calibration::{
     distribution::{
-        AbsoluteMoments, Component, Density, Geometry, Given, Laplace, Mixture, Normal, Predictive,
+        AbsoluteMoments, Component, Density, Geometry, Laplace, Mixture, Normal, Predictive,
         Samples, Targets,
     },
-    error,
-    estimator::{Event, Skce},
-    hypothesis::{CalibrationTest, ExactTest, GivenTest, OmnibusOutcome},
     kernel::{Distance, Kernel, RealKernel, TargetKernel, TensorKernel},
     names::{self, Name},
     recalibration::ScaleFamily,
-    score::{FairCrps, IntervalOverconfidence, LogScore, Score},
+    score::{Crps, FairCrps, Improvement, IntervalOverconfidence, LogScore, Score},
 };
+use burn_calibration_report::{QuantileSection, Report as Page};
 use rand::rngs::StdRng;
 
 use crate::{
     answer::{Size, Sizing},
-    args::{BinArgs, Evaluate, LengthScale, Lens, RowsArgs, SourceArgs},
+    args::{Compare, Evaluate, LengthScale, Report, RowsArgs, SourceArgs},
+    compare::{Changes, change},
     error::{Context, Result, bail, ensure},
     files::{File, Files, Inputs, LeftOut, SampleWeights},
     given,
     input::{Options, clipped, say},
     kernel::{fixed, some},
-    kind::{Estimates, Kind, Loaded, ScoresOf, Vectors, View, Words},
+    kind::{Estimates, Kind, Loaded, ScoresOf, Vectors, View},
     limits::QUADRATIC_LIMIT,
     quantiles,
     quantities::estimates_of_vectors,
+    report::page_of,
     rows::Wanted,
     source::{are_levels, check_halves, device, label_options, order_columns, targets, tensor},
     words::{Outcomes, TargetWords},
@@ -208,9 +208,23 @@ impl VectorFiles {
         SampleWeights::on(&self.files.samples, set, &self.targets)
     }
 
-    /// The names of the columns of the first file.
-    pub fn columns(&self) -> &[String] {
-        &self.files.sets[0].table.names
+    /// The sets of all files, each by its place.
+    pub fn loaded<P: Kind<Targets = Tensor<2>>>(
+        mut self,
+        mut set: impl FnMut(&mut Self, usize) -> Result<P>,
+    ) -> Result<Loaded<P>> {
+        let sets = (0..self.files.sets.len()).map(|at| set(&mut self, at));
+        let sets = sets.collect::<Result<_>>()?;
+        let numbers: Vec<f64> = self.targets.to_data().iter().collect();
+        Ok(Loaded {
+            sets,
+            given: given::of_files(&self.files, &numbers)?,
+            class_names: Vec::new(),
+            columns: std::mem::take(&mut self.files.sets[0].table.names),
+            left_out: self.left_out,
+            weights: self.weights(),
+            targets: self.targets,
+        })
     }
 }
 
@@ -218,45 +232,20 @@ impl<P: Vectors> Kind for P
 where
     RealKernel: TargetKernel<P>,
 {
+    type Kernel = TensorKernel<RealKernel>;
+    type Section = QuantileSection;
+
     const OUTCOMES: fn(usize) -> Outcomes = Outcomes::Dimensions;
 
     fn read(inputs: &Inputs, args: &SourceArgs, _wanted: Wanted) -> Result<Loaded<Self>> {
-        let mut read = VectorFiles::read(inputs, args)?;
-        let weights = read.weights();
-        let sets = (0..read.files.sets.len()).map(|at| read.parse(at, &args.rows));
-        let sets = sets.collect::<Result<_>>()?;
-        let numbers: Vec<f64> = read.targets.to_data().iter().collect();
-        Ok(Loaded {
-            sets,
-            given: given::of_files(&read.files, &numbers)?,
-            targets: read.targets,
-            class_names: Vec::new(),
-            columns: std::mem::take(&mut read.files.sets[0].table.names),
-            left_out: read.left_out,
-            weights,
-        })
+        VectorFiles::read(inputs, args)?.loaded(|files, at| files.parse(at, &args.rows))
     }
 
-    fn view(self, targets: Tensor<2>, class: Option<usize>, _names: &[String]) -> View<Self> {
-        View {
-            class,
-            of: Words::default(),
-            predictions: self,
-            targets,
-            event: Event::TopLabel,
-            bins: BinArgs::default(),
-        }
-    }
-
-    fn views(self, targets: Tensor<2>, (lens, _): (Lens, &[String])) -> Result<Vec<View<Self>>> {
-        ensure!(
-            lens == Lens::Canonical,
-            "--lens: of classes only, expected --lens canonical or none"
-        );
-        Ok(vec![self.view(targets, None, &[])])
-    }
-
-    fn kernel(args: &Evaluate, view: &View<Self>, rng: &mut StdRng) -> Result<Self::Kernel> {
+    fn kernel(
+        args: &Evaluate,
+        view: &View<Self>,
+        rng: &mut StdRng,
+    ) -> Result<TensorKernel<RealKernel>> {
         ensure!(
             args.kernel.shape.distance != Some(Distance::TotalVariation),
             "--distance tv: of classes, expected l2, the 2-Wasserstein distance, or l1, that of the parameters"
@@ -276,25 +265,7 @@ where
         Ok(TensorKernel::new(kernel, target))
     }
 
-    fn exact(skce: Skce<Self::Kernel>, replicates: usize) -> Box<dyn CalibrationTest<Self>> {
-        Box::new(ExactTest::new(skce).with_replicates(replicates))
-    }
-
-    fn given(
-        given: &Given<Self>,
-        targets: &Tensor<2>,
-        redraws: usize,
-        rng: &mut StdRng,
-    ) -> error::Result<OmnibusOutcome> {
-        let test = GivenTest::new().with_redraws(redraws);
-        test.outcome(given, targets, rng)
-    }
-
-    fn on_predictions(kernel: &Self::Kernel) -> Kernel {
-        kernel.predictions
-    }
-
-    fn on_targets(kernel: &Self::Kernel) -> Option<TargetWords> {
+    fn on_targets(kernel: &TensorKernel<RealKernel>) -> Option<TargetWords> {
         Some(kernel.targets.into())
     }
 
@@ -306,4 +277,43 @@ where
         let overconfidence = IntervalOverconfidence::default();
         vec![sizing.in_points(names::INTERVAL_OVERCONFIDENCE, &overconfidence)]
     }
+
+    fn page(
+        args: &Report,
+        loaded: &Loaded<Self>,
+    ) -> Result<(Page<QuantileSection>, TensorKernel<RealKernel>)> {
+        page_of(args, loaded, |builder| builder)
+    }
+
+    fn changes(
+        args: &Compare,
+        before: &View<Self>,
+        after: &View<Self>,
+        _kernel: Option<Kernel>,
+    ) -> Changes {
+        changes_of_vectors(args, before, after)
+    }
+}
+
+/// The paired changes of scores of predictions of real numbers, which may be of two families.
+pub fn changes_of_vectors<B, A>(args: &Compare, before: &View<B>, after: &View<A>) -> Changes
+where
+    B: Kind<Targets = Tensor<2>> + Vectors,
+    A: Kind<Targets = Tensor<2>> + Vectors,
+{
+    let targets = &before.targets;
+    let (before, after) = (&before.predictions, &after.predictions);
+    let crps = Improvement::of(&Crps, before, after, targets);
+    let mut changes = vec![change(args, names::CRPS, crps)];
+    if let (Some(of_before), Some(of_after)) = (B::LOG_SCORE, A::LOG_SCORE) {
+        let plain = (before.parted().0, after.parted().0);
+        let log = Improvement::by(
+            (before, &|targets| of_before(&plain.0, targets)),
+            (after, &|targets| of_after(&plain.1, targets)),
+            targets,
+            "log score",
+        );
+        changes.push(change(args, names::LOG, log));
+    }
+    changes
 }

@@ -12,6 +12,7 @@ use burn_calibration::{
     kernel::{Kernel, RealKernel},
     names::Name,
     numbers::{decimals, significant},
+    score::MeanEstimate,
 };
 use clap::{ValueEnum, builder::styling::AnsiColor};
 use serde::{Serialize, Serializer};
@@ -42,6 +43,14 @@ pub struct Told<T> {
     #[serde(skip)]
     pub of: String,
     pub value: Known<T>,
+}
+
+/// An estimate, with a standard error where it has one.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum Estimate {
+    Number(f64),
+    Mean(MeanEstimate),
 }
 
 /// Why there is no outcome: `{"error": reason}` or `{"skipped": reason}` in JSON.

@@ -18,7 +18,6 @@ use crate::{
     error::{Result, bail, ensure, wrong},
     files::Inputs,
     kind::{Kind, Vectors},
-    quantiles,
     rows::Wanted,
     words::{Known, key},
 };
@@ -86,7 +85,9 @@ pub fn of_quantiles(args: &Fit, path: &Path) -> Result<Fitted> {
     if let Some(name) = args.method.as_ref().filter(|name| *name != CONFORMAL) {
         bail!("--method {name}: of other families, expected {CONFORMAL} or none");
     }
-    let (mut loaded, columns) = quantiles::read(&Inputs::of(path), &args.source)?;
+    let inputs = Inputs::of(path);
+    let mut loaded = QuantileForecasts::read(&inputs, &args.source, Wanted::Logits)?;
+    let of_data = loaded.in_words(&[]);
     let (forecasts, targets) = (loaded.sets.remove(0), loaded.targets);
     let mut map = ConformalShiftConfig::new().fit(forecasts.clone(), targets.clone())?;
     let score = |forecasts: &QuantileForecasts| -> Result<f64> {
@@ -94,12 +95,12 @@ pub fn of_quantiles(args: &Fit, path: &Path) -> Result<Fitted> {
     };
     let scores = [score(&forecasts)?, score(&map.forward(forecasts.clone()))?];
     let data = Data {
-        of: loaded.data,
+        of: of_data,
         changed_classes: None,
         log_loss: Known::or_skipped(None, "quantile forecasts have no density"),
         interval_score: Some(scores.into()),
         zeros: Vec::new(),
-        columns,
+        columns: loaded.columns,
         class_names: Vec::new(),
     };
     finish(args, &mut map, (CONFORMAL, None), data)

@@ -1,78 +1,40 @@
 //! The estimates and tests that the command offers, with the names of the output.
 //!
-//! To add one, add an entry: to [`estimates`] or [`tests`] if it is of all predictions, else to those of a
-//! kind of prediction.
+//! To add one, add an entry: to [`Pairs`] if it is by a kernel, else to those of a kind of prediction.
+
+mod pairs;
+
+pub use pairs::{NoKernel, Pairs};
 
 use burn::tensor::{Int, Tensor};
 use burn_calibration::{
     distribution::{Categorical, Subject},
     error::Result,
     estimator::{
-        Ece, Estimator, Event, JointKernel, KolmogorovSmirnov, Skce, Tce, TceForm,
+        Ece, Estimator, Event, KolmogorovSmirnov, Tce, TceForm,
         regression::{Ence, IntervalCoverage, Pinball, QuantileCalibration, Sharpness},
     },
     hypothesis::*,
     names::{self, Name},
-    ops::Computation,
-    score::{Brier, Corp, Crps, Divergence, LogScore, MeanEstimate, Quantify, Score, Spherical},
+    score::{Brier, Corp, Crps, Divergence, LogScore, MeanEstimate, Score, Spherical},
 };
 
 use crate::{
     args::{BinArgs, Norm},
     kind::{Build, Estimates, Kind, Test, Vectors, View, Words},
-    limits::{BLOCK, QUADRATIC_LIMIT},
-    words::{Known, Told, key},
+    words::{Estimate, Known, Told, key},
 };
 
-/// A value, or why there is none, with what it is of.
-fn told(name: Name, of: &str, value: Result<f64>) -> (Name, Told<f64>) {
-    let (of, value) = (of.to_owned(), Known::of(value));
+/// A number, or why there is none, with what it is of.
+fn number(name: Name, of: &str, value: Result<f64>) -> (Name, Told<Estimate>) {
+    let value = Known::of(value.map(Estimate::Number));
+    let of = of.to_owned();
     (name, Told { of, value })
 }
 
-/// The estimates whose cost is the square of the number of samples; the unbiased one may be known.
-pub fn estimates_of_pairs<P: Kind>(
-    view: &View<P>,
-    kernel: P::Kernel,
-    unbiased: Option<f64>,
-) -> Estimates {
-    let (predictions, targets, of) = (&view.predictions, &view.targets, &view.of.whole);
-    let n = predictions.len();
-    if n > QUADRATIC_LIMIT {
-        let reason = format!(
-            "its cost is the square of the number of samples, {n}, which is above {QUADRATIC_LIMIT}"
-        );
-        let skipped = |name| {
-            let (of, value) = (of.clone(), Known::or_skipped(None, &reason));
-            (name, Told { of, value })
-        };
-        let names = [names::SKCE_BIASED, names::SKCE_UNBIASED];
-        return names.map(skipped).into();
-    }
-    let skce = |skce: Skce<P::Kernel>| skce.fair_estimate(predictions, targets);
-    // with weights the diagonal is another sum
-    let unbiased = unbiased.filter(|_| predictions.sample_weights().is_none());
-    let biased = match unbiased {
-        None => skce(Skce::biased(kernel)),
-        // n²·SKCE_b = Σ_i h_ii + n(n − 1)·SKCE_uq
-        Some(unbiased) => {
-            let pairs = kernel.fair_pairs(Computation::Auto, predictions, targets);
-            let mean = pairs.map(|pairs| pairs.diagonal().mean().into_scalar::<f64>());
-            mean.map(|mean| (mean + (n as f64 - 1.0) * unbiased) / n as f64)
-        }
-    };
-    let unbiased = unbiased.map_or_else(|| skce(Skce::unbiased(kernel)), Ok);
-    vec![
-        told(names::SKCE_BIASED, of, biased),
-        told(names::SKCE_UNBIASED, of, unbiased),
-    ]
-}
-
-/// The estimates of linear cost: that of all predictions, and those of a kind.
+/// The estimates of linear cost: that of a kernel, and those of a kind.
 pub fn estimates<P: Kind>(view: &View<P>, kernel: P::Kernel) -> Estimates {
-    let linear = Skce::linear(kernel).size(&view.predictions, &view.targets);
-    let linear = linear.map(|size| size.estimate);
-    let mut estimates = vec![told(names::SKCE_LINEAR, &view.of.whole, linear)];
+    let mut estimates = kernel.linear(view);
     estimates.extend(P::estimates(view));
     estimates
 }
@@ -144,18 +106,18 @@ pub fn estimates_of_classes(view: &View<Categorical>) -> Estimates {
     let parts = |names: [Name; 3], of: &str, score: &dyn Divergence| {
         let corp = Corp::of(score, one, predictions, labels);
         let parts = corp.map(|c| [c.miscalibration, c.discrimination, c.uncertainty]);
-        let part = |(k, name)| told(name, of, parts.clone().map(|parts| parts[k]));
+        let part = |(k, name)| number(name, of, parts.clone().map(|parts| parts[k]));
         names.into_iter().enumerate().map(part).collect::<Vec<_>>()
     };
     let score = |name, of, score: &dyn Score<Categorical>| {
         let mean = score.upper_bound(predictions, labels);
-        told(name, of, mean.map(|mean| mean.estimate))
+        number(name, of, mean.map(|mean| mean.estimate))
     };
     let ece = |key, title, ece: Ece| {
         let estimate = ece.estimate(predictions, labels);
-        told(Name::new(key, title), &of.whole, estimate)
+        number(Name::new(key, title), &of.whole, estimate)
     };
-    let cox = |key, title, value| told(Name::new(key, title), &of.one, value);
+    let cox = |key, title, value| number(Name::new(key, title), &of.one, value);
     let binned = binned_errors(&view.bins, (predictions, labels), (view.event, view.class));
     let ks = KolmogorovSmirnov::new(view.event).estimate(predictions, labels);
     let in_the_large = Cox::new(one).in_the_large(predictions, labels);
@@ -174,8 +136,8 @@ pub fn estimates_of_classes(view: &View<Categorical>) -> Estimates {
         ),
         ece("ece_median_variance", bins, Ece::median_variance(100)),
     ];
-    estimates.extend((binned.into_iter()).map(|(name, error)| told(name, &of.event, error)));
-    estimates.push(told(names::KS, &of.event, ks));
+    estimates.extend((binned.into_iter()).map(|(name, error)| number(name, &of.event, error)));
+    estimates.push(number(names::KS, &of.event, ks));
     estimates.push(score(names::BRIER, &of.sum, &Brier));
     estimates.extend(parts(BRIER_PARTS, &summed, &Brier));
     estimates.push(score(names::LOG, &of.whole, &LogScore));
@@ -219,7 +181,7 @@ where
         (Name::new("ence", "ENCE, 15 bins"), ence),
     ];
     let all = scores.chain(others);
-    all.map(|(name, value)| told(name, &view.of.whole, value))
+    all.map(|(name, value)| number(name, &view.of.whole, value))
         .collect()
 }
 
@@ -238,53 +200,9 @@ fn test<P: Kind>(
     Test { name, of, build }
 }
 
-/// The tests of all predictions, and those of a kind.
+/// The tests by a kernel, and those of a kind.
 pub fn tests<P: Kind>() -> Vec<Test<P>> {
-    fn free<P: Kind>(skce: Skce<P::Kernel>) -> Box<dyn CalibrationTest<P>> {
-        Box::new(DistributionFreeSkceTest::new(skce))
-    }
-    let of_whole: [(&str, &str, Build<P>); 8] = [
-        (
-            "skce_unbiased_asymptotic",
-            "SKCE unbiased, asymptotic",
-            |kernel, _, _| Box::new(AsymptoticSkceTest::new(kernel)),
-        ),
-        (
-            "skce_linear_asymptotic",
-            "SKCE linear, asymptotic",
-            |kernel, _, _| Box::new(AsymptoticBlockSkceTest::linear(kernel)),
-        ),
-        (
-            "skce_block_asymptotic",
-            "SKCE blocks of 25, asymptotic",
-            |kernel, _, _| Box::new(AsymptoticBlockSkceTest::new(kernel, BLOCK)),
-        ),
-        ("cme", "CME, 10 locations", |kernel, _, _| {
-            Box::new(CmeTest::new(kernel, 10))
-        }),
-        (
-            "skce_unbiased_exact",
-            "SKCE unbiased, exact",
-            |kernel, _, replicates| P::exact(Skce::unbiased(kernel), replicates),
-        ),
-        (
-            "skce_biased_distribution_free",
-            "SKCE biased, distribution-free",
-            |kernel, _, _| free(Skce::biased(kernel)),
-        ),
-        (
-            "skce_unbiased_distribution_free",
-            "SKCE unbiased, distribution-free",
-            |kernel, _, _| free(Skce::unbiased(kernel)),
-        ),
-        (
-            "skce_linear_distribution_free",
-            "SKCE linear, distribution-free",
-            |kernel, _, _| free(Skce::linear(kernel)),
-        ),
-    ];
-    let of_whole = of_whole.map(|entry| test(|of| &of.whole, entry));
-    of_whole.into_iter().chain(P::tests()).collect()
+    P::Kernel::tests().into_iter().chain(P::tests()).collect()
 }
 
 pub fn tests_of_classes() -> Vec<Test<Categorical>> {

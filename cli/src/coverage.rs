@@ -1,0 +1,68 @@
+//! The coverage of forecasts by quantiles: tables of levels and of central intervals.
+
+use std::fmt;
+
+use burn_calibration::{
+    estimator::regression::QuantileCoverage,
+    numbers::{percent, significant},
+    score::{Interval, MeanEstimate},
+};
+use serde::Serialize;
+
+use crate::{table::Table, words::probability};
+
+/// The coverage of the quantiles at each level, and of the central intervals.
+#[derive(Serialize)]
+pub struct Coverage {
+    pub levels: Vec<Covered>,
+    pub central_intervals: Vec<Covered>,
+}
+
+/// The coverage of the quantiles at one level, or of a central interval.
+#[derive(Serialize)]
+pub struct Covered {
+    #[serde(flatten)]
+    pub coverage: QuantileCoverage,
+    pub interval: Interval,
+    /// The pinball score of a level.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pinball: Option<MeanEstimate>,
+}
+
+impl fmt::Display for Coverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let table = Table::new(2, 18, [10, 10, 20, 10, 12]);
+        let interval = format!("{} % interval", 100.0 * self.levels[0].interval.level);
+        writeln!(f, "\ncoverage of quantiles")?;
+        table.head(f, ["below", "at most", &interval, "p-value", "pinball"])?;
+        for level in &self.levels {
+            let title = format!("level {}", level.coverage.level);
+            table.line(f, &title, &level.cells(), "")?;
+        }
+        if self.central_intervals.is_empty() {
+            return Ok(());
+        }
+        writeln!(f, "\ncoverage of central intervals")?;
+        table.head(f, ["open", "closed", &interval, "p-value", ""])?;
+        for interval in &self.central_intervals {
+            let title = format!("{} %", (1e9 * interval.coverage.expected).round() / 1e7);
+            table.line(f, &title, &interval.cells(), "")?;
+        }
+        Ok(())
+    }
+}
+
+impl Covered {
+    fn cells(&self) -> Vec<String> {
+        let share = |share| percent(share, 1);
+        let (coverage, (low, high)) = (&self.coverage, self.interval.ends());
+        let mut cells = vec![
+            share(coverage.inside),
+            share(coverage.covered),
+            format!("[{}, {}]", share(low), share(high)),
+            probability(coverage.p_value, false),
+        ];
+        cells.extend(self.pinball.map(|pinball| significant(pinball.estimate, 4)));
+        cells
+    }
+}

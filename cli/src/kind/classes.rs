@@ -1,0 +1,273 @@
+//! Predictions over classes as a [`Kind`].
+
+use burn::tensor::{Int, Tensor};
+use burn_calibration::{
+    distribution::{Categorical, Predictive, Subject},
+    error,
+    estimator::{Accuracy, Aspect, Estimator, Event, Skce, Tce},
+    kernel::Kernel,
+    names::{self, Name},
+    recalibration::LpCalibrationError,
+    score::{ErrorSize, Improvement, MeanEstimate, Overconfidence, Score},
+};
+use burn_calibration_report::{ReliabilitySection, Report as Page};
+use rand::rngs::StdRng;
+
+use super::{Estimates, Kind, Loaded, Test, View, Words};
+use crate::{
+    answer::{Size, Sizing, Unit},
+    args::{BinArgs, Compare, Evaluate, Lens, Report, SourceArgs},
+    compare::{Biased, Changes, Others, change},
+    error::{Result, bail},
+    files::Inputs,
+    kernel::fixed,
+    limits::{BLOCK, QUADRATIC_LIMIT},
+    quantities::{SCORES, binned_errors, estimates_of_classes, tests_of_classes},
+    report::page_of,
+    rows::{Wanted, read_classes},
+    words::{Named, Outcomes},
+};
+
+impl Kind for Categorical {
+    type Kernel = Kernel;
+    type Section = ReliabilitySection;
+    const OUTCOMES: fn(usize) -> Outcomes = Outcomes::Classes;
+
+    fn read(inputs: &Inputs, args: &SourceArgs, wanted: Wanted) -> Result<Loaded<Self>> {
+        read_classes(inputs, args, wanted)
+    }
+
+    fn view(self, targets: Tensor<1, Int>, class: Option<usize>, names: &[String]) -> View<Self> {
+        View {
+            class,
+            event: Event::of(&self),
+            bins: BinArgs::default(),
+            of: words(&self, class, names),
+            predictions: self,
+            targets,
+        }
+    }
+
+    fn views(
+        self,
+        labels: Tensor<1, Int>,
+        (lens, names): (Lens, &[String]),
+    ) -> Result<Vec<View<Self>>> {
+        let is_confidence = self.subject() == Subject::Correctness;
+        Ok(match lens {
+            Lens::ClassWise if is_confidence => {
+                bail!("--lens class-wise: there are no classes beside confidences and correctness")
+            }
+            Lens::TopLabel if !is_confidence => {
+                let (right, labels) = self.top_label(&labels)?;
+                vec![right.view(labels, None, names)]
+            }
+            Lens::ClassWise => (0..self.classes())
+                .map(|class| {
+                    let (against_rest, labels) = self.class_wise(class, &labels)?;
+                    Ok(against_rest.view(labels, Some(class), names))
+                })
+                .collect::<Result<_>>()?,
+            _ => vec![self.view(labels, None, names)],
+        })
+    }
+
+    fn kernel(args: &Evaluate, view: &View<Self>, rng: &mut StdRng) -> Result<Kernel> {
+        fixed(&args.kernel, &view.predictions, rng)
+    }
+
+    fn on_classes(kernel: Option<Kernel>) -> Option<Kernel> {
+        kernel
+    }
+
+    fn summary(&self, labels: &Tensor<1, Int>) -> Named<f64> {
+        let (plain, weights) = self.parted();
+        let Ok(outcomes) = Event::of(self).outcomes(&plain, labels) else {
+            return Named(Vec::new());
+        };
+        let occurred: Vec<f64> = outcomes.pairs().map(|(_, c)| c).collect();
+        let mean = |values: &[f64]| MeanEstimate::weighted(values, &weights).estimate;
+        let shares = [mean(&occurred), mean(&outcomes.probability)];
+        let names = match self.subject() {
+            Subject::Event => [names::EVENT_FREQUENCY, Name::new("mean_risk", "mean risk")],
+            _ => [
+                names::ACCURACY,
+                Name::new("mean_confidence", "mean confidence"),
+            ],
+        };
+        Named(names.into_iter().zip(shares).collect())
+    }
+
+    fn predicted(&self) -> Subject {
+        self.subject()
+    }
+
+    fn estimates(view: &View<Self>) -> Estimates {
+        estimates_of_classes(view)
+    }
+
+    fn tests() -> Vec<Test<Self>> {
+        tests_of_classes()
+    }
+
+    fn page(args: &Report, loaded: &Loaded<Self>) -> Result<(Page<ReliabilitySection>, Kernel)> {
+        let bins = &args.bins;
+        page_of(args, loaded, |builder| {
+            let builder = (builder.with_binning(bins.binning())).with_order(bins.norm.order());
+            match &loaded.class_names[..] {
+                [] => builder,
+                names => builder.with_class_names(names),
+            }
+        })
+    }
+
+    fn changes(
+        args: &Compare,
+        before: &View<Self>,
+        after: &View<Self>,
+        kernel: Option<Kernel>,
+    ) -> Changes {
+        let (of, labels) = (&before.of, &before.targets);
+        let (before, after) = (&before.predictions, &after.predictions);
+        let score = |(name, score): (Name, &dyn Score<Categorical>)| {
+            let gain = Improvement::of(score, before, after, labels);
+            let of = if name == names::BRIER {
+                &of.sum
+            } else {
+                &of.whole
+            };
+            change(args, name.of(of), gain)
+        };
+        let skce = |kernel| {
+            let (name, skce) = if before.len() <= QUADRATIC_LIMIT {
+                (names::SKCE_UNBIASED, Skce::unbiased(kernel))
+            } else {
+                let detail = format_args!("{BLOCK} samples each");
+                (names::SKCE_BLOCK.with(detail), Skce::block(kernel, BLOCK))
+            };
+            let gain = skce.improvement(before, after, labels);
+            change(args, name.of(&of.whole), gain)
+        };
+        SCORES
+            .into_iter()
+            .map(score)
+            .chain(kernel.map(skce))
+            .collect()
+    }
+
+    fn other_changes(args: &Compare, before: &View<Self>, after: &View<Self>) -> Result<Others> {
+        let View { of, event, .. } = before;
+        let labels = &before.targets;
+        let (before, after) = (&before.predictions, &after.predictions);
+        let accuracy = match before.subject() {
+            Subject::Classes => {
+                let accuracy = |set: &Categorical| Accuracy.estimate(set, labels);
+                Some([accuracy(before)?, accuracy(after)?].into())
+            }
+            // of confidences it is data
+            Subject::Correctness => {
+                let (plain, weights) = before.parted();
+                let outcomes = Event::one_of(before).outcomes(&plain, labels)?;
+                let occurred: Vec<f64> = outcomes.pairs().map(|(_, c)| c).collect();
+                let frequency = MeanEstimate::weighted(&occurred, &weights).estimate;
+                Some([frequency, frequency].into())
+            }
+            _ => None,
+        };
+        let errors = |set| binned_errors(&args.bins, (set, labels), (*event, None));
+        let biased = |((name, before), (_, after)): ((Name, error::Result<f64>), (Name, _))| {
+            let values = [before?, after?].into();
+            let name = name.of(&of.event).with("biased");
+            Ok((
+                name,
+                Biased {
+                    values,
+                    biased: true,
+                },
+            ))
+        };
+        let ece = errors(before).into_iter().zip(errors(after)).map(biased);
+        Ok(Others {
+            accuracy,
+            ece: Named(ece.collect::<error::Result<_>>()?),
+            levels: Vec::new(),
+        })
+    }
+
+    fn sizes(sizing: &Sizing<Self>) -> Vec<(Name, Size)> {
+        let View { event, of, .. } = sizing.view;
+        let (event, of) = (*event, &of.event);
+        let excess = Overconfidence { event };
+        let mut sizes = match sizing.view.predictions.subject() {
+            Subject::Event => vec![
+                sizing.ratio(),
+                sizing.in_points(names::OVERPREDICTION.of(of), &excess),
+            ],
+            _ => vec![sizing.in_points(names::OVERCONFIDENCE.of(of), &excess)],
+        };
+        let ece = Tce::default().with_event(event);
+        sizes.push(sizing.in_points(names::ECE_DEBIASED.of(of), &ece));
+        if let Some(order) = sizing.args.lp_error {
+            sizes.extend(lp_errors(sizing, event, order));
+        }
+        sizes
+    }
+}
+
+/// What numbers of predictions are of, in words.
+fn words(predictions: &Categorical, class: Option<usize>, names: &[String]) -> Words {
+    let of_class = |class: usize| match names.get(class) {
+        Some(name) => format!("of class {name}"),
+        None => format!("of class {class}"),
+    };
+    let classes = predictions.classes();
+    let top = "of the top label".to_owned();
+    let same = |words: String| [words.clone(), words.clone(), words];
+    let [whole, event, one] = match (predictions.subject(), class) {
+        (Subject::Classes, _) if classes == 2 => ["of both classes".into(), top, of_class(1)],
+        (Subject::Classes, _) => ["of the whole vector".into(), top.clone(), top],
+        (Subject::Event, None) => same("of the event".into()),
+        (Subject::Event, Some(class)) => same(of_class(class)),
+        _ => same("of the confidence".into()),
+    };
+    let both = if classes == 2 {
+        ", summed over both outcomes"
+    } else {
+        ""
+    };
+    Words {
+        sum: format!("{whole}{both}"),
+        whole,
+        event,
+        one,
+    }
+}
+
+/// The bounds of the error of an event, of its parts, and of the whole vector where that is another.
+fn lp_errors(sizing: &Sizing<Categorical>, event: Event, order: f64) -> Vec<(Name, Size)> {
+    let error = LpCalibrationError::new(order);
+    let bound = |aspect| {
+        let error = error.clone().with_aspect(aspect);
+        error.bound(&sizing.view.predictions, &sizing.view.targets)
+    };
+    let entry = |(name, size): (Name, error::Result<ErrorSize>)| {
+        let name = name.with(format!("order {order}, at least, points"));
+        (name, sizing.known(Unit::Points, size))
+    };
+    let of_event = bound(Aspect::Event(event));
+    let part = |part: usize| {
+        of_event
+            .clone()
+            .map(|bound| bound.parts().expect("of an event")[part].clone())
+    };
+    let mut sizes = vec![
+        (names::LP_ERROR, of_event.clone().map(|bound| bound.size())),
+        (names::LP_OVER, part(0)),
+        (names::LP_UNDER, part(1)),
+    ];
+    if event == Event::TopLabel {
+        let of_vector = bound(Aspect::Vector).map(|bound| bound.size());
+        sizes.push((names::LP_VECTOR, of_vector));
+    }
+    sizes.into_iter().map(entry).collect()
+}

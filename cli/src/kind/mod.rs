@@ -1,0 +1,282 @@
+//! Kinds of predictions: how their files are read, and what there is of them.
+
+mod classes;
+
+use burn::tensor::Tensor;
+use burn_calibration::{
+    distribution::{AbsoluteMoments, Geometry, Predictive, Subject},
+    error,
+    estimator::Event,
+    hypothesis::{CalibrationTest, Omnibus},
+    kernel::Kernel,
+    names::Name,
+};
+use burn_calibration_report::{Report as Page, Scored, Section};
+use rand::rngs::StdRng;
+use serde_json::{Map, Value};
+
+use crate::{
+    answer::{Size, Sizing},
+    args::{BinArgs, Compare, Evaluate, Lens, Report, SourceArgs},
+    compare::{Changes, Others},
+    coverage::Coverage,
+    error::{Result, ensure},
+    files::{Inputs, LeftOut, SampleWeights},
+    given::Column,
+    quantities::Pairs,
+    rows::Wanted,
+    words::{DataWords, Estimate, Named, Outcomes, TargetWords, Told},
+};
+
+/// Runs the same lines for the type of predictions of a family.
+macro_rules! with_family {
+    ($family:expr, $kind:ident => $body:expr) => {
+        match $family {
+            $crate::args::Family::Categorical => {
+                type $kind = burn_calibration::distribution::Categorical;
+                $body
+            }
+            $crate::args::Family::Quantiles => {
+                type $kind = burn_calibration::distribution::QuantileForecasts;
+                $body
+            }
+            family => $crate::kind::with_vectors!(family, $kind => $body),
+        }
+    };
+}
+
+/// Runs the same lines for the type of predictions of a family of real numbers.
+macro_rules! with_vectors {
+    ($family:expr, $kind:ident => $body:expr) => {
+        $crate::kind::with_vectors!($family, $kind => $body, {
+            Normal: Normal,
+            Laplace: Laplace,
+            NormalMixture: Mixture<kinds::Normal>,
+            LaplaceMixture: Mixture<kinds::Laplace>,
+            Samples: Samples,
+        })
+    };
+    ($family:expr, $kind:ident => $body:expr, { $($name:ident: $of:ident $(<$part:ty>)?,)* }) => {{
+        use burn_calibration::distribution as kinds;
+        match $family {
+            $crate::args::Family::Categorical => Err($crate::error::wrong!(
+                "--family: both categorical or neither"
+            )),
+            $crate::args::Family::Quantiles => Err($crate::error::wrong!(
+                "--family quantiles: of evaluate, report, fit, apply, and of compare with --before and --after, both quantiles"
+            )),
+            $crate::args::Family::Multilabel => Err($crate::error::wrong!(
+                "--family multilabel: of evaluate; --positive --columns NAME --label-column NAME takes one of \
+                 the columns"
+            )),
+            $($crate::args::Family::$name => {
+                type $kind = kinds::$of $(<$part>)?;
+                $body
+            })*
+        }
+    }};
+}
+pub(crate) use {with_family, with_vectors};
+
+/// An aspect whose calibration is looked at: predictions with targets.
+pub struct View<P: Kind> {
+    /// The class, where it is one against the rest.
+    pub class: Option<usize>,
+    /// What numbers are of, in words.
+    pub of: Words,
+    pub predictions: P,
+    pub targets: P::Targets,
+    /// The event that the quantities of an event look at: the top label, or the one that is asked for.
+    pub event: Event,
+    /// The bins of its errors.
+    pub bins: BinArgs,
+}
+
+/// The words for what numbers are of; none of real numbers.
+#[derive(Debug, Clone, Default)]
+pub struct Words {
+    /// The whole prediction.
+    pub whole: String,
+    /// The same of sums over classes, which may be an event and its complement.
+    pub sum: String,
+    /// The event of the view.
+    pub event: String,
+    /// The event of quantities of one event: class 1 of two classes.
+    pub one: String,
+}
+
+/// Sets of predictions of the same samples, and their targets.
+pub struct Loaded<P: Kind> {
+    pub sets: Vec<P>,
+    pub targets: P::Targets,
+    /// Names of classes; empty where these are numbers from 0.
+    pub class_names: Vec<String>,
+    /// Names of the columns in the order of the classes or parameters: those of the first file, or of
+    /// `--classes`; empty where there are none.
+    pub columns: Vec<String>,
+    /// Variables of each sample.
+    pub given: Vec<Column>,
+    /// The rows that are not among them.
+    pub left_out: LeftOut,
+    pub weights: Option<SampleWeights>,
+}
+
+impl<P: Kind> Loaded<P> {
+    /// What the first set is, for a result of it.
+    pub fn in_words(&self, class_names: &[String]) -> DataWords {
+        DataWords {
+            left_out: self.left_out,
+            weights: self.weights.clone(),
+            ..self.sets[0].in_words(class_names)
+        }
+    }
+}
+
+/// Values with what they are of.
+pub type Estimates = Vec<(Name, Told<Estimate>)>;
+
+/// A kind of prediction of the command line.
+pub trait Kind: Omnibus + 'static {
+    /// The kernel on predictions and targets; of kinds without one [`NoKernel`](crate::quantities::NoKernel).
+    type Kernel: Pairs<Self>;
+    /// The numbers and diagrams of a page.
+    type Section: Section;
+
+    /// Counts what is predicted.
+    const OUTCOMES: fn(usize) -> Outcomes;
+
+    /// Reads sets of predictions of the same samples, and their targets.
+    fn read(inputs: &Inputs, args: &SourceArgs, wanted: Wanted) -> Result<Loaded<Self>>;
+
+    /// The whole predictions, or those of a class against the rest; classes have names.
+    fn view(self, targets: Self::Targets, class: Option<usize>, _names: &[String]) -> View<Self> {
+        View {
+            class,
+            of: Words::default(),
+            predictions: self,
+            targets,
+            event: Event::TopLabel,
+            bins: BinArgs::default(),
+        }
+    }
+
+    /// The aspects that the arguments ask for; classes have names.
+    fn views(
+        self,
+        targets: Self::Targets,
+        (lens, names): (Lens, &[String]),
+    ) -> Result<Vec<View<Self>>> {
+        ensure!(
+            lens == Lens::Canonical,
+            "--lens: of classes only, expected --lens canonical or none"
+        );
+        Ok(vec![self.view(targets, None, names)])
+    }
+
+    /// The kernel that the arguments ask for, with its bandwidth fixed.
+    fn kernel(args: &Evaluate, view: &View<Self>, rng: &mut StdRng) -> Result<Self::Kernel>;
+
+    /// The kernel that has no part on targets, of classes.
+    fn on_classes(_kernel: Option<Kernel>) -> Option<Self::Kernel> {
+        None
+    }
+
+    /// The kernel on targets, if there is a choice.
+    fn on_targets(_kernel: &Self::Kernel) -> Option<TargetWords> {
+        None
+    }
+
+    /// What happened on average, and what was predicted, of classes: shares.
+    fn summary(&self, _targets: &Self::Targets) -> Named<f64> {
+        Named(Vec::new())
+    }
+
+    /// What the predictions are about, of classes.
+    fn predicted(&self) -> Subject {
+        Subject::Classes
+    }
+
+    /// What the predictions are, for a result of them.
+    fn in_words(&self, class_names: &[String]) -> DataWords {
+        DataWords {
+            n: self.len(),
+            outcomes: Self::OUTCOMES(self.dimensions()),
+            class_names: class_names.to_vec(),
+            subject: self.predicted(),
+            left_out: LeftOut::default(),
+            weights: None,
+        }
+    }
+
+    /// The estimates besides those by a kernel.
+    fn estimates(view: &View<Self>) -> Estimates;
+
+    /// The coverage of levels with intervals of a level, of quantiles.
+    fn coverage(_view: &View<Self>, _level: f64) -> Result<Option<Coverage>> {
+        Ok(None)
+    }
+
+    /// The tests besides those by a kernel.
+    fn tests() -> Vec<Test<Self>> {
+        vec![]
+    }
+
+    /// The errors whose size is told, before the SKCE.
+    fn sizes(_sizing: &Sizing<Self>) -> Vec<(Name, Size)> {
+        vec![]
+    }
+
+    /// The page of the first set, and of the second as recalibrated, and the kernel of its SKCE.
+    fn page(args: &Report, loaded: &Loaded<Self>) -> Result<(Page<Self::Section>, Self::Kernel)>;
+
+    /// The numbers of the page besides verdict, intervals and estimates, in JSON.
+    fn numbers_of_page(numbers: Map<String, Value>) -> Map<String, Value> {
+        [("page".to_owned(), numbers.into())].into_iter().collect()
+    }
+
+    /// The paired changes of scores, and of the SKCE of classes.
+    fn changes(
+        args: &Compare,
+        before: &View<Self>,
+        after: &View<Self>,
+        kernel: Option<Kernel>,
+    ) -> Changes;
+
+    /// What else changes.
+    fn other_changes(_args: &Compare, _before: &View<Self>, _after: &View<Self>) -> Result<Others> {
+        Ok(Others::default())
+    }
+}
+
+/// A test.
+pub struct Test<P: Kind> {
+    /// The name, whose key is that on the command line too.
+    pub name: Name,
+    pub of: fn(&Words) -> &str,
+    pub build: Build<P>,
+}
+
+/// Builds the test of an aspect with a number of replicates.
+pub type Build<P> = fn(<P as Kind>::Kernel, &View<P>, usize) -> Box<dyn CalibrationTest<P>>;
+
+/// A score of each prediction.
+pub type ScoresOf<P> = fn(&P, &Tensor<2>) -> error::Result<Vec<f64>>;
+
+/// Predictions of real numbers, from the rows of a file.
+pub trait Vectors:
+    Geometry + Predictive<Unconditional = Self> + AbsoluteMoments + Scored + 'static
+{
+    /// Whether the columns are locations and then scales.
+    const HALVES: bool = false;
+    /// Whether the columns are draws, each as likely as the others.
+    const DRAWS: bool = false;
+
+    /// The log score, where there is a density.
+    const LOG_SCORE: Option<ScoresOf<Self>> = None;
+
+    /// The fair CRPS, where the columns are draws.
+    const FAIR_CRPS: Option<ScoresOf<Self>> = None;
+
+    /// Predictions for targets of some dimension.
+    fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self>;
+}

@@ -1,0 +1,199 @@
+//! What the kernel of a kind of prediction gives: the SKCE, its size and its tests.
+
+use burn::tensor::Tensor;
+use burn_calibration::{
+    distribution::{Geometry, Given, QuantileForecasts},
+    error,
+    estimator::{JointKernel, Skce},
+    hypothesis::*,
+    kernel::Kernel,
+    names,
+    ops::Computation,
+    score::{ErrorSize, Quantify},
+};
+use rand::rngs::StdRng;
+
+use super::{number, test};
+use crate::{
+    args::KernelArgs,
+    error::Result,
+    kernel::fixed,
+    kind::{Build, Estimates, Kind, Test, View},
+    limits::{BLOCK, QUADRATIC_LIMIT},
+    words::{Known, Told},
+};
+
+/// A kernel on predictions and targets, with what it gives: nothing, unless there is one.
+pub trait Pairs<P: Kind>: Copy + 'static {
+    /// The kernel on predictions that the arguments ask for, with its bandwidth fixed.
+    fn asked(_args: &KernelArgs, _predictions: &P, _rng: &mut StdRng) -> Result<Option<Kernel>> {
+        Ok(None)
+    }
+
+    /// The kernel on predictions.
+    fn between(&self) -> Option<Kernel> {
+        None
+    }
+
+    /// The size of the SKCE.
+    fn skce(self, _view: &View<P>) -> Option<error::Result<ErrorSize>> {
+        None
+    }
+
+    /// The estimates whose cost is the square of the number of samples; the unbiased one may be known.
+    fn quadratic(self, _view: &View<P>, _unbiased: Option<f64>) -> Estimates {
+        vec![]
+    }
+
+    /// The estimates of linear cost.
+    fn linear(self, _view: &View<P>) -> Estimates {
+        vec![]
+    }
+
+    /// The tests of the SKCE.
+    fn tests() -> Vec<Test<P>> {
+        vec![]
+    }
+
+    /// The test given points beside the predictions, with so many redraws.
+    fn given(
+        _view: &View<P>,
+        _points: Tensor<2>,
+        _redraws: usize,
+        _rng: &mut StdRng,
+    ) -> Option<error::Result<OmnibusOutcome>> {
+        None
+    }
+}
+
+/// There is no kernel, as of forecasts by quantiles, which have no distance.
+#[derive(Debug, Clone, Copy)]
+pub struct NoKernel;
+
+impl Pairs<QuantileForecasts> for NoKernel {}
+
+impl<P, K> Pairs<P> for K
+where
+    P: Kind<Kernel = K> + Geometry,
+    K: JointKernel<P> + Copy + 'static,
+    Skce<K>: Statistic<P>,
+    Given<P>: Omnibus<Targets = P::Targets>,
+{
+    fn asked(args: &KernelArgs, predictions: &P, rng: &mut StdRng) -> Result<Option<Kernel>> {
+        fixed(args, predictions, rng).map(Some)
+    }
+
+    fn between(&self) -> Option<Kernel> {
+        Some(self.on_predictions())
+    }
+
+    fn skce(self, view: &View<P>) -> Option<error::Result<ErrorSize>> {
+        let skce = if view.predictions.len() <= QUADRATIC_LIMIT {
+            Skce::unbiased(self)
+        } else {
+            Skce::block(self, BLOCK)
+        };
+        Some(skce.size(&view.predictions, &view.targets))
+    }
+
+    fn quadratic(self, view: &View<P>, unbiased: Option<f64>) -> Estimates {
+        let (predictions, targets, of) = (&view.predictions, &view.targets, &view.of.whole);
+        let n = predictions.len();
+        if n > QUADRATIC_LIMIT {
+            let reason = format!(
+                "its cost is the square of the number of samples, {n}, which is above {QUADRATIC_LIMIT}"
+            );
+            let skipped = |name| {
+                let (of, value) = (of.clone(), Known::or_skipped(None, &reason));
+                (name, Told { of, value })
+            };
+            let names = [names::SKCE_BIASED, names::SKCE_UNBIASED];
+            return names.map(skipped).into();
+        }
+        let skce = |skce: Skce<K>| skce.fair_estimate(predictions, targets);
+        // with weights the diagonal is another sum
+        let unbiased = unbiased.filter(|_| predictions.sample_weights().is_none());
+        let biased = match unbiased {
+            None => skce(Skce::biased(self)),
+            // n²·SKCE_b = Σ_i h_ii + n(n − 1)·SKCE_uq
+            Some(unbiased) => {
+                let pairs = self.fair_pairs(Computation::Auto, predictions, targets);
+                let mean = pairs.map(|pairs| pairs.diagonal().mean().into_scalar::<f64>());
+                mean.map(|mean| (mean + (n as f64 - 1.0) * unbiased) / n as f64)
+            }
+        };
+        let unbiased = unbiased.map_or_else(|| skce(Skce::unbiased(self)), Ok);
+        vec![
+            number(names::SKCE_BIASED, of, biased),
+            number(names::SKCE_UNBIASED, of, unbiased),
+        ]
+    }
+
+    fn linear(self, view: &View<P>) -> Estimates {
+        let linear = Skce::linear(self).size(&view.predictions, &view.targets);
+        let linear = linear.map(|size| size.estimate);
+        vec![number(names::SKCE_LINEAR, &view.of.whole, linear)]
+    }
+
+    fn tests() -> Vec<Test<P>> {
+        fn free<P: Geometry, K: JointKernel<P> + 'static>(
+            skce: Skce<K>,
+        ) -> Box<dyn CalibrationTest<P>> {
+            Box::new(DistributionFreeSkceTest::new(skce))
+        }
+        let of_whole: [(&str, &str, Build<P>); 8] = [
+            (
+                "skce_unbiased_asymptotic",
+                "SKCE unbiased, asymptotic",
+                |kernel, _, _| Box::new(AsymptoticSkceTest::new(kernel)),
+            ),
+            (
+                "skce_linear_asymptotic",
+                "SKCE linear, asymptotic",
+                |kernel, _, _| Box::new(AsymptoticBlockSkceTest::linear(kernel)),
+            ),
+            (
+                "skce_block_asymptotic",
+                "SKCE blocks of 25, asymptotic",
+                |kernel, _, _| Box::new(AsymptoticBlockSkceTest::new(kernel, BLOCK)),
+            ),
+            ("cme", "CME, 10 locations", |kernel, _, _| {
+                Box::new(CmeTest::new(kernel, 10))
+            }),
+            (
+                "skce_unbiased_exact",
+                "SKCE unbiased, exact",
+                |kernel, _, replicates| {
+                    Box::new(ExactTest::new(Skce::unbiased(kernel)).with_replicates(replicates))
+                },
+            ),
+            (
+                "skce_biased_distribution_free",
+                "SKCE biased, distribution-free",
+                |kernel, _, _| free(Skce::biased(kernel)),
+            ),
+            (
+                "skce_unbiased_distribution_free",
+                "SKCE unbiased, distribution-free",
+                |kernel, _, _| free(Skce::unbiased(kernel)),
+            ),
+            (
+                "skce_linear_distribution_free",
+                "SKCE linear, distribution-free",
+                |kernel, _, _| free(Skce::linear(kernel)),
+            ),
+        ];
+        of_whole.map(|entry| test(|of| &of.whole, entry)).into()
+    }
+
+    fn given(
+        view: &View<P>,
+        points: Tensor<2>,
+        redraws: usize,
+        rng: &mut StdRng,
+    ) -> Option<error::Result<OmnibusOutcome>> {
+        let given = Given::new(view.predictions.clone(), points);
+        let test = GivenTest::new().with_redraws(redraws);
+        Some(test.outcome(&given, &view.targets, rng))
+    }
+}
