@@ -20,7 +20,7 @@ use crate::{
     args::{Apply, Family, RowsArgs},
     error::{Context, Result, bail, ensure, wrong},
     files::{File, LeftOut},
-    fit::{CORRECTNESS, UNKNOWN, family},
+    fit::{CORRECTNESS, family},
     input::{Cells, LabelColumn, Matrix, clipped, say as tell},
     kind::Vectors,
     labels::event,
@@ -61,10 +61,6 @@ const SAMPLES: usize = 100;
 pub fn run(args: &Apply, json: bool) -> Result<()> {
     let format = Format::of(&args.output)?;
     let device = device(args.rows.device)?;
-    ensure!(
-        args.minimum.is_none() || args.input.family == Family::Quantiles,
-        "--minimum: of the family quantiles only"
-    );
     let mut file = read(args)?;
     let n = file.table.len();
     let (kept, left_out) = kept_rows(&mut file, &args.rows)?;
@@ -73,7 +69,7 @@ pub fn run(args: &Apply, json: bool) -> Result<()> {
         Family::Normal => of_distributions::<Normal>(args, &mut file, &device)?,
         Family::Laplace => of_distributions::<Laplace>(args, &mut file, &device)?,
         Family::Quantiles => of_quantiles(args, &mut file, &device)?,
-        _ => bail!("{UNKNOWN}"),
+        _ => unreachable!("the families of apply are checked"),
     };
     if !left_out.is_none() {
         made.matrix = made.matrix.spread(&kept, n);
@@ -213,10 +209,6 @@ fn of_classes(args: &Apply, file: &mut File, device: &Device) -> Result<Applied>
 
 /// Shifts the quantiles of forecasts.
 fn of_quantiles(args: &Apply, file: &mut File, device: &Device) -> Result<Applied> {
-    ensure!(
-        !args.to_probabilities && !args.to_logits,
-        "--to-probabilities, --to-logits: of --family categorical"
-    );
     let map = DistributionMap::load(&args.map, device)?;
     check_family(args, &*map, &key(args.input.family))?;
     let DistributionMap::Conformal(map) = map else {
@@ -263,17 +255,12 @@ fn of_distributions<P>(args: &Apply, file: &mut File, device: &Device) -> Result
 where
     P: Vectors + ScaleFamily + Component + Marginals,
 {
-    ensure!(
-        !args.to_probabilities,
-        "--to-probabilities: of --family categorical"
-    );
     let map = DistributionMap::load(&args.map, device)?;
     check_family(args, &*map, &key(args.input.family))?;
     if let DistributionMap::Conformal(_) = &map {
         let wrong = wrong!("a {} of quantiles, expected --family quantiles", map.kind());
         return Err(wrong).of(&args.map);
     }
-    quantiles::refuse_own_options(&args.rows)?;
     let made = recalibrated::<P>(args, &map, file, device);
     made.on(&file.path, &file.table.lines)
 }

@@ -15,14 +15,13 @@ use serde::Serialize;
 
 use crate::{
     answer::{Size, check_level, omnibus, sizes},
-    args::{BinArgs, Compare, Family},
+    args::{BinArgs, Compare},
     error::{Result, ensure},
     files::Inputs,
     kind::{Kind, Vectors, View, with_family, with_vectors},
     limits::redraws,
     models::{self, Models},
     progress::Progress,
-    quantiles,
     quantities::Pairs,
     rows::Wanted,
     table::{Table, title_width},
@@ -116,10 +115,7 @@ pub struct Biased {
 
 pub fn run(args: &Compare) -> Result<Outcome> {
     check_level(&args.sizes)?;
-    let binned = args.bins.asked(args.family)?;
-    if args.family == Family::Quantiles {
-        quantiles::refuse_others(&args.sizes)?;
-    }
+    let binned = args.bins.asked();
     if !args.models.is_empty() {
         ensure!(
             binned.is_none(),

@@ -23,7 +23,6 @@ use crate::{
     limits::{QUADRATIC_LIMIT, redraws},
     multilabel,
     progress::Progress,
-    quantiles,
     quantities::{Pairs, estimates, tests},
     rows::Wanted,
     table::{Table, title_width},
@@ -100,10 +99,6 @@ pub struct Adjusted {
 
 pub fn run(args: &Evaluate) -> Result<Evaluation> {
     check_level(&args.sizes)?;
-    let binned = args.bins.asked(args.input.family)?;
-    if args.input.family == Family::Quantiles {
-        quantiles::refuse_options(args)?;
-    }
     let inputs = Inputs {
         given: args.given.as_deref(),
         ..Inputs::of(&args.input.predictions)
@@ -112,7 +107,10 @@ pub fn run(args: &Evaluate) -> Result<Evaluation> {
         Family::Multilabel => evaluate(args, multilabel::read(&inputs, args)?),
         family => with_family!(family, P => evaluate(args, Views::<P>::read(&inputs, args)?)),
     }?;
-    Ok(Evaluation { binned, ..found })
+    Ok(Evaluation {
+        binned: args.bins.asked(),
+        ..found
+    })
 }
 
 /// What is evaluated: views of the same samples.

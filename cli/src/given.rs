@@ -15,6 +15,7 @@ use crate::{
     files::{File, Files},
     input::{self, Cells, LabelColumn, clipped, say},
     kind::{Kind, View},
+    labels::event,
     quantities::Pairs,
     table::Table,
     words::probability,
@@ -41,8 +42,8 @@ pub struct Column {
 }
 
 /// The columns of the file that a command names, if it names one, but for labels or targets: given what happened no
-/// model is calibrated.
-pub fn of_files(files: &Files, targets: &[f64]) -> Result<Vec<Column>> {
+/// model is calibrated. Labels are seen as they are written, by their numbers, and by the names of their classes.
+pub fn of_files(files: &Files, targets: &[f64], names: &[String]) -> Result<Vec<Column>> {
     let Some(File { path, table }) = &files.given else {
         return Ok(Vec::new());
     };
@@ -51,8 +52,19 @@ pub fn of_files(files: &Files, targets: &[f64]) -> Result<Vec<Column>> {
         let numbers = || column.cells.iter().map(|cell| cell.parse::<f64>().ok());
         // classes may count from 1
         let is_shifted = |by: f64| numbers().eq(targets.iter().map(|y| Some(y + by)));
-        let is_label = |label: &LabelColumn| label.cells.iter().eq(column.cells.iter());
-        labels.iter().any(is_label) || !targets.is_empty() && (is_shifted(0.0) || is_shifted(1.0))
+        let is_named = || {
+            let mut pairs = column.cells.iter().zip(targets);
+            pairs.all(|(cell, &class)| {
+                let name = names.get(class as usize);
+                event(cell) == Some(class) || name.is_some_and(|name| is_same(cell, name))
+            })
+        };
+        let is_label = |label: &LabelColumn| {
+            let mut pairs = column.cells.iter().zip(label.cells.iter());
+            pairs.all(|(cell, label)| is_same(cell, label))
+        };
+        let is_target = || is_shifted(0.0) || is_shifted(1.0) || is_named();
+        labels.iter().any(is_label) || !targets.is_empty() && is_target()
     };
     let (left_out, kept): (Vec<_>, Vec<_>) =
         table.labels.iter().partition(|column| is_target(column));
@@ -69,6 +81,12 @@ pub fn of_files(files: &Files, targets: &[f64]) -> Result<Vec<Column>> {
         );
     }
     columns(path, table, &kept)
+}
+
+/// Whether two cells say the same, as `Yes`, `yes` and `1` do.
+fn is_same(one: &str, other: &str) -> bool {
+    let is_event = || event(one).is_some() && event(one) == event(other);
+    one.eq_ignore_ascii_case(other) || is_event()
 }
 
 /// Checks that a file has names of columns, which numbers are not.

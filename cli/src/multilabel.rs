@@ -5,8 +5,8 @@ use burn_calibration::distribution::{Categorical, Subject};
 
 use crate::{
     align::{Names, columns_by_stem},
-    args::{Evaluate, Lens, RowsArgs, SourceArgs},
-    error::{Context, Result, bail, ensure},
+    args::{Evaluate, Lens, RowsArgs},
+    error::{Context, Result, ensure},
     evaluate::Views,
     files::{File, Files, Inputs, SampleWeights},
     given,
@@ -23,11 +23,6 @@ use crate::{
 /// are valid however the labels of a row depend on each other.
 pub fn read(inputs: &Inputs, of: &Evaluate) -> Result<Views<Categorical>> {
     let args = &of.source;
-    ensure!(
-        of.lens != Lens::TopLabel,
-        "--lens top-label: of --family categorical, where one class happens"
-    );
-    refuse_options_of_classes(args)?;
     let device = device(args.rows.device)?;
     let mut files = Files::read(inputs, args, true)?;
     labels::read_file(&mut files, args, &[])?;
@@ -92,25 +87,7 @@ pub fn read(inputs: &Inputs, of: &Evaluate) -> Result<Views<Categorical>> {
         list,
         lens: Lens::ClassWise,
         class_names: names,
-        given: given::of_files(&files, &[])?,
+        given: given::of_files(&files, &[], &[])?,
         redraws: redraws("--replicates", of.replicates.max(least), 2)?,
     })
-}
-
-/// Options of rows that are classes, of which one happens.
-fn refuse_options_of_classes(args: &SourceArgs) -> Result<()> {
-    let (rows, labels) = (&args.rows, &args.labels);
-    let options = [
-        (rows.normalise, "--normalise"),
-        (rows.positive, "--positive"),
-        (rows.confidence_correctness, "--confidence-correctness"),
-        (labels.classes.is_some(), "--classes"),
-        (labels.one_based, "--one-based"),
-        (labels.soft_labels, "--soft-labels"),
-        (!labels.ignore_label.is_empty(), "--ignore-label"),
-    ];
-    match options.iter().find(|(is_given, _)| *is_given) {
-        Some((_, name)) => bail!("{name}: not of --family multilabel, whose columns are events"),
-        None => Ok(()),
-    }
 }

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     align::{check_distinct, in_order},
-    args::{Compare, Evaluate, Lens, Report, RowsArgs, SizeArgs, SourceArgs},
+    args::{Compare, Evaluate, Report, RowsArgs, SourceArgs},
     compare::{Changes, LevelChange, Others, Paired, change},
     coverage::{Coverage, Covered},
     error::{Error, Result, bail, ensure, wrong},
@@ -36,10 +36,6 @@ impl Kind for QuantileForecasts {
     const OUTCOMES: fn(usize) -> Outcomes = Outcomes::Dimensions;
 
     fn read(inputs: &Inputs, args: &SourceArgs, _wanted: Wanted) -> Result<Loaded<Self>> {
-        ensure!(
-            args.labels.weights.is_none(),
-            "--weights: forecasts by quantiles take none"
-        );
         VectorFiles::read(inputs, args)?.loaded(|files, at| {
             files.parse_by(at, &args.rows, |file, rows, dimensions| {
                 one_dimension(dimensions)?;
@@ -218,18 +214,6 @@ pub fn parse(
     Ok((sorted, names))
 }
 
-/// Refuses options of quantiles for other families.
-pub fn refuse_own_options(args: &RowsArgs) -> Result<()> {
-    let own = [
-        (!args.levels.is_empty(), "--levels"),
-        (args.sort_quantiles, "--sort-quantiles"),
-    ];
-    match own.iter().find(|(is_given, _)| *is_given) {
-        Some((_, option)) => bail!("{option}: of the family quantiles only"),
-        None => Ok(()),
-    }
-}
-
 /// The levels that the names of columns give.
 fn levels_of(names: &[String]) -> Result<Vec<f64>> {
     let level = |name: &String| {
@@ -249,27 +233,4 @@ fn level_of(name: &str) -> Option<f64> {
     let number = name.trim_start_matches(|c: char| !c.is_ascii_digit() && c != '.');
     let level = number.parse().ok();
     level.filter(|level| *level > 0.0 && *level < 1.0)
-}
-
-/// Refuses options of evaluate that quantiles do not take.
-pub fn refuse_options(args: &Evaluate) -> Result<()> {
-    refuse_others(&args.sizes)?;
-    let other = [
-        (args.lens != Lens::Canonical, "--lens"),
-        (args.given.is_some(), "--given"),
-        (!args.tests.is_empty(), "--test"),
-    ];
-    match other.iter().find(|(is_given, _)| *is_given) {
-        Some((_, option)) => bail!("{option}: there is none for --family quantiles"),
-        None => Ok(()),
-    }
-}
-
-/// Refuses the sizes of other errors.
-pub fn refuse_others(args: &SizeArgs) -> Result<()> {
-    ensure!(
-        args.tolerance.is_none() && args.lp_error.is_none(),
-        "--tolerance, --lp-error: of other families"
-    );
-    Ok(())
 }

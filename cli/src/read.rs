@@ -7,7 +7,7 @@ use burn_calibration::{distribution::Categorical, error};
 use clap::Parser;
 
 use crate::{
-    args::SourceArgs,
+    args::{Family, SourceArgs, check_source},
     error::Context,
     files::Inputs,
     kind::Kind,
@@ -90,6 +90,7 @@ pub fn read_classes<T: Into<OsString> + Clone>(
             expected: "options of `calibration evaluate` that are of files",
         }
     })?;
+    check_source(Family::Categorical, &options.source)?;
     let inputs = Inputs::of(&options.predictions);
     let loaded = Categorical::read(&inputs, &options.source, Wanted::Logits);
     let mut loaded = loaded.of(&options.predictions)?;

@@ -61,7 +61,7 @@ pub fn run(args: &Report, json: bool) -> Result<()> {
         !to_stdout || !json,
         "-o -: --json goes to standard output too, expected a file for the page"
     );
-    let binned = args.bins.asked(args.input.family)?;
+    let binned = args.bins.asked();
     with_family!(args.input.family, P => report::<P>(args, binned, json))
 }
 

@@ -18,7 +18,6 @@ use crate::{
     kind::Loaded,
     labels::{self, check_same, class_names},
     probabilities::{became_probabilities, check_logits, settle, settle_logarithms},
-    quantiles,
     source::{device, tensor},
 };
 
@@ -59,7 +58,6 @@ pub fn rows_of(
     wanted: Wanted,
     (like, device): (Names, &Device),
 ) -> Result<Rows> {
-    quantiles::refuse_own_options(args)?;
     let lines = std::mem::take(&mut file.table.lines);
     let rows = rows_of_table(&file.path, args, wanted, &mut file.table, (like, device));
     let rows = rows.on(&file.path, &lines);
@@ -211,6 +209,7 @@ pub fn read_classes(
         names => names.to_vec(),
     };
     let numbers: Vec<f64> = labels.classes.iter().map(|&class| class as f64).collect();
+    let given = given::of_files(&files, &numbers, &labels.names)?;
     let targets = TensorData::new(labels.classes, [own.predictions.len()]);
     sets.insert(0, own.predictions);
     let targets = Tensor::from_data(targets, &device);
@@ -222,7 +221,7 @@ pub fn read_classes(
         weights: files.samples.clone(),
         class_names: labels.names,
         columns,
-        given: given::of_files(&files, &numbers)?,
+        given,
         left_out,
     })
 }

@@ -46,10 +46,6 @@ pub fn run(args: &Summarise) -> Result<Summary> {
 }
 
 fn of_classes(args: &Summarise) -> Result<Summary> {
-    ensure!(
-        args.length_scale.is_none(),
-        "--length-scale: of families other than categorical"
-    );
     let inputs = Inputs::of(&args.input.predictions);
     let loaded = Categorical::read(&inputs, &args.source, Wanted::Logits)?;
     let data = loaded.in_words(&[]);

@@ -6,7 +6,7 @@ use burn_calibration::{
         AbsoluteMoments, Component, Density, Geometry, Laplace, Mixture, Normal, Predictive,
         Samples, Targets,
     },
-    kernel::{Distance, Kernel, RealKernel, TargetKernel, TensorKernel},
+    kernel::{Kernel, RealKernel, TargetKernel, TensorKernel},
     names::{self, Name},
     recalibration::ScaleFamily,
     score::{Crps, FairCrps, Improvement, IntervalOverconfidence, LogScore, Score},
@@ -18,14 +18,13 @@ use crate::{
     answer::{Size, Sizing},
     args::{Compare, Evaluate, LengthScale, Report, RowsArgs, SourceArgs},
     compare::{Changes, change},
-    error::{Context, Result, bail, ensure},
+    error::{Context, Result, ensure},
     files::{File, Files, Inputs, LeftOut, SampleWeights},
     given,
     input::{Options, clipped, say},
     kernel::{fixed, some},
     kind::{Estimates, Kind, Loaded, ScoresOf, Vectors, View},
     limits::QUADRATIC_LIMIT,
-    quantiles,
     quantities::estimates_of_vectors,
     report::page_of,
     rows::Wanted,
@@ -103,28 +102,6 @@ pub fn one_dimension(dimensions: usize) -> Result<()> {
     Ok(())
 }
 
-/// Options of classes, which mean nothing elsewhere.
-fn refuse_options_of_classes(args: &SourceArgs) -> Result<()> {
-    let (rows, labels) = (&args.rows, &args.labels);
-    let options = [
-        (rows.logits, "--logits"),
-        (rows.percent, "--percent"),
-        (rows.log_probabilities, "--log-probabilities"),
-        (rows.normalise, "--normalise"),
-        (rows.clip.is_some(), "--clip"),
-        (rows.positive, "--positive"),
-        (rows.confidence_correctness, "--confidence-correctness"),
-        (labels.classes.is_some(), "--classes"),
-        (labels.one_based, "--one-based"),
-        (labels.soft_labels, "--soft-labels"),
-        (!labels.ignore_label.is_empty(), "--ignore-label"),
-    ];
-    match options.iter().find(|(is_given, _)| *is_given) {
-        Some((_, name)) => bail!("{name}: of the family categorical only"),
-        None => Ok(()),
-    }
-}
-
 /// The files of predictions of real numbers, and their targets.
 pub struct VectorFiles {
     files: Files,
@@ -141,7 +118,6 @@ impl VectorFiles {
     /// Reads them, the targets from a file of their own or columns of the first: columns by their names, where
     /// they have those of the first file, and rows by their ids.
     pub fn read(inputs: &Inputs, args: &SourceArgs) -> Result<Self> {
-        refuse_options_of_classes(args)?;
         let mut files = Files::read(inputs, args, false)?;
         let options = Options {
             columns: args.rows.label_column.as_deref(),
@@ -169,7 +145,6 @@ impl VectorFiles {
     where
         P: Kind<Targets = Tensor<2>> + Vectors,
     {
-        quantiles::refuse_own_options(args)?;
         self.parse_by(at, args, |File { path, table }, rows, dimensions| {
             if P::HALVES && !args.by_position {
                 check_halves(&table.names)?;
@@ -218,7 +193,7 @@ impl VectorFiles {
         let numbers: Vec<f64> = self.targets.to_data().iter().collect();
         Ok(Loaded {
             sets,
-            given: given::of_files(&self.files, &numbers)?,
+            given: given::of_files(&self.files, &numbers, &[])?,
             class_names: Vec::new(),
             columns: std::mem::take(&mut self.files.sets[0].table.names),
             left_out: self.left_out,
@@ -246,10 +221,6 @@ where
         view: &View<Self>,
         rng: &mut StdRng,
     ) -> Result<TensorKernel<RealKernel>> {
-        ensure!(
-            args.kernel.shape.distance != Some(Distance::TotalVariation),
-            "--distance tv: of classes, expected l2, the 2-Wasserstein distance, or l1, that of the parameters"
-        );
         let n = view.predictions.len();
         let kernel = fixed(&args.kernel, &view.predictions, rng)?;
         let usual = args.targets.target_kernel.with_length_scale(1.0);

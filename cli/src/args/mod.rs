@@ -1,9 +1,11 @@
 //! The arguments of the command line.
 
 mod commands;
+mod families;
 mod options;
 
 pub use commands::*;
+pub use families::{check_families, check_source};
 pub use options::*;
 
 use clap::{Parser, Subcommand};

@@ -10,7 +10,6 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use crate::{
-    error::{self, ensure},
     kernel,
     limits::{MEDIAN, SCALES},
 };
@@ -140,14 +139,9 @@ impl BinArgs {
         }
     }
 
-    /// What was asked for, if it is not the default; of real numbers nothing may be.
-    pub fn asked(&self, family: Family) -> error::Result<Option<Self>> {
-        let asked = Some(*self).filter(|bins| *bins != Self::default());
-        ensure!(
-            matches!(family, Family::Categorical | Family::Multilabel) || asked.is_none(),
-            "--bins, --binning, --norm: of classes, expected --family categorical"
-        );
-        Ok(asked)
+    /// What was asked for, if it is not the default.
+    pub fn asked(&self) -> Option<Self> {
+        Some(*self).filter(|bins| *bins != Self::default())
     }
 }
 

@@ -12,12 +12,10 @@ use burn_calibration::{
     score::{Brier, LogScore},
 };
 
-use super::{
-    Chosen, Data, Fitted, chosen, distributions::CONFORMAL, finish, kept, prior::with_prior,
-};
+use super::{Chosen, Data, Fitted, chosen, finish, kept, prior::with_prior};
 use crate::{
     args::{Fit, KeepName, LossName},
-    error::{Result, bail, ensure, wrong},
+    error::{Result, bail, ensure},
     files::Inputs,
     kind::Kind,
     limits::QUADRATIC_LIMIT,
@@ -28,14 +26,7 @@ use crate::{
 
 /// Fits the map of classes that was named, or chooses one.
 pub fn of_classes(args: &Fit, path: &Path) -> Result<Fitted> {
-    let method = (args.method.as_ref()).map(|name| {
-        let kind = name.parse::<MapKind>();
-        let families = match name.as_str() {
-            CONFORMAL => "quantiles",
-            _ => "normal or laplace",
-        };
-        kind.map_err(|_| wrong!("--method {name}: of --family {families}"))
-    });
+    let method = args.method.as_ref().map(|name| name.parse::<MapKind>());
     let method = method.transpose()?;
     let inputs = Inputs::of(path);
     let loaded = Categorical::read(&inputs, &args.source, Wanted::Logits)?;
@@ -121,7 +112,7 @@ fn fit(
 ) -> Result<Chosen<LogitMap>> {
     let logits = &samples.parameter();
     let are_weighted = samples.sample_weights().is_some();
-    let keep = kept(args)?;
+    let keep = kept(args);
     let progress = Progress::new(1);
     let mut observe = |at: FitProgress| {
         let title = format!("evaluation {}: {:.6}", at.evaluations, at.objective);

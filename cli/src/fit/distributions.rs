@@ -14,12 +14,12 @@ use burn_calibration::{
 
 use super::{Data, Fitted, chosen, finish, kept};
 use crate::{
-    args::{Fit, LossName},
-    error::{Result, bail, ensure, wrong},
+    args::Fit,
+    error::Result,
     files::Inputs,
     kind::{Kind, Vectors},
     rows::Wanted,
-    words::{Known, key},
+    words::Known,
 };
 
 /// Fits the map of normal or Laplace predictions that was named, or chooses one.
@@ -27,20 +27,11 @@ pub fn of_distributions<P>(args: &Fit, path: &Path) -> Result<Fitted>
 where
     P: Vectors + ScaleFamily + Component + Marginals + Kind<Targets = Tensor<2>>,
 {
-    ensure!(
-        args.loss == LossName::Log,
-        "--loss {}: of --family categorical",
-        key(args.loss)
-    );
-    let keep = kept(args)?;
-    let method = (args.method.as_ref()).map(|name| {
-        name.parse::<DistributionMethod>().map_err(|_| {
-            let names = DistributionMethod::ALL.iter().map(|method| method.name());
-            let names = names.collect::<Vec<_>>().join(", ");
-            wrong!("--method {name}: of classes, expected one of {names}")
-        })
-    });
-    let method = method.transpose()?;
+    let keep = kept(args);
+    let method = args.method.as_ref();
+    let method = method
+        .map(|name| name.parse::<DistributionMethod>())
+        .transpose()?;
     let inputs = Inputs::of(path);
     let mut loaded = P::read(&inputs, &args.source, Wanted::Logits)?;
     let of_data = loaded.in_words(&[]);
@@ -78,13 +69,6 @@ where
 
 /// Fits the map of quantile forecasts.
 pub fn of_quantiles(args: &Fit, path: &Path) -> Result<Fitted> {
-    ensure!(
-        args.loss == LossName::Log && args.keep.is_none(),
-        "--loss, --keep: of other families; the shifts of quantiles are quantiles of the residuals"
-    );
-    if let Some(name) = args.method.as_ref().filter(|name| *name != CONFORMAL) {
-        bail!("--method {name}: of other families, expected {CONFORMAL} or none");
-    }
     let inputs = Inputs::of(path);
     let mut loaded = QuantileForecasts::read(&inputs, &args.source, Wanted::Logits)?;
     let of_data = loaded.in_words(&[]);

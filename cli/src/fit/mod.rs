@@ -20,7 +20,7 @@ pub use words::warnings;
 
 use crate::{
     args::{Family, Fit, KeepName},
-    error::{Result, bail, ensure},
+    error::{Result, ensure},
     finite,
     words::{DataWords, Known, Pair, key, show},
     writer::is_standard_output,
@@ -97,10 +97,6 @@ pub fn run(args: &Fit, json: bool) -> Result<()> {
         "-o {}: --json goes to standard output too, expected a file for the map",
         args.output.display()
     );
-    ensure!(
-        args.prior.is_empty() || args.family == Family::Categorical,
-        "--prior: of --family categorical"
-    );
     match &args.predictions {
         Some(path) => say_fit(fitted(args, path)?, to_standard_output, json),
         None => say_fit(corrected(args)?, to_standard_output, json),
@@ -126,13 +122,9 @@ fn fitted(args: &Fit, path: &Path) -> Result<Fitted> {
         Family::Normal => of_distributions::<Normal>(args, path),
         Family::Laplace => of_distributions::<Laplace>(args, path),
         Family::Quantiles => of_quantiles(args, path),
-        _ => bail!("{UNKNOWN}"),
+        _ => unreachable!("the families of fit are checked"),
     }
 }
-
-/// What is wrong with another family.
-pub const UNKNOWN: &str = "--family: there are maps of categorical, normal and laplace predictions and of \
-                           quantiles only; --positive --columns NAME takes a column of several labels";
 
 /// Saves a map, and tells of it.
 fn finish(
@@ -202,20 +194,13 @@ pub fn family(family: Family, subject: Subject) -> String {
 }
 
 /// What is to be kept of logits, of the logarithms of probabilities, or of distributions.
-fn kept(args: &Fit) -> Result<Option<Keep>> {
-    let Some(keep) = args.keep else {
-        return Ok(None);
-    };
-    let is_of_classes = args.family == Family::Categorical;
-    Ok(Some(match keep {
-        KeepName::Mean if is_of_classes => bail!("--keep mean: of --family normal or laplace"),
-        KeepName::Mean => Keep::Mean,
-        KeepName::Information if is_of_classes && !args.source.rows.logits => {
-            Keep::InformationOfLogProbabilities
-        }
+fn kept(args: &Fit) -> Option<Keep> {
+    let are_probabilities = args.family == Family::Categorical && !args.source.rows.logits;
+    Some(match args.keep? {
+        KeepName::Information if are_probabilities => Keep::InformationOfLogProbabilities,
         KeepName::Information => Keep::Information,
-        _ if !is_of_classes => bail!("--keep {}: of --family categorical", key(keep)),
         KeepName::Accuracy => Keep::Accuracy,
         KeepName::Order => Keep::Order,
-    }))
+        KeepName::Mean => Keep::Mean,
+    })
 }

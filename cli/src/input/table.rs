@@ -37,15 +37,16 @@ pub fn read(reader: impl Read, options: &Options) -> Result<Table> {
     let width = if is_row { &first } else { &second }.cells.len();
     let Header { names, note } = header.unwrap_or_default();
     let mut rows = Rows::new(Columns::new(names, width, options)?, options);
-    if is_row {
-        rows.push(&first)?;
-    }
-    if has_second {
-        rows.push(&second)?;
-        while records.read(&mut first)? {
-            rows.push(&first)?;
+    let mut head = [is_row.then_some(first), has_second.then_some(second)]
+        .into_iter()
+        .flatten();
+    rows.read(options, |record| match head.next() {
+        Some(row) => {
+            *record = row;
+            Ok(true)
         }
-    }
+        None => records.read(record),
+    })?;
     rows.finish(note, options)
 }
 
@@ -53,13 +54,10 @@ pub fn read(reader: impl Read, options: &Options) -> Result<Table> {
 pub fn read_named(
     columns: Columns,
     options: &Options,
-    mut next: impl FnMut(&mut Record) -> Result<bool>,
+    next: impl FnMut(&mut Record) -> Result<bool>,
 ) -> Result<Table> {
     let mut rows = Rows::new(columns, options);
-    let mut record = Record::default();
-    while next(&mut record)? {
-        rows.push(&record)?;
-    }
+    rows.read(options, next)?;
     rows.finish(None, options)
 }
 
@@ -274,6 +272,28 @@ impl Columns {
         }
     }
 
+    /// The first column of numbers in which a row has text.
+    fn first_text(&self, record: &Record) -> Option<usize> {
+        let mut columns = self.numbers.iter().copied();
+        columns.find(|&column| {
+            let cell = record.cells.get(column);
+            is_text(cell) && !is_missing(cell)
+        })
+    }
+
+    /// What to do with a column of text among those of numbers.
+    pub fn hint_of_text(&self, column: usize, options: &Options) -> String {
+        let others = "--columns NAME,NAME takes the columns of numbers";
+        if options.is_counted || !matches!(options.label, WhichLabel::None) {
+            return format!("the whole column is text: {others}");
+        }
+        let name = self.names.get(column).filter(|name| !name.is_empty());
+        let name = name.map_or_else(|| column.to_string(), |name| clipped(name));
+        format!(
+            "the whole column is text: --label-column {name} if it holds the labels, and {others}"
+        )
+    }
+
     /// Names a column in a message.
     pub fn title(&self, column: usize) -> String {
         titled(column, self.names.get(column).map_or("", String::as_str))
@@ -302,6 +322,35 @@ impl Rows {
             are_percentages: options.are_percentages,
             table: Table::default(),
         }
+    }
+
+    /// Reads all rows. A column that is text from its first row to its last may hold the labels.
+    fn read(
+        &mut self,
+        options: &Options,
+        mut next: impl FnMut(&mut Record) -> Result<bool>,
+    ) -> Result<()> {
+        let mut record = Record::default();
+        while next(&mut record)? {
+            let Err(error) = self.push(&record) else {
+                continue;
+            };
+            let text = (self.count == 0)
+                .then(|| self.columns.first_text(&record))
+                .flatten();
+            let mut column = text;
+            while let Some(at) = column
+                && next(&mut record).unwrap_or(false)
+            {
+                column =
+                    column.filter(|_| at < record.cells.len() && is_text(record.cells.get(at)));
+            }
+            return Err(match column {
+                Some(column) => error.with_hint(&self.columns.hint_of_text(column, options)),
+                None => error,
+            });
+        }
+        Ok(())
     }
 
     fn push(&mut self, record: &Record) -> Result<()> {
@@ -419,6 +468,9 @@ fn no_number(row: usize, columns: &Columns, (record, column): (&Record, usize)) 
         cell if has_decimal_comma(cell) => {
             wrong!("\"{cell}\" has a decimal comma, expected a decimal point")
         }
+        cell if is_percentage(cell) => {
+            wrong!("{cell:?}, expected a number; --percent takes percentages")
+        }
         cell => wrong!("{:?}, expected a number", clipped(cell)),
     };
     wrong.at(row, columns.title(column)).in_line(record.line)
@@ -426,4 +478,14 @@ fn no_number(row: usize, columns: &Columns, (record, column): (&Record, usize)) 
 
 pub fn has_decimal_comma(cell: &str) -> bool {
     cell.contains(',') && cell.replacen(',', ".", 1).parse::<f64>().is_ok()
+}
+
+fn is_percentage(cell: &str) -> bool {
+    let number = cell.strip_suffix('%').map(str::trim_end);
+    number.is_some_and(|number| number.parse::<f64>().is_ok())
+}
+
+/// Whether a cell is neither a number nor one that is written in another way.
+fn is_text(cell: &str) -> bool {
+    cell.parse::<f64>().is_err() && !has_decimal_comma(cell) && !is_percentage(cell)
 }

@@ -20,7 +20,7 @@ use crate::{
     args::{BinArgs, Compare, Evaluate, Lens, Report, SourceArgs},
     compare::{Changes, Others},
     coverage::Coverage,
-    error::{Result, ensure},
+    error::Result,
     files::{Inputs, LeftOut, SampleWeights},
     given::Column,
     quantities::Pairs,
@@ -59,16 +59,9 @@ macro_rules! with_vectors {
     ($family:expr, $kind:ident => $body:expr, { $($name:ident: $of:ident $(<$part:ty>)?,)* }) => {{
         use burn_calibration::distribution as kinds;
         match $family {
-            $crate::args::Family::Categorical => Err($crate::error::wrong!(
-                "--family: both categorical or neither"
-            )),
-            $crate::args::Family::Quantiles => Err($crate::error::wrong!(
-                "--family quantiles: of evaluate, report, fit, apply, and of compare with --before and --after, both quantiles"
-            )),
-            $crate::args::Family::Multilabel => Err($crate::error::wrong!(
-                "--family multilabel: of evaluate; --positive --columns NAME --label-column NAME takes one of \
-                 the columns"
-            )),
+            $crate::args::Family::Categorical
+            | $crate::args::Family::Quantiles
+            | $crate::args::Family::Multilabel => unreachable!("the families of a command are checked"),
             $($crate::args::Family::$name => {
                 type $kind = kinds::$of $(<$part>)?;
                 $body
@@ -164,12 +157,8 @@ pub trait Kind: Omnibus + 'static {
     fn views(
         self,
         targets: Self::Targets,
-        (lens, names): (Lens, &[String]),
+        (_, names): (Lens, &[String]),
     ) -> Result<Vec<View<Self>>> {
-        ensure!(
-            lens == Lens::Canonical,
-            "--lens: of classes only, expected --lens canonical or none"
-        );
         Ok(vec![self.view(targets, None, names)])
     }
 
