@@ -115,10 +115,9 @@ pub struct Biased {
 
 pub fn run(args: &Compare) -> Result<Outcome> {
     check_level(&args.sizes)?;
-    let binned = args.bins.asked();
     if !args.models.is_empty() {
         ensure!(
-            binned.is_none(),
+            args.bins.asked().is_none(),
             "--bins, --binning, --norm: not with --models, which compares scores and the SKCE"
         );
         let models = with_family!(args.family, P => models::compare::<P>(args));
@@ -129,8 +128,8 @@ pub fn run(args: &Compare) -> Result<Outcome> {
         Some(after) => {
             with_vectors!(args.family, B => with_vectors!(after, A => of_families::<B, A>(args)))
         }
-    }?;
-    Ok(Outcome::Two(Box::new(Comparison { binned, ..two })))
+    };
+    two.map(Box::new).map(Outcome::Two)
 }
 
 /// The files that are compared.
@@ -178,13 +177,15 @@ fn of_family<P: Kind>(args: &Compare) -> Result<Comparison> {
     let data = loaded.in_words(&loaded.class_names);
     let sets = (loaded.sets.remove(0), loaded.sets.remove(0));
     sets.0.check_like(&sets.1)?;
-    let compared = Compared::new(args, sets, loaded.targets, &loaded.class_names)?;
-    let (before, after, kernel) = (&compared.before, &compared.after, compared.kernel);
-    compared.progress.step("scores");
-    let changes = P::changes(args, before, after, kernel);
-    let others = P::other_changes(args, before, after)?;
-    let kernel = P::on_classes(kernel);
-    Ok(compared.finish(args, data, (changes, others), (kernel, kernel)))
+    let changes = |before: &View<P>, after: &View<P>, kernel| {
+        let others = P::other_changes(args, before, after)?;
+        Ok((P::paired(args, before, after, kernel), others))
+    };
+    let of = (data, loaded.targets, &loaded.class_names[..]);
+    compared(args, sets, of, changes, |kernel| {
+        let kernel = P::on_classes(kernel);
+        (kernel, kernel)
+    })
 }
 
 /// Compares predictions of real numbers of two families.
@@ -201,74 +202,52 @@ where
         weights: files.weights(),
         ..sets.0.in_words(&[])
     };
-    let compared = Compared::new(args, sets, files.targets, &[])?;
-    let changes = changes_of_vectors(args, &compared.before, &compared.after);
-    Ok(compared.finish(args, data, (changes, Others::default()), (None, None)))
+    let changes = |before: &View<B>, after: &View<A>, _| {
+        let changes = changes_of_vectors(args, before, after);
+        Ok((changes, Others::default()))
+    };
+    let of = (data, files.targets, &[][..]);
+    compared(args, sets, of, changes, |_| (None, None))
 }
 
-/// What is compared: the predictions before and after, and the kernel.
-struct Compared<'a, B: Kind, A: Kind> {
-    before: View<B>,
-    after: View<A>,
-    kernel: Option<Kernel>,
-    class_names: &'a [String],
-    redraws: (u32, usize),
-    rng: StdRng,
-    progress: Progress,
-}
-
-impl<'a, B: Kind, A: Kind<Targets = B::Targets>> Compared<'a, B, A> {
-    fn new(
-        args: &Compare,
-        (before, after): (B, A),
-        targets: B::Targets,
-        class_names: &'a [String],
-    ) -> Result<Self> {
-        let redraws = redraws("--redraws", args.redraws, before.dimensions())?;
-        let progress = Progress::new(4);
-        progress.step("bandwidth");
-        let mut rng = StdRng::seed_from_u64(args.source.seed);
-        Ok(Self {
-            kernel: B::Kernel::asked(&args.kernel, &before, &mut rng)?,
-            before: before.view(targets.clone(), None, class_names),
-            after: after.view(targets, None, class_names),
-            class_names,
-            redraws,
-            rng,
-            progress,
-        })
-    }
-
-    /// The omnibus test of each, and the sizes of errors.
-    fn finish(
-        mut self,
-        args: &Compare,
-        data: DataWords,
-        (changes, others): (Changes, Others),
-        kernels: (Option<B::Kernel>, Option<A::Kernel>),
-    ) -> Comparison {
-        let (before, after, kernel) = (&self.before, &self.after, self.kernel);
-        let (names, rng) = (self.class_names, &mut self.rng);
-        self.progress.step("omnibus test");
-        let omnibus = Pair {
-            before: omnibus(kernel, self.redraws, before, names, rng),
-            after: omnibus(kernel, self.redraws, after, names, rng),
-        };
-        self.progress.step("confidence intervals");
-        Comparison {
-            data,
-            kernel: kernel.as_ref().map(KernelWords::from),
-            level: args.sizes.level,
-            changes: Named(changes),
-            others,
-            binned: None,
-            omnibus,
-            intervals: Pair {
-                before: sizes(&args.sizes, before, kernels.0),
-                after: sizes(&args.sizes, after, kernels.1),
-            },
-        }
-    }
+/// Compares predictions before and after by one kernel: their changes, and the omnibus test and the sizes of errors
+/// of each.
+fn compared<B: Kind, A: Kind<Targets = B::Targets>>(
+    args: &Compare,
+    (before, after): (B, A),
+    (data, targets, names): (DataWords, B::Targets, &[String]),
+    changes: impl FnOnce(&View<B>, &View<A>, Option<Kernel>) -> Result<(Changes, Others)>,
+    of_sizes: impl FnOnce(Option<Kernel>) -> (Option<B::Kernel>, Option<A::Kernel>),
+) -> Result<Comparison> {
+    let count = redraws("--redraws", args.redraws, before.dimensions())?;
+    let progress = Progress::new(4);
+    progress.step("bandwidth");
+    let mut rng = StdRng::seed_from_u64(args.source.seed);
+    let kernel = B::Kernel::asked(&args.kernel, &before, &mut rng)?;
+    let before = before.view(targets.clone(), None, names);
+    let after = after.view(targets, None, names);
+    progress.step("scores");
+    let (changes, others) = changes(&before, &after, kernel)?;
+    progress.step("omnibus test");
+    let omnibus = Pair {
+        before: omnibus(kernel, count, &before, names, &mut rng),
+        after: omnibus(kernel, count, &after, names, &mut rng),
+    };
+    progress.step("confidence intervals");
+    let of_sizes = of_sizes(kernel);
+    Ok(Comparison {
+        data,
+        kernel: kernel.as_ref().map(KernelWords::from),
+        level: args.sizes.level,
+        changes: Named(changes),
+        others,
+        binned: args.bins.asked(),
+        omnibus,
+        intervals: Pair {
+            before: sizes(&args.sizes, &before, of_sizes.0),
+            after: sizes(&args.sizes, &after, of_sizes.1),
+        },
+    })
 }
 
 impl Default for Others {

@@ -96,7 +96,7 @@ pub fn compare<P: Kind>(args: &Compare) -> Result<Models> {
             pairs.push(Pair {
                 before: before.clone(),
                 after: after.clone(),
-                changes: Named(P::changes(args, one, other, kernel)),
+                changes: Named(P::paired(args, one, other, kernel)),
             });
         }
     }

@@ -9,30 +9,24 @@ use burn_calibration::{
     names::{self, Name},
     score::{Improvement, QuantileScore, Score, WeightedIntervalScore},
 };
-use burn_calibration_report::{ForecastSection, Report as Page};
 use rand::rngs::StdRng;
 use serde_json::{Map, Value};
 
 use crate::{
     align::{check_distinct, in_order},
-    args::{Compare, Evaluate, Report, RowsArgs, SourceArgs},
+    args::{Compare, Evaluate, RowsArgs, SourceArgs},
     compare::{Changes, LevelChange, Others, Paired, change},
     coverage::{Coverage, Covered},
     error::{Error, Result, bail, ensure, wrong},
     files::{File, Inputs},
     input::{clipped, say},
     kind::{Estimates, Kind, Loaded, View},
-    quantities::NoKernel,
-    report::page_of,
     rows::Wanted,
     vectors::{VectorFiles, one_dimension},
     words::{Estimate, Known, Outcomes, Told},
 };
 
 impl Kind for QuantileForecasts {
-    type Kernel = NoKernel;
-    type Section = ForecastSection;
-
     const OUTCOMES: fn(usize) -> Outcomes = Outcomes::Dimensions;
 
     fn read(inputs: &Inputs, args: &SourceArgs, _wanted: Wanted) -> Result<Loaded<Self>> {
@@ -44,8 +38,8 @@ impl Kind for QuantileForecasts {
         })
     }
 
-    fn kernel(_args: &Evaluate, _view: &View<Self>, _rng: &mut StdRng) -> Result<NoKernel> {
-        Ok(NoKernel)
+    fn kernel(_args: &Evaluate, _view: &View<Self>, _rng: &mut StdRng) -> Result<()> {
+        Ok(())
     }
 
     /// The weighted interval score and its parts, with their standard errors.
@@ -97,16 +91,11 @@ impl Kind for QuantileForecasts {
         }))
     }
 
-    fn page(args: &Report, loaded: &Loaded<Self>) -> Result<(Page<ForecastSection>, NoKernel)> {
-        let (page, ()) = page_of(args, loaded, |builder| builder)?;
-        Ok((page, NoKernel))
-    }
-
     fn numbers_of_page(numbers: Map<String, Value>) -> Map<String, Value> {
         numbers
     }
 
-    fn changes(
+    fn paired(
         args: &Compare,
         before: &View<Self>,
         after: &View<Self>,

@@ -1,7 +1,7 @@
 //! `calibration report`.
 
 use burn_calibration::{distribution::Subject, names};
-use burn_calibration_report::{Report as Page, ReportBuilder, Reportable, Section};
+use burn_calibration_report::{Report as Page, ReportBuilder, Section};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -10,7 +10,7 @@ use crate::{
     error::{Result, bail, ensure},
     files::Inputs,
     finite,
-    kind::{Kind, Loaded, View, with_family},
+    kind::{Kind, View, with_family},
     progress::Progress,
     quantities::{Pairs, estimates},
     rows::Wanted,
@@ -70,10 +70,18 @@ fn report<P: Kind>(args: &Report, binned: Option<BinArgs>, json: bool) -> Result
     inputs.predictions.extend(args.after.as_deref());
     let loaded = P::read(&inputs, &args.source, Wanted::Probabilities)?;
     let (sets, targets) = (&loaded.sets, &loaded.targets);
+    let builder = ReportBuilder::new(&sets[0], targets)
+        .with_title(&args.title)
+        .with_seed(args.source.seed);
+    let mut builder = P::set_up(builder, &loaded.class_names, &args.bins);
+    if let Some(after) = sets.get(1) {
+        builder = builder.with_after(after);
+    }
     let progress = Progress::new(1);
     progress.step("numbers and diagrams");
-    let (report, kernel) = P::page(args, &loaded)?;
+    let report = builder.build()?;
     drop(progress);
+    let kernel = report.kernel;
     let numbers = |section: &P::Section, predictions: &P| {
         let mut view = predictions.clone().view(targets.clone(), None, &[]);
         view.bins = args.bins;
@@ -96,24 +104,6 @@ fn report<P: Kind>(args: &Report, binned: Option<BinArgs>, json: bool) -> Result
         };
         object("report", &written)
     })
-}
-
-/// The page of predictions that a builder takes, with its settings of a kind, and the kernel of its SKCE.
-pub fn page_of<P: Kind + Reportable>(
-    args: &Report,
-    loaded: &Loaded<P>,
-    set_up: impl FnOnce(ReportBuilder<P>) -> ReportBuilder<P>,
-) -> Result<(Page<<P as Reportable>::Section>, <P as Reportable>::Kernel)> {
-    let builder = ReportBuilder::new(&loaded.sets[0], &loaded.targets)
-        .with_title(&args.title)
-        .with_seed(args.source.seed);
-    let mut builder = set_up(builder);
-    if let Some(after) = loaded.sets.get(1) {
-        builder = builder.with_after(after);
-    }
-    let page = builder.build()?;
-    let kernel = page.kernel.clone();
-    Ok((page, kernel))
 }
 
 /// Writes the page and its pictures, and the names of their files, or the numbers of these as JSON.

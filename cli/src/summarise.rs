@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::{
     args::{Family, Summarise},
-    error::{Context, Result, ensure, wrong},
+    error::{Context, Result, wrong},
     files::Inputs,
     kernel::shape,
     kind::{Kind, Loaded, Vectors, with_vectors},

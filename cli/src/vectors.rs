@@ -11,22 +11,20 @@ use burn_calibration::{
     recalibration::ScaleFamily,
     score::{Crps, FairCrps, Improvement, IntervalOverconfidence, LogScore, Score},
 };
-use burn_calibration_report::{QuantileSection, Report as Page};
 use rand::rngs::StdRng;
 
 use crate::{
     answer::{Size, Sizing},
-    args::{Compare, Evaluate, LengthScale, Report, RowsArgs, SourceArgs},
+    args::{Compare, Evaluate, LengthScale, RowsArgs, SourceArgs},
     compare::{Changes, change},
     error::{Context, Result, ensure},
     files::{File, Files, Inputs, LeftOut, SampleWeights},
     given,
     input::{Options, clipped, say},
     kernel::{fixed, some},
-    kind::{Estimates, Kind, Loaded, ScoresOf, Vectors, View},
+    kind::{Estimates, Kind, Loaded, ScoresOf, Vectors, View, WithKernel},
     limits::QUADRATIC_LIMIT,
     quantities::estimates_of_vectors,
-    report::page_of,
     rows::Wanted,
     source::{are_levels, check_halves, device, label_options, order_columns, targets, tensor},
     words::{Outcomes, TargetWords},
@@ -203,13 +201,12 @@ impl VectorFiles {
     }
 }
 
+impl<P: Vectors> WithKernel for P {}
+
 impl<P: Vectors> Kind for P
 where
     RealKernel: TargetKernel<P>,
 {
-    type Kernel = TensorKernel<RealKernel>;
-    type Section = QuantileSection;
-
     const OUTCOMES: fn(usize) -> Outcomes = Outcomes::Dimensions;
 
     fn read(inputs: &Inputs, args: &SourceArgs, _wanted: Wanted) -> Result<Loaded<Self>> {
@@ -249,14 +246,7 @@ where
         vec![sizing.in_points(names::INTERVAL_OVERCONFIDENCE, &overconfidence)]
     }
 
-    fn page(
-        args: &Report,
-        loaded: &Loaded<Self>,
-    ) -> Result<(Page<QuantileSection>, TensorKernel<RealKernel>)> {
-        page_of(args, loaded, |builder| builder)
-    }
-
-    fn changes(
+    fn paired(
         args: &Compare,
         before: &View<Self>,
         after: &View<Self>,

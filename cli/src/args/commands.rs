@@ -8,7 +8,7 @@ use clap::{
     builder::{PossibleValue, PossibleValuesParser},
 };
 
-use super::options::*;
+use super::{options::*, values::*};
 use crate::{
     fit::CONFORMAL,
     limits::{REDRAWS, USUAL_REDRAWS},

@@ -3,10 +3,12 @@
 mod commands;
 mod families;
 mod options;
+mod values;
 
 pub use commands::*;
 pub use families::{check_families, check_source};
 pub use options::*;
+pub use values::*;
 
 use clap::{Parser, Subcommand};
 

@@ -2,17 +2,12 @@
 
 use std::path::PathBuf;
 
-use burn_calibration::{
-    estimator::Binning,
-    kernel::{Distance, Profile, RealKernel},
-};
+use burn_calibration::kernel::{Distance, Profile};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use crate::{
-    kernel,
-    limits::{MEDIAN, SCALES},
-};
+use super::values::*;
+use crate::kernel;
 
 /// The kind of prediction that a row of a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
@@ -86,87 +81,6 @@ pub struct BinArgs {
     /// square, max the largest
     #[arg(long, value_enum, default_value_t = Norm::One)]
     pub norm: Norm,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum BinningName {
-    Width,
-    Mass,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-pub enum Norm {
-    #[value(name = "1")]
-    #[serde(rename = "1")]
-    One,
-    #[value(name = "2")]
-    #[serde(rename = "2")]
-    Two,
-    #[value(name = "max")]
-    #[serde(rename = "max")]
-    Max,
-}
-
-impl Default for BinArgs {
-    fn default() -> Self {
-        Self {
-            bins: 15,
-            binning: BinningName::Width,
-            norm: Norm::One,
-        }
-    }
-}
-
-impl Norm {
-    /// The order of the norm.
-    pub fn order(self) -> f64 {
-        match self {
-            Self::One => 1.0,
-            Self::Two => 2.0,
-            Self::Max => f64::INFINITY,
-        }
-    }
-}
-
-impl BinArgs {
-    /// The bins of the library.
-    pub fn binning(&self) -> Binning {
-        let bins = self.bins as usize;
-        match self.binning {
-            BinningName::Width => Binning::Uniform { bins },
-            BinningName::Mass => Binning::EqualMass { bins },
-        }
-    }
-
-    /// What was asked for, if it is not the default.
-    pub fn asked(&self) -> Option<Self> {
-        Some(*self).filter(|bins| *bins != Self::default())
-    }
-}
-
-/// A number that an option may have.
-fn number(text: &str, is_valid: impl Fn(&f64) -> bool, expected: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(is_valid);
-    number.ok_or_else(|| format!("expected {expected}"))
-}
-
-fn tolerance(text: &str) -> Result<f64, String> {
-    let expected = "a number of at least 0 and less than 1";
-    number(text, |value| (0.0..1.0).contains(value), expected)
-}
-
-fn order(text: &str) -> Result<f64, String> {
-    let is_order = |value: &f64| value.is_finite() && *value >= 1.0;
-    number(text, is_order, "a finite number of at least 1")
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Lens {
-    Canonical,
-    TopLabel,
-    ClassWise,
 }
 
 /// The contents of files, and the device.
@@ -300,25 +214,6 @@ pub struct RowsArgs {
     pub device: DeviceName,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum YesNo {
-    Yes,
-    No,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum DeviceName {
-    Flex,
-    Ndarray,
-    Wgpu,
-    Cuda,
-}
-
-fn clip(text: &str) -> Result<f64, String> {
-    let is_clip = |value: &f64| (f64::MIN_POSITIVE..0.5).contains(value);
-    number(text, is_clip, "a number above 0 and below 0.5")
-}
-
 #[derive(Debug, Args)]
 pub struct KernelShapeArgs {
     /// Profile of the kernel: exponential, gaussian, matern32, matern52, rational-quadratic:ALPHA or
@@ -356,64 +251,4 @@ pub struct TargetKernelArgs {
     /// all pairs of targets
     #[arg(long, default_value = "median", value_name = "NUMBER|median", value_parser = length_scale)]
     pub length_scale: LengthScale,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum TargetKernelName {
-    Gaussian,
-    Laplacian,
-}
-
-impl TargetKernelName {
-    /// The kernel of a length scale.
-    pub fn with_length_scale(self, length_scale: f64) -> RealKernel {
-        match self {
-            Self::Gaussian => RealKernel::gaussian(length_scale),
-            Self::Laplacian => RealKernel::laplacian(length_scale),
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum LengthScale {
-    Fixed(f64),
-    Median,
-}
-
-pub fn positive(text: &str) -> Result<f64, String> {
-    let expected = "a positive number from 1e-100 to 1e100";
-    number(text, |value| SCALES.contains(value), expected)
-}
-
-fn length_scale(text: &str) -> Result<LengthScale, String> {
-    if text == "median" {
-        return Ok(LengthScale::Median);
-    }
-    let fixed = positive(text).map(LengthScale::Fixed);
-    fixed.map_err(|expected| format!("{expected}, or median"))
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum BandwidthChoice {
-    Fixed(f64),
-    Median,
-    /// The median of all ordered pairs, the zeros of the diagonal included.
-    MedianWithDiagonal,
-    MedianOf(usize),
-}
-
-fn bandwidth(text: &str) -> Result<BandwidthChoice, String> {
-    let samples = text.strip_prefix("median:").and_then(|n| n.parse().ok());
-    match (text, samples) {
-        ("median", _) => Ok(BandwidthChoice::Median),
-        ("median-with-diagonal", _) => Ok(BandwidthChoice::MedianWithDiagonal),
-        (_, Some(samples @ 2..=MEDIAN)) => Ok(BandwidthChoice::MedianOf(samples)),
-        _ => positive(text)
-            .map(BandwidthChoice::Fixed)
-            .map_err(|expected| {
-                format!(
-                    "{expected}, median, median-with-diagonal, or median:SAMPLES with 2 to {MEDIAN}"
-                )
-            }),
-    }
 }

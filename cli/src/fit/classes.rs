@@ -28,10 +28,9 @@ use crate::{
 pub fn of_classes(args: &Fit, path: &Path) -> Result<Fitted> {
     let method = args.method.as_ref().map(|name| name.parse::<MapKind>());
     let method = method.transpose()?;
-    let inputs = Inputs::of(path);
-    let loaded = Categorical::read(&inputs, &args.source, Wanted::Logits)?;
-    let of = loaded.in_words(&[]);
-    let (sets, labels) = (loaded.sets, loaded.targets);
+    let loaded = Categorical::read(&Inputs::of(path), &args.source, Wanted::Logits)?;
+    let mut data = Data::of(&loaded);
+    let (sets, labels) = (&loaded.sets, &loaded.targets);
     let subject = sets[0].subject();
     if let (Some(keep @ (KeepName::Accuracy | KeepName::Order)), Subject::Correctness) =
         (args.keep, subject)
@@ -44,7 +43,7 @@ pub fn of_classes(args: &Fit, path: &Path) -> Result<Fitted> {
     }
     let takes_zeros = method.is_none() || takes_zeros(method);
     let (logits, zeros) = logits(path, &sets[0], takes_zeros)?;
-    let zeros = zeros.then(|| Zeros::of(&logits, &labels));
+    let zeros = zeros.then(|| Zeros::of(&logits, labels));
     let [n, classes] = logits.dims();
     ensure!(
         args.loss != LossName::Skce || n <= QUADRATIC_LIMIT,
@@ -67,40 +66,26 @@ pub fn of_classes(args: &Fit, path: &Path) -> Result<Fitted> {
         predictions.with_sample_weights(column).expect("weights")
     };
     let samples = weighted(logits.clone());
-    let (map, name, choice) = fit(
-        (args, method),
-        (subject, zeros.is_some()),
-        &samples,
-        &labels,
-    )?;
+    let (map, name, choice) = fit((args, method), (subject, zeros.is_some()), &samples, labels)?;
     let calibrated = map.forward(logits.clone()); // for the base rates of the data
-    let mut map = with_prior(map, args, (&labels, classes), &weights)?;
+    let mut map = with_prior(map, args, (labels, classes), &weights)?;
     let likely = |logits: &Tensor<2>| logits.clone().argmax(1);
     let changed = likely(&logits).not_equal(likely(&map.forward(logits.clone())));
     let changed = changed.int().sum().into_scalar::<i64>() as usize;
     let log_loss = |logits: Tensor<2>| {
-        let loss = ScoreLoss::new(LogScore).forward(&weighted(logits), &labels);
+        let loss = ScoreLoss::new(LogScore).forward(&weighted(logits), labels);
         loss.into_scalar::<f64>()
     };
-    let names = [loaded.class_names, loaded.columns.clone()].into_iter();
-    let data = Data {
-        of,
-        changed_classes: (subject == Subject::Classes).then_some(changed),
-        log_loss: match &zeros {
-            Some(Zeros { labels, .. }) if *labels > 0 => {
-                Known(Err(Missing::Error("infinite".into())))
-            }
-            _ => Known(Ok([log_loss(logits), log_loss(calibrated)].into())),
-        },
-        interval_score: None,
-        zeros: zeros
-            .map(|zeros| zeros.words(method.is_none()))
-            .unwrap_or_default(),
-        columns: loaded.columns,
-        class_names: (names.into_iter())
-            .find(|names| names.len() == classes)
-            .unwrap_or_default(),
+    let names = [&loaded.class_names, &loaded.columns].into_iter();
+    let names = names.into_iter().find(|names| names.len() == classes);
+    data.class_names = names.cloned().unwrap_or_default();
+    data.changed_classes = (subject == Subject::Classes).then_some(changed);
+    data.log_loss = match &zeros {
+        Some(Zeros { labels, .. }) if *labels > 0 => Known(Err(Missing::Error("infinite".into()))),
+        _ => Known(Ok([log_loss(logits), log_loss(calibrated)].into())),
     };
+    let zeros = zeros.map(|zeros| zeros.words(method.is_none()));
+    data.zeros = zeros.unwrap_or_default();
     finish(args, &mut *map, (name, choice), data)
 }
 

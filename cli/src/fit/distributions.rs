@@ -32,17 +32,16 @@ where
     let method = method
         .map(|name| name.parse::<DistributionMethod>())
         .transpose()?;
-    let inputs = Inputs::of(path);
-    let mut loaded = P::read(&inputs, &args.source, Wanted::Logits)?;
-    let of_data = loaded.in_words(&[]);
+    let mut loaded = P::read(&Inputs::of(path), &args.source, Wanted::Logits)?;
+    let mut data = Data::of(&loaded);
     let (predictions, targets) = (loaded.sets.remove(0), loaded.targets);
-    let data = (predictions.clone(), targets.clone());
+    let of = (predictions.clone(), targets.clone());
     let (mut map, name, choice) = match method {
-        Some(method) => (method.fit(data.0, data.1)?, method.name(), None),
+        Some(method) => (method.fit(of.0, of.1)?, method.name(), None),
         None => {
             let config = AutoRecalibrationConfig::new().with_keep(keep);
             let config = config.with_seed(args.source.seed);
-            chosen(config.fit(data.0, data.1)?)
+            chosen(config.fit(of.0, of.1)?)
         }
     };
     let log_loss = |log_density: Tensor<1>| -log_density.mean().into_scalar::<f64>();
@@ -52,41 +51,24 @@ where
         Recalibrated::Mixture(mixture) => Some(log_loss(mixture.log_density(&targets))),
         _ => None,
     };
-    let data = Data {
-        of: of_data,
-        changed_classes: None,
-        log_loss: Known::or_skipped(
-            after.map(|after| [before, after].into()),
-            "what the map makes has no density",
-        ),
-        interval_score: None,
-        zeros: Vec::new(),
-        columns: loaded.columns,
-        class_names: Vec::new(),
-    };
+    if let Some(after) = after {
+        data.log_loss = Known(Ok([before, after].into()));
+    }
     finish(args, &mut *map, (name, choice), data)
 }
 
 /// Fits the map of quantile forecasts.
 pub fn of_quantiles(args: &Fit, path: &Path) -> Result<Fitted> {
-    let inputs = Inputs::of(path);
-    let mut loaded = QuantileForecasts::read(&inputs, &args.source, Wanted::Logits)?;
-    let of_data = loaded.in_words(&[]);
+    let mut loaded = QuantileForecasts::read(&Inputs::of(path), &args.source, Wanted::Logits)?;
+    let mut data = Data::of(&loaded);
     let (forecasts, targets) = (loaded.sets.remove(0), loaded.targets);
     let mut map = ConformalShiftConfig::new().fit(forecasts.clone(), targets.clone())?;
     let score = |forecasts: &QuantileForecasts| -> Result<f64> {
         Ok(WeightedIntervalScore.mean(forecasts, &targets)?.estimate)
     };
     let scores = [score(&forecasts)?, score(&map.forward(forecasts.clone()))?];
-    let data = Data {
-        of: of_data,
-        changed_classes: None,
-        log_loss: Known::or_skipped(None, "quantile forecasts have no density"),
-        interval_score: Some(scores.into()),
-        zeros: Vec::new(),
-        columns: loaded.columns,
-        class_names: Vec::new(),
-    };
+    data.log_loss = Known::or_skipped(None, "quantile forecasts have no density");
+    data.interval_score = Some(scores.into());
     finish(args, &mut map, (CONFORMAL, None), data)
 }
 

@@ -22,6 +22,7 @@ use crate::{
     args::{Family, Fit, KeepName},
     error::{Result, ensure},
     finite,
+    kind::{Kind, Loaded},
     words::{DataWords, Known, Pair, key, show},
     writer::is_standard_output,
 };
@@ -74,6 +75,21 @@ struct Data {
     /// The names of the classes.
     #[serde(skip)]
     class_names: Vec<String>,
+}
+
+impl Data {
+    /// The data without what a map does to them.
+    fn of<P: Kind>(loaded: &Loaded<P>) -> Self {
+        Self {
+            of: loaded.in_words(&[]),
+            changed_classes: None,
+            log_loss: Known::or_skipped(None, "what the map makes has no density"),
+            interval_score: None,
+            zeros: Vec::new(),
+            columns: loaded.columns.clone(),
+            class_names: Vec::new(),
+        }
+    }
 }
 
 /// A map as it came from its fit, its name, and why it was chosen, unless it was named.

@@ -9,10 +9,11 @@ use super::{
     Options, Table, WhichLabel,
     cells::Cells,
     clipped,
+    columns::{CONFIDENCE, CORRECT, Columns, IDS},
     limits::LONGEST_ROW,
     records::Record,
     select::by_name,
-    table::{CONFIDENCE, CORRECT, Columns, IDS, read_named},
+    table::read_named,
 };
 use crate::error::{Result, bail, ensure, wrong};
 

@@ -4,6 +4,7 @@ mod array;
 mod cells;
 #[cfg(feature = "parquet")]
 mod columnar;
+mod columns;
 mod element;
 mod header;
 mod json;
@@ -18,10 +19,10 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Context, Result, ensure};
 pub use cells::{Cells, Ids, LabelColumn, Lines};
+use columns::Columns;
+pub use columns::PANDAS;
 use open::{Content, open};
 pub use resolution::Resolution;
-use table::Columns;
-pub use table::PANDAS;
 
 /// Numbers in rows of equal length.
 #[derive(Debug, Clone, PartialEq, Default)]

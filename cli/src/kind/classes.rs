@@ -10,27 +10,26 @@ use burn_calibration::{
     recalibration::LpCalibrationError,
     score::{ErrorSize, Improvement, MeanEstimate, Overconfidence, Score},
 };
-use burn_calibration_report::{ReliabilitySection, Report as Page};
+use burn_calibration_report::ReportBuilder;
 use rand::rngs::StdRng;
 
-use super::{Estimates, Kind, Loaded, Test, View, Words};
+use super::{Estimates, Kind, Loaded, Test, View, WithKernel, Words};
 use crate::{
     answer::{Size, Sizing, Unit},
-    args::{BinArgs, Compare, Evaluate, Lens, Report, SourceArgs},
+    args::{BinArgs, Compare, Evaluate, Lens, SourceArgs},
     compare::{Biased, Changes, Others, change},
     error::{Result, bail},
     files::Inputs,
     kernel::fixed,
     limits::{BLOCK, QUADRATIC_LIMIT},
     quantities::{SCORES, binned_errors, estimates_of_classes, tests_of_classes},
-    report::page_of,
     rows::{Wanted, read_classes},
     words::{Named, Outcomes},
 };
 
+impl WithKernel for Categorical {}
+
 impl Kind for Categorical {
-    type Kernel = Kernel;
-    type Section = ReliabilitySection;
     const OUTCOMES: fn(usize) -> Outcomes = Outcomes::Classes;
 
     fn read(inputs: &Inputs, args: &SourceArgs, wanted: Wanted) -> Result<Loaded<Self>> {
@@ -110,18 +109,19 @@ impl Kind for Categorical {
         tests_of_classes()
     }
 
-    fn page(args: &Report, loaded: &Loaded<Self>) -> Result<(Page<ReliabilitySection>, Kernel)> {
-        let bins = &args.bins;
-        page_of(args, loaded, |builder| {
-            let builder = (builder.with_binning(bins.binning())).with_order(bins.norm.order());
-            match &loaded.class_names[..] {
-                [] => builder,
-                names => builder.with_class_names(names),
-            }
-        })
+    fn set_up<'a>(
+        builder: ReportBuilder<'a, Self>,
+        names: &[String],
+        bins: &BinArgs,
+    ) -> ReportBuilder<'a, Self> {
+        let builder = (builder.with_binning(bins.binning())).with_order(bins.norm.order());
+        match names {
+            [] => builder,
+            names => builder.with_class_names(names),
+        }
     }
 
-    fn changes(
+    fn paired(
         args: &Compare,
         before: &View<Self>,
         after: &View<Self>,

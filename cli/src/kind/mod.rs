@@ -7,17 +7,17 @@ use burn_calibration::{
     distribution::{AbsoluteMoments, Geometry, Predictive, Subject},
     error,
     estimator::Event,
-    hypothesis::{CalibrationTest, Omnibus},
+    hypothesis::CalibrationTest,
     kernel::Kernel,
     names::Name,
 };
-use burn_calibration_report::{Report as Page, Scored, Section};
+use burn_calibration_report::{ReportBuilder, Reportable, Scored};
 use rand::rngs::StdRng;
 use serde_json::{Map, Value};
 
 use crate::{
     answer::{Size, Sizing},
-    args::{BinArgs, Compare, Evaluate, Lens, Report, SourceArgs},
+    args::{BinArgs, Compare, Evaluate, Lens, SourceArgs},
     compare::{Changes, Others},
     coverage::Coverage,
     error::Result,
@@ -31,24 +31,22 @@ use crate::{
 /// Runs the same lines for the type of predictions of a family.
 macro_rules! with_family {
     ($family:expr, $kind:ident => $body:expr) => {
-        match $family {
-            $crate::args::Family::Categorical => {
-                type $kind = burn_calibration::distribution::Categorical;
-                $body
-            }
-            $crate::args::Family::Quantiles => {
-                type $kind = burn_calibration::distribution::QuantileForecasts;
-                $body
-            }
-            family => $crate::kind::with_vectors!(family, $kind => $body),
-        }
+        $crate::kind::with_kind!($family, $kind => $body, {
+            Categorical: Categorical,
+            Normal: Normal,
+            Laplace: Laplace,
+            NormalMixture: Mixture<kinds::Normal>,
+            LaplaceMixture: Mixture<kinds::Laplace>,
+            Samples: Samples,
+            Quantiles: QuantileForecasts,
+        })
     };
 }
 
 /// Runs the same lines for the type of predictions of a family of real numbers.
 macro_rules! with_vectors {
     ($family:expr, $kind:ident => $body:expr) => {
-        $crate::kind::with_vectors!($family, $kind => $body, {
+        $crate::kind::with_kind!($family, $kind => $body, {
             Normal: Normal,
             Laplace: Laplace,
             NormalMixture: Mixture<kinds::Normal>,
@@ -56,20 +54,22 @@ macro_rules! with_vectors {
             Samples: Samples,
         })
     };
+}
+
+/// Runs the same lines for the type of one of some families; that the family is one of them is checked before.
+macro_rules! with_kind {
     ($family:expr, $kind:ident => $body:expr, { $($name:ident: $of:ident $(<$part:ty>)?,)* }) => {{
         use burn_calibration::distribution as kinds;
         match $family {
-            $crate::args::Family::Categorical
-            | $crate::args::Family::Quantiles
-            | $crate::args::Family::Multilabel => unreachable!("the families of a command are checked"),
             $($crate::args::Family::$name => {
                 type $kind = kinds::$of $(<$part>)?;
                 $body
             })*
+            other => unreachable!("{other:?} is refused before"),
         }
     }};
 }
-pub(crate) use {with_family, with_vectors};
+pub(crate) use {with_family, with_kind, with_vectors};
 
 /// An aspect whose calibration is looked at: predictions with targets.
 pub struct View<P: Kind> {
@@ -128,13 +128,8 @@ impl<P: Kind> Loaded<P> {
 /// Values with what they are of.
 pub type Estimates = Vec<(Name, Told<Estimate>)>;
 
-/// A kind of prediction of the command line.
-pub trait Kind: Omnibus + 'static {
-    /// The kernel on predictions and targets; of kinds without one [`NoKernel`](crate::quantities::NoKernel).
-    type Kernel: Pairs<Self>;
-    /// The numbers and diagrams of a page.
-    type Section: Section;
-
+/// A kind of prediction of the command line; the kernel of one without distances is `()`.
+pub trait Kind: Reportable<Kernel: Pairs<Self>> + 'static {
     /// Counts what is predicted.
     const OUTCOMES: fn(usize) -> Outcomes;
 
@@ -215,8 +210,14 @@ pub trait Kind: Omnibus + 'static {
         vec![]
     }
 
-    /// The page of the first set, and of the second as recalibrated, and the kernel of its SKCE.
-    fn page(args: &Report, loaded: &Loaded<Self>) -> Result<(Page<Self::Section>, Self::Kernel)>;
+    /// Sets names of classes, and bins.
+    fn set_up<'a>(
+        builder: ReportBuilder<'a, Self>,
+        _names: &[String],
+        _bins: &BinArgs,
+    ) -> ReportBuilder<'a, Self> {
+        builder
+    }
 
     /// The numbers of the page besides verdict, intervals and estimates, in JSON.
     fn numbers_of_page(numbers: Map<String, Value>) -> Map<String, Value> {
@@ -224,7 +225,7 @@ pub trait Kind: Omnibus + 'static {
     }
 
     /// The paired changes of scores, and of the SKCE of classes.
-    fn changes(
+    fn paired(
         args: &Compare,
         before: &View<Self>,
         after: &View<Self>,
@@ -237,6 +238,9 @@ pub trait Kind: Omnibus + 'static {
     }
 }
 
+/// Kinds with distances, and so with kernels.
+pub trait WithKernel: Geometry {}
+
 /// A test.
 pub struct Test<P: Kind> {
     /// The name, whose key is that on the command line too.
@@ -246,7 +250,7 @@ pub struct Test<P: Kind> {
 }
 
 /// Builds the test of an aspect with a number of replicates.
-pub type Build<P> = fn(<P as Kind>::Kernel, &View<P>, usize) -> Box<dyn CalibrationTest<P>>;
+pub type Build<P> = fn(<P as Reportable>::Kernel, &View<P>, usize) -> Box<dyn CalibrationTest<P>>;
 
 /// A score of each prediction.
 pub type ScoresOf<P> = fn(&P, &Tensor<2>) -> error::Result<Vec<f64>>;

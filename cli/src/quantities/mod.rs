@@ -4,7 +4,7 @@
 
 mod pairs;
 
-pub use pairs::{NoKernel, Pairs};
+pub use pairs::Pairs;
 
 use burn::tensor::{Int, Tensor};
 use burn_calibration::{

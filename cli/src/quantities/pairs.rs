@@ -18,7 +18,7 @@ use crate::{
     args::KernelArgs,
     error::Result,
     kernel::fixed,
-    kind::{Build, Estimates, Kind, Test, View},
+    kind::{Build, Estimates, Kind, Test, View, WithKernel},
     limits::{BLOCK, QUADRATIC_LIMIT},
     words::{Known, Told},
 };
@@ -66,15 +66,12 @@ pub trait Pairs<P: Kind>: Copy + 'static {
     }
 }
 
-/// There is no kernel, as of forecasts by quantiles, which have no distance.
-#[derive(Debug, Clone, Copy)]
-pub struct NoKernel;
-
-impl Pairs<QuantileForecasts> for NoKernel {}
+/// Forecasts by quantiles have no distance.
+impl Pairs<QuantileForecasts> for () {}
 
 impl<P, K> Pairs<P> for K
 where
-    P: Kind<Kernel = K> + Geometry,
+    P: Kind<Kernel = K> + WithKernel,
     K: JointKernel<P> + Copy + 'static,
     Skce<K>: Statistic<P>,
     Given<P>: Omnibus<Targets = P::Targets>,

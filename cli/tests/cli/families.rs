@@ -131,3 +131,75 @@ fn other_families() {
     assert!(table.contains("kernel on targets: gaussian, length scale"));
     assert!(table.contains("CRPS"));
 }
+
+/// Each command takes a family, or refuses it before it reads a file.
+#[test]
+fn commands_of_families() {
+    let folder = folder("families-of-commands");
+    const ALL: [&str; 8] = [
+        "categorical",
+        "normal",
+        "laplace",
+        "quantiles",
+        "normal-mixture",
+        "laplace-mixture",
+        "samples",
+        "multilabel",
+    ];
+    let but_quantiles = ALL.map(|family| if family == "quantiles" { "" } else { family });
+    let commands: [(&str, &[&str]); 12] = [
+        ("evaluate --predictions no.csv --labels no.csv", &ALL),
+        (
+            "compare --before no.csv --after no.csv --labels no.csv",
+            &ALL[..7],
+        ),
+        (
+            "compare --predictions no.csv --models a,b --labels no.csv",
+            &ALL[..7],
+        ),
+        (
+            "report --predictions no.csv --labels no.csv -o no.html",
+            &ALL[..7],
+        ),
+        (
+            "fit --predictions no.csv --labels no.csv -o no.map",
+            &ALL[..4],
+        ),
+        ("apply no.map --predictions no.csv -o new.csv", &ALL[..4]),
+        (
+            "summarise --predictions no.csv --labels no.csv -o no.json",
+            &but_quantiles[..7],
+        ),
+        // options, which a command takes by the same table
+        (
+            "evaluate --predictions no.csv --labels no.csv --positive",
+            &ALL[..1],
+        ),
+        (
+            "evaluate --predictions no.csv --labels no.csv --clip 1e-7",
+            &["categorical", "multilabel"],
+        ),
+        (
+            "evaluate --predictions no.csv --labels no.csv --weights w",
+            &but_quantiles,
+        ),
+        (
+            "fit --predictions no.csv --labels no.csv -o no.map --keep mean",
+            &ALL[1..3],
+        ),
+        (
+            "apply no.map --predictions no.csv -o new.csv --minimum 0",
+            &ALL[3..4],
+        ),
+    ];
+    for (command, taken) in commands {
+        for family in ALL {
+            let found = complaint(&folder, &format!("{command} --family {family}"));
+            if taken.contains(&family) {
+                begins(&found, "no.csv: ");
+            } else {
+                contains(&found, &format!("not of --family {family}"));
+            }
+        }
+    }
+}

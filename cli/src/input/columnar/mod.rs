@@ -13,8 +13,8 @@ use burn::tensor::DType;
 
 use super::{
     Options, Table,
+    columns::{Columns, Index, PANDAS},
     resolution::Resolution,
-    table::{Columns, Index, PANDAS},
 };
 use crate::error::{Result, bail, ensure, wrong};
 use rows::Rows;

@@ -9,8 +9,8 @@ use crate::error::{Result, wrong};
 use crate::input::{
     Table,
     cells::{Cells, LabelColumn},
+    columns::{Columns, Index},
     limits::{check_numbers, check_unpacked},
-    table::{Columns, Index},
 };
 
 /// What was read so far.

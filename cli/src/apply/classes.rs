@@ -1,0 +1,167 @@
+//! Maps of classes.
+
+use burn::tensor::{
+    Device, Tensor,
+    activation::{log_softmax, softmax},
+    s,
+};
+use burn_calibration::recalibration::{MapKind, load_map};
+
+use super::{Applied, check_family};
+use crate::{
+    align::Names,
+    args::Apply,
+    error::{Context, Result, wrong},
+    files::File,
+    fit::{CORRECTNESS, family},
+    input::{Cells, LabelColumn, Matrix, clipped},
+    labels::event,
+    rows::{Wanted, logits, rows_of, takes_zeros},
+    words::{Outcomes, key},
+};
+
+/// Recalibrates predictions over classes.
+pub fn of_classes(args: &Apply, file: &mut File, device: &Device) -> Result<Applied> {
+    let map = load_map(&args.map, device)?;
+    let (kind, fitted_to) = (map.kind(), map.fitted_to());
+    if fitted_to.family.as_deref() != Some(CORRECTNESS) {
+        check_family(args, &*map, &key(args.input.family))?;
+    }
+    let other = fitted_to
+        .logits
+        .filter(|logits| *logits != args.rows.logits);
+    if let Some(logits) = other.filter(|_| !IGNORE_SHIFTS.contains(&kind)) {
+        let (was, is, advice) = if logits {
+            ("logits", "probabilities", "--logits if they are logits")
+        } else {
+            ("probabilities", "logits", "no --logits, or a map of logits")
+        };
+        let wrong = wrong!("the {kind} was fitted to {was}, and these are {is}, expected {advice}");
+        return Err(wrong).of(&args.map);
+    }
+    let of = args.map.display().to_string();
+    let like = Names {
+        names: &fitted_to.columns,
+        of: &of,
+    };
+    let rows = rows_of(file, &args.rows, Wanted::Logits, (like, device))?;
+    let family = family(args.input.family, rows.predictions.subject());
+    check_family(args, &*map, &family)?;
+    let classes = rows.predictions.classes();
+    let expected = map.width().unwrap_or(classes);
+    if expected != classes {
+        let wrong = wrong!("{classes} columns, expected {expected}, the classes of {of}");
+        return Err(wrong).of(&args.input.predictions);
+    }
+    // predictions that stay as they are may be zeros
+    let is_unchanged = map.method() == Some(MapKind::Temperature)
+        && map
+            .named_parameters()
+            .iter()
+            .all(|temperature| temperature.values == [1.0]);
+    let takes_zeros = is_unchanged || takes_zeros(map.method());
+    let (logits, _) = logits(&args.input.predictions, &rows.predictions, takes_zeros)?;
+    let numbers = Numbers::of(args);
+    let values = numbers.values(map.forward(logits), rows.is_binary);
+    let values = values.try_into_vec_as::<f64>()?;
+    let columns = if rows.is_binary { 1 } else { classes };
+    let is_wrong = |value: &f64| !value.is_finite() && numbers != Numbers::Logarithms;
+    if let Some(at) = values.iter().position(is_wrong) {
+        let wrong = wrong!(
+            "recalibrated it is {}, expected a finite number: the logits are too large for the {kind}",
+            values[at]
+        );
+        let wrong = wrong.at(at / columns, format_args!("column {}", at % columns));
+        return Err(wrong).of(&args.input.predictions);
+    }
+    let mut made = Applied {
+        names: rows.names,
+        family,
+        numbers: numbers.name(),
+        ..Applied::new(
+            args,
+            &*map,
+            Outcomes::Classes(classes),
+            Matrix { columns, values },
+        )
+    };
+    if let Some(LabelColumn { name, at, cells }) = file.table.labels.first() {
+        made.matrix =
+            beside_correctness(&made.matrix, cells, *at).on(&file.path, &file.table.lines)?;
+        if !made.names.is_empty() {
+            made.names.insert(*at, name.clone());
+        }
+    }
+    Ok(made)
+}
+
+/// The kinds of maps to which logits and log-probabilities of a prediction are the same: they do not change
+/// with a number that is added to a row.
+const IGNORE_SHIFTS: [&str; 2] = ["temperature scaling", "ensemble temperature scaling"];
+
+/// What is written: what was read, unless something else is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Numbers {
+    Logits,
+    Probabilities,
+    Percentages,
+    Logarithms,
+}
+
+impl Numbers {
+    fn of(args: &Apply) -> Self {
+        match &args.rows {
+            _ if args.to_probabilities => Self::Probabilities,
+            _ if args.to_logits => Self::Logits,
+            rows if rows.logits => Self::Logits,
+            rows if rows.percent => Self::Percentages,
+            rows if rows.log_probabilities => Self::Logarithms,
+            _ => Self::Probabilities,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Logits => "logits",
+            Self::Probabilities => "probabilities",
+            Self::Percentages => "percentages",
+            Self::Logarithms => "log_probabilities",
+        }
+    }
+
+    /// The numbers of logits; of an event one column, that of class 1.
+    fn values(self, logits: Tensor<2>, is_binary: bool) -> Tensor<2> {
+        let event = |values: Tensor<2>| {
+            if is_binary {
+                values.slice(s![.., 1..2])
+            } else {
+                values
+            }
+        };
+        match self {
+            Self::Logits if is_binary => {
+                logits.clone().slice(s![.., 1..2]) - logits.slice(s![.., 0..1])
+            }
+            Self::Logits => logits,
+            Self::Probabilities => event(softmax(logits, 1)),
+            Self::Percentages => event(softmax(logits, 1)) * 100.0,
+            Self::Logarithms => event(log_softmax(logits, 1)),
+        }
+    }
+}
+
+/// A column of confidences with that of their correctness at its place.
+fn beside_correctness(confidences: &Matrix, cells: &Cells, at: usize) -> Result<Matrix> {
+    let row = |(row, (&confidence, cell)): (usize, (&f64, &str))| {
+        let correct = event(cell);
+        let cell = clipped(cell);
+        let correct = correct
+            .ok_or_else(|| wrong!("the correctness is {cell}, expected 0 or 1").at_row(row))?;
+        let mut row = [confidence, correct];
+        row.rotate_right(usize::from(at == 0));
+        Ok(row)
+    };
+    let rows = confidences.values.iter().zip(cells.iter()).enumerate();
+    let values = rows.map(row).collect::<Result<Vec<_>>>()?.concat();
+    Ok(Matrix { columns: 2, values })
+}

@@ -1,0 +1,165 @@
+//! `calibration apply`.
+
+mod classes;
+mod real;
+
+use burn_calibration::{
+    distribution::{Laplace, Normal},
+    recalibration::FittedMap,
+};
+use serde::Serialize;
+
+use crate::{
+    args::{Apply, Family, RowsArgs},
+    error::{Context, Result, ensure, wrong},
+    files::{File, LeftOut},
+    fit::CORRECTNESS,
+    input::{Matrix, say as tell},
+    source::{Where, device, options},
+    words::{Outcomes, key, object, say},
+    writer::{Format, Header, write_matrix},
+};
+use classes::of_classes;
+use real::{of_distributions, of_quantiles};
+
+/// Recalibrated predictions as rows of a file, and what is told of them.
+#[derive(Serialize)]
+struct Applied {
+    /// The file of the map.
+    map: String,
+    kind: &'static str,
+    n: usize,
+    #[serde(flatten)]
+    outcomes: Outcomes,
+    /// The family of the rows that were written, and what their numbers are.
+    family: String,
+    numbers: &'static str,
+    /// The file that was written.
+    output: String,
+    #[serde(skip)]
+    matrix: Matrix,
+    /// The names of the columns; empty if the predictions have none.
+    #[serde(skip)]
+    names: Vec<String>,
+    /// The rows that are written empty.
+    #[serde(skip_serializing_if = "LeftOut::is_none")]
+    left_out: LeftOut,
+}
+
+impl Applied {
+    fn new(args: &Apply, map: &dyn FittedMap, outcomes: Outcomes, matrix: Matrix) -> Self {
+        Self {
+            map: args.map.display().to_string(),
+            kind: map.kind(),
+            n: matrix.rows(),
+            outcomes,
+            family: key(args.input.family),
+            numbers: "parameters",
+            output: args.output.display().to_string(),
+            matrix,
+            names: Vec::new(),
+            left_out: LeftOut::default(),
+        }
+    }
+}
+
+pub fn run(args: &Apply, json: bool) -> Result<()> {
+    let format = Format::of(&args.output)?;
+    let device = device(args.rows.device)?;
+    let mut file = read(args)?;
+    let n = file.table.len();
+    let (kept, left_out) = kept_rows(&mut file, &args.rows)?;
+    let mut made = match args.input.family {
+        Family::Categorical => of_classes(args, &mut file, &device)?,
+        Family::Normal => of_distributions::<Normal>(args, &mut file, &device)?,
+        Family::Laplace => of_distributions::<Laplace>(args, &mut file, &device)?,
+        Family::Quantiles => of_quantiles(args, &mut file, &device)?,
+        _ => unreachable!("the families of apply are checked"),
+    };
+    if !left_out.is_none() {
+        made.matrix = made.matrix.spread(&kept, n);
+        made.left_out = left_out;
+    }
+    let header = Header {
+        ids: file.table.ids.as_ref(),
+        names: &made.names,
+    };
+    // a tensor has the name of what it holds
+    let name = match args.input.family {
+        Family::Categorical => made.numbers,
+        _ => "predictions",
+    };
+    write_matrix(&args.output, format, name, &made.matrix, header)?;
+    if json {
+        say(object("apply", &made)?);
+    } else if ![CORRECTNESS, &key(args.input.family)].contains(&made.family.as_str()) {
+        tell(&args.output, format!("rows of --family {}", made.family));
+    }
+    Ok(())
+}
+
+/// Reads the predictions. Labels beside them are not needed, but for the correctness beside confidences.
+fn read(args: &Apply) -> Result<File> {
+    let are_classes = args.input.family == Family::Categorical;
+    let options = options(&args.rows, Where::NotNeeded, are_classes);
+    let mut file = File::read(&args.input.predictions, &options, &args.rows)?;
+    if !file.table.is_confidence {
+        file.table.labels.clear();
+    }
+    Ok(file)
+}
+
+/// Leaves out the rows without a value, but not their ids. Gives those that are kept.
+fn kept_rows(file: &mut File, args: &RowsArgs) -> Result<(Vec<usize>, LeftOut)> {
+    let (mut missing, counts) = file.missing(args, &[])?;
+    let n = file.table.len();
+    missing.sort_unstable();
+    missing.dedup();
+    let kept: Vec<usize> = (0..n)
+        .filter(|row| missing.binary_search(row).is_err())
+        .collect();
+    if let Some(counts) = counts {
+        let path = file.path.display();
+        ensure!(!kept.is_empty(), "{path}: no row has all values");
+        let rows = missing.len();
+        eprintln!(
+            "calibration: {rows} of {n} rows are written empty, since values are missing: {counts}"
+        );
+        let ids = file.table.ids.take();
+        file.table.select(&kept);
+        file.table.ids = ids;
+    }
+    let left_out = LeftOut {
+        rows: missing.len(),
+        missing: missing.len(),
+        ignored: 0,
+    };
+    Ok((kept, left_out))
+}
+
+/// Checks that a map was fitted to predictions of the family that it is applied to, where it says so.
+fn check_family(args: &Apply, map: &dyn FittedMap, family: &str) -> Result<()> {
+    let kind = map.kind();
+    let fitted_to = map.fitted_to().family.as_deref();
+    let Some(known) = fitted_to.filter(|known| *known != family) else {
+        return Ok(());
+    };
+    let wrong = if [known, family].contains(&CORRECTNESS) {
+        let words = |family: &str| match family {
+            CORRECTNESS => "confidence and correctness".into(),
+            family => format!("--family {family}"),
+        };
+        wrong!(
+            "a {kind} of {}, expected one of {}, as {} holds",
+            words(known),
+            words(family),
+            args.input.predictions.display()
+        )
+    } else {
+        wrong!(
+            "a {kind} of --family {known}, expected one of --family {family}; --family {known} applies it to \
+             such predictions, and fit --family {family} makes one of these"
+        )
+    };
+    Err(wrong).of(&args.map)
+}

@@ -1,0 +1,151 @@
+//! Maps of distributions of real numbers, and of forecasts by quantiles.
+
+use burn::tensor::{Device, Tensor};
+use burn_calibration::{
+    distribution::{Component, Marginals, Predictive as _},
+    recalibration::{DistributionMap, FittedMap, Recalibrated, Recalibration as _, ScaleFamily},
+};
+use rand::{SeedableRng, rngs::StdRng};
+
+use super::{Applied, check_family};
+use crate::{
+    args::Apply,
+    error::{Context, Result, bail, ensure, wrong},
+    files::File,
+    input::{Matrix, clipped},
+    kind::Vectors,
+    quantiles,
+    source::{check_halves, order_columns, tensor},
+    words::{Outcomes, key},
+};
+
+/// Samples of a prediction with recalibrated levels.
+const SAMPLES: usize = 100;
+
+/// Shifts the quantiles of forecasts.
+pub fn of_quantiles(args: &Apply, file: &mut File, device: &Device) -> Result<Applied> {
+    let map = DistributionMap::load(&args.map, device)?;
+    check_family(args, &*map, &key(args.input.family))?;
+    let DistributionMap::Conformal(map) = map else {
+        let wrong = wrong!(
+            "a {}, expected a map that fit --family quantiles made",
+            map.kind()
+        );
+        return Err(wrong).of(&args.map);
+    };
+    order_columns(file, &args.rows, &map.fitted_to().columns);
+    let numbers = std::mem::take(&mut file.table.numbers);
+    let rows = tensor(numbers, args.rows.device, device);
+    let shifted = || -> Result<_> {
+        let (forecasts, names) = quantiles::parse(file, rows, &args.rows, &map.levels())?;
+        forecasts.check()?;
+        map.check_levels(&forecasts)?;
+        let shifted = map.forward(forecasts);
+        let raised = args.minimum.map(|minimum| {
+            let raise = |values: Tensor<2>| values.clamp_min(minimum);
+            shifted.map(&raise)
+        });
+        Ok((raised.unwrap_or(shifted), names))
+    };
+    let (shifted, names) = shifted().on(&file.path, &file.table.lines)?;
+    let matrix = Matrix {
+        columns: shifted.levels().len(),
+        values: shifted.values().try_into_vec_as::<f64>()?,
+    };
+    Ok(Applied {
+        names,
+        numbers: "quantiles",
+        ..Applied::new(args, &*map, Outcomes::Dimensions(1), matrix)
+    })
+}
+
+/// Recalibrates normal or Laplace predictions.
+pub fn of_distributions<P>(args: &Apply, file: &mut File, device: &Device) -> Result<Applied>
+where
+    P: Vectors + ScaleFamily + Component + Marginals,
+{
+    let map = DistributionMap::load(&args.map, device)?;
+    check_family(args, &*map, &key(args.input.family))?;
+    if let DistributionMap::Conformal(_) = &map {
+        let wrong = wrong!("a {} of quantiles, expected --family quantiles", map.kind());
+        return Err(wrong).of(&args.map);
+    }
+    let made = recalibrated::<P>(args, &map, file, device);
+    made.on(&file.path, &file.table.lines)
+}
+
+fn recalibrated<P>(
+    args: &Apply,
+    map: &DistributionMap,
+    file: &mut File,
+    device: &Device,
+) -> Result<Applied>
+where
+    P: Vectors + ScaleFamily + Component + Marginals,
+{
+    let expected = &map.fitted_to().columns;
+    order_columns(file, &args.rows, expected);
+    let mut names = std::mem::take(&mut file.table.names);
+    let numbers = std::mem::take(&mut file.table.numbers);
+    let dimensions = numbers.columns / 2;
+    let of = args.map.display();
+    let width = map.width().unwrap_or(dimensions);
+    ensure!(
+        width == dimensions,
+        "predictions of dimension {dimensions}, expected {width}, that of {of}"
+    );
+    if !args.rows.by_position {
+        check_halves(&names)?;
+        let are_others = !expected.is_empty() && !names.is_empty() && *expected != names;
+        ensure!(
+            dimensions == 1 || !are_others,
+            "the columns are named {}, expected {} as of {of}; --by-position takes columns in their order",
+            clipped(&names.join(", ")),
+            clipped(&expected.join(", "))
+        );
+    }
+    let predictions = P::parse(tensor(numbers, args.rows.device, device), dimensions)?;
+    predictions.check()?;
+    let counted = |what: &'static str, count: usize| (0..count).map(move |k| format!("{what}{k}"));
+    let family = key(args.input.family);
+    let (family, rows, made) = match map.forward(predictions) {
+        Recalibrated::Family(same) => {
+            let rows = Tensor::cat(same.location_and_scale().into(), 1);
+            (family, rows, names.clone())
+        }
+        Recalibrated::Mixture(mixture) => {
+            let [location, scale] = mixture.all_components().location_and_scale();
+            let shape = mixture.weights().dims();
+            let parts = ["weight", "location", "scale"].into_iter();
+            let made = parts.flat_map(|part| counted(part, shape[1])).collect();
+            let parts = [location, scale].map(|part| part.reshape(shape));
+            let rows = Tensor::cat([vec![mixture.weights()], parts.into()].concat(), 1);
+            (format!("{family}-mixture"), rows, made)
+        }
+        Recalibrated::Quantiles(levels) if dimensions == 1 => {
+            let mut rng = StdRng::seed_from_u64(0); // of one dimension nothing is random
+            let samples = levels.samples(SAMPLES, &mut rng);
+            let rows = samples.draws().reshape([-1, SAMPLES as i32]);
+            ("samples".into(), rows, counted("draw", SAMPLES).collect())
+        }
+        _ => bail!("{} makes no rows of such predictions", map.kind()),
+    };
+    if !names.is_empty() {
+        names = made;
+    }
+    let columns = rows.dims()[1];
+    let values = rows.try_into_vec_as::<f64>()?;
+    if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+        let wrong = wrong!(
+            "recalibrated it has a parameter of {}, expected a finite number",
+            values[at]
+        );
+        return Err(wrong.at_row(at / columns));
+    }
+    let matrix = Matrix { columns, values };
+    Ok(Applied {
+        names,
+        family,
+        ..Applied::new(args, &**map, Outcomes::Dimensions(dimensions), matrix)
+    })
+}

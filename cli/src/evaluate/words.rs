@@ -1,0 +1,182 @@
+//! What is printed of an evaluation.
+
+use std::fmt;
+
+use burn_calibration::{
+    distribution::Subject,
+    hypothesis::TestOutcome,
+    names::{self, Name},
+    numbers::{percent, significant},
+};
+
+use super::{Adjusted, Aspect, Class, Evaluation, Found};
+use crate::{
+    args::{Family, Lens},
+    table::{Table, title_width},
+    words::{Estimate, Known, Named, Told, key, p_value, probability},
+};
+
+impl fmt::Display for Evaluation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.found {
+            Found::Whole(whole) if whole.coverage.is_some() => {
+                let levels = whole.coverage.iter().map(|coverage| coverage.levels.len());
+                let (n, levels) = (self.data.n, levels.sum::<usize>());
+                writeln!(f, "{n} forecasts by quantiles at {levels} levels")?;
+            }
+            _ => writeln!(f, "{}", self.data.of_family(&key(self.family)))?,
+        }
+        let lens = match (self.lens, self.data.subject) {
+            (_, Subject::Correctness) => "the confidence",
+            (Lens::ClassWise, _) if self.family == Family::Multilabel => {
+                "each column as an event of its own (multilabel)"
+            }
+            (Lens::Canonical, Subject::Event) => "the probability of the event",
+            (Lens::Canonical, _) => "the whole vector of probabilities (canonical)",
+            (Lens::TopLabel, _) => "the confidence in the most likely class (top-label)",
+            (Lens::ClassWise, _) => "each class against the rest (class-wise)",
+        };
+        if matches!(self.family, Family::Categorical | Family::Multilabel) {
+            writeln!(f, "tested: {lens}")?;
+        }
+        let share = |(name, share): &(Name, f64)| format!("{} {}", name.title, percent(*share, 1));
+        let shares: Vec<String> = self.summary.0.iter().map(share).collect();
+        if !shares.is_empty() {
+            writeln!(f, "{}", shares.join(", "))?;
+        }
+        let (classes, adjusted, mean) = match &self.found {
+            Found::Whole(whole) => return write!(f, "{whole}"),
+            Found::Classes {
+                classes,
+                adjusted,
+                mean,
+            } => (classes, adjusted, mean),
+        };
+        if self.family == Family::Multilabel {
+            write!(f, "{}", self.verdict(classes, adjusted))?;
+        }
+        for class in classes {
+            write!(f, "{class}")?;
+        }
+        writeln!(f, "\nmean of the estimates over the classes")?;
+        let table = Table::new(2, title_width(mean.0.iter().map(|(name, _)| name)), [16]);
+        for (Name { title, .. }, mean) in &mean.0 {
+            table.line(f, title, &[format!("{mean:.8e}")], "")?;
+        }
+        if adjusted.0.is_empty() {
+            return Ok(());
+        }
+        let across = "p-values across classes, adjusted (smallest of the classes)";
+        writeln!(f, "\n{across}")?;
+        let table = Table::new(2, 38, [12, 20]);
+        table.head(f, ["Holm", "Benjamini-Hochberg"])?;
+        let least = |p: &[f64]| p_value(p.iter().copied().fold(1.0, f64::min));
+        for (Name { title, .. }, adjusted) in &adjusted.0 {
+            let cells = [&adjusted.holm, &adjusted.benjamini_hochberg].map(|p| least(p));
+            table.line(f, title, &cells, "")?;
+        }
+        Ok(())
+    }
+}
+
+impl Evaluation {
+    /// The columns that fail the omnibus test, whose p-values are adjusted for all of them.
+    fn verdict(&self, classes: &[Aspect], adjusted: &Named<Adjusted>) -> String {
+        let omnibus = adjusted.0.iter().find(|(name, _)| *name == names::OMNIBUS);
+        let Some((_, Adjusted { holm, .. })) = omnibus else {
+            return String::new();
+        };
+        let count = classes.len();
+        let name = |class: &Aspect| class.class.as_ref().map(|class| class.name.clone());
+        let failing: Vec<String> = (classes.iter().zip(holm))
+            .filter(|(_, p)| **p <= 0.05)
+            .filter_map(|(class, p)| {
+                let omnibus = class.answer.omnibus.0.as_ref().ok()?;
+                let is_bound = omnibus.p_value <= 1.5 / (omnibus.redraws + 1) as f64;
+                let p = probability(*p, is_bound);
+                let sign = if is_bound { "" } else { "= " };
+                Some(format!("{} (adjusted p {sign}{p})", name(class)?))
+            })
+            .collect();
+        if failing.is_empty() {
+            let least = probability(holm.iter().copied().fold(1.0, f64::min), false);
+            return format!(
+                "\nThere is no evidence against calibration of {count} columns: the least adjusted p-value is \
+                 {least}.\n"
+            );
+        }
+        let (fail, names) = (failing.len(), failing.join(", "));
+        format!("\nNot calibrated, of {count} columns: {fail}, which are {names}.\n")
+    }
+}
+
+impl fmt::Display for Aspect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f)?;
+        if let Some(Class { name, .. }) = &self.class {
+            writeln!(f, "class {name}")?;
+        }
+        match &self.given {
+            Some(Known(Ok(given))) => writeln!(f, "{given}")?,
+            Some(Known(Err(reason))) => writeln!(f, "There is no test given --given: {reason}\n")?,
+            None => (),
+        }
+        write!(f, "{}", self.answer)?;
+        if let Some(words) = &self.kernel {
+            writeln!(f, "\n{words}")?;
+        }
+        if let Some(words) = &self.on_targets {
+            writeln!(f, "{words}")?;
+        }
+        self.write_estimates(f)?;
+        if let Some(coverage) = &self.coverage {
+            write!(f, "{coverage}")?;
+        }
+        if self.tests.0.is_empty() {
+            return Ok(());
+        }
+        writeln!(f, "\ntests of calibration")?;
+        let table = Table::new(2, 38, [16, 14, 12]);
+        table.head(f, ["estimate", "statistic", "p-value"])?;
+        let cells = |o: &TestOutcome| {
+            let p_value = probability(o.p_value, o.is_bound);
+            let (estimate, statistic) = (o.estimate, o.statistic);
+            vec![
+                format!("{estimate:.8e}"),
+                format!("{statistic:.6}"),
+                p_value,
+            ]
+        };
+        for (Name { title, .. }, Told { of, value }) in &self.tests.0 {
+            table.known(f, title, value, cells, of)?;
+            if let Some(caveat) = value.0.as_ref().ok().and_then(|o| o.caveat.as_ref()) {
+                writeln!(f, "    {caveat}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Aspect {
+    fn write_estimates(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let estimates = &self.estimates.0;
+        let width = title_width(estimates.iter().map(|(name, _)| name));
+        let have_errors = self.coverage.is_some();
+        let table = Table::new(2, width, if have_errors { [14, 14] } else { [16, 14] });
+        writeln!(f, "\nestimates")?;
+        if have_errors {
+            table.head(f, ["estimate", "standard error"])?;
+        }
+        let cells = |estimate: &Estimate| match estimate {
+            Estimate::Number(value) => vec![format!("{value:.8e}")],
+            Estimate::Mean(mean) => vec![
+                significant(mean.estimate, 4),
+                significant(mean.standard_error, 2),
+            ],
+        };
+        for (Name { title, .. }, Told { of, value }) in estimates {
+            table.known(f, title, value, cells, of)?;
+        }
+        Ok(())
+    }
+}
