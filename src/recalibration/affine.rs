@@ -312,13 +312,13 @@ impl<const D: usize, const FEATURES: u8> Form for Affine<D, FEATURES> {
                     .then(Operation::Log)
                     .named("x")
             }
-            (LOG_PROBABILITIES, _) => z.then(Operation::LogSoftmax),
+            (LOG_PROBABILITIES, _) => z.then(Operation::Softmax).then(Operation::Log),
             _ => z,
         };
         let scaled = if D == 1 {
             Term::parameter("a", &self.weight) * features
         } else {
-            Term::parameter("W", &self.weight).with(Operation::MatrixProduct, features)
+            Term::parameter("W", &self.weight).with(Operation::MatMul, features)
         };
         Some(Formula::of_logits(
             scaled + Term::parameter("b", &self.bias),

@@ -232,12 +232,12 @@ impl Form for LevelShifts {
         for at in upper + 1..k {
             columns[at] = columns[at]
                 .clone()
-                .with(Operation::Maximum, columns[at - 1].clone());
+                .with(Operation::Max, columns[at - 1].clone());
         }
         for at in (0..upper.min(k - 1)).rev() {
             columns[at] = columns[at]
                 .clone()
-                .with(Operation::Minimum, columns[at + 1].clone());
+                .with(Operation::Min, columns[at + 1].clone());
         }
         let result = Symbol {
             letter: "q'",
@@ -245,7 +245,7 @@ impl Form for LevelShifts {
         };
         Some(Formula::new([(
             result,
-            Term::new(Operation::Concatenate, columns),
+            Term::new(Operation::Concat, columns),
         )]))
     }
 }

@@ -286,23 +286,14 @@ impl Form for Diagonal {
     fn formula(&self) -> Option<Formula> {
         let [knots, values, slopes] =
             [&self.knots, &self.values, &self.slopes].map(Parameter::to_vec);
-        let row =
-            |name, numbers: &[f64]| Term::table(name, vec![1, numbers.len()], numbers.to_vec());
-        // of the intervals, of which the first is left of all knots
-        let left = |of: &[f64]| [&of[..1], of].concat();
         let mut bends = vec![0.0; knots.len() + 1];
         for (i, bend) in (1..knots.len()).zip(&mut bends[1..]) {
             *bend = 0.5 * (slopes[i] - slopes[i - 1]) / (knots[i] - knots[i - 1]);
         }
-        let z = Term::logits();
-        let i = z
-            .clone()
-            .with(Operation::CountUpTo, row("knots", &knots))
-            .named("i");
-        let of = |name, numbers: &[f64]| i.clone().with(Operation::Lookup, row(name, numbers));
-        let d = (z - of("left", &left(&knots))).named("d");
-        let slope = of("slope", &left(&slopes)) + of("bend", &bends) * d.clone();
-        Some(Formula::of_logits(of("value", &left(&values)) + d * slope))
+        let slopes = [&slopes[..1], &slopes].concat();
+        let [knots, values, slopes, bends] = [knots, values, slopes, bends].map(|row| vec![row]);
+        let logits = Term::logits().piecewise((knots, values), slopes, Some(bends));
+        Some(Formula::of_logits(logits))
     }
 }
 

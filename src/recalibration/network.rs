@@ -210,11 +210,10 @@ impl FactorNetwork {
             Term::table(name, vec![outputs, inputs], transposed)
         };
         let row_of = |name, of: &Parameter<2>| Term::table(name, vec![of.dims()[1]], of.to_vec());
-        let hidden =
-            matrix("W1", &self.w1).with(Operation::MatrixProduct, row) + row_of("b1", &self.b1);
+        let hidden = matrix("W1", &self.w1).with(Operation::MatMul, row) + row_of("b1", &self.b1);
         let hidden = hidden.then(Operation::Tanh).named("h");
         let exponent =
-            matrix("W2", &self.w2).with(Operation::MatrixProduct, hidden) + row_of("b2", &self.b2);
+            matrix("W2", &self.w2).with(Operation::MatMul, hidden) + row_of("b2", &self.b2);
         (Term::from(BOUND) * (exponent / BOUND).then(Operation::Tanh))
             .then(Operation::Exp)
             .named("g")

@@ -242,18 +242,18 @@ impl<const SORTED: bool> Form for Order<SORTED> {
     fn formula(&self) -> Option<Formula> {
         let (z, m) = (Term::logits(), self.network.outputs() + 1);
         let scales = self.scales.to_vec();
-        let sorted = z.clone().then(Operation::SortDescending).named("s");
+        let sorted = z.clone().then(Operation::Sort).named("s");
         let seen = if SORTED { sorted.clone() } else { z.clone() };
         let seen = ((seen - scales[1]) / scales[2])
-            .with(Operation::Maximum, -FAR)
-            .with(Operation::Minimum, FAR);
+            .with(Operation::Max, -FAR)
+            .with(Operation::Min, FAR);
         let gaps = sorted.clone().slice(0..m - 1) - sorted.slice(1..m);
         let steps = gaps * (self.network.formula(seen) * scales[0]);
         let descending = Term::from(-1.0)
             * steps
-                .with(Operation::Minimum, FARTHEST)
+                .with(Operation::Min, FARTHEST)
                 .then(Operation::PrependZero)
-                .then(Operation::CumulativeSum);
+                .then(Operation::CumSum);
         Some(Formula::of_logits(descending.with(Operation::Unsort, z)))
     }
 }

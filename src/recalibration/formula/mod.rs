@@ -1,6 +1,5 @@
 //! Formulas of fitted maps: what a map computes, as mathematics with its numbers, or as steps for another program.
 
-mod evaluation;
 mod text;
 
 use std::{
@@ -14,8 +13,8 @@ use super::Parameter;
 /// [`FittedMap::formula`](super::FittedMap::formula) gives it.
 ///
 /// It is written as mathematics, [`Display`](std::fmt::Display), from which a few lines in any language repeat the
-/// map. Numbers have the digits that give them back. [`evaluate`](Self::evaluate) computes it in f64;
-/// [`results`](Self::results) has its [`Term`]s for programs that make something else of it.
+/// map. Numbers have the digits that give them back. [`terms`](Self::terms) are for programs that make something else
+/// of it.
 ///
 /// ```
 /// use burn::tensor::Device;
@@ -23,10 +22,8 @@ use super::Parameter;
 ///
 /// # fn main() -> burn_calibration::error::Result<()> {
 /// let map = TemperatureScaling::from_temperature(1.25, &Device::default())?;
-/// let formula = map.formula().unwrap();
-/// assert_eq!(formula.to_string().lines().next(), Some("p = softmax(z / 1.25)"));
-/// let probabilities = formula.evaluate(&[("logits", &[2.5, 0.0])]).remove(0);
-/// assert!((probabilities[0] - 1.0 / (1.0 + (-2f64).exp())).abs() < 1e-15);
+/// let formula = map.formula().unwrap().to_string();
+/// assert_eq!(formula.lines().next(), Some("p = softmax(z / 1.25)"));
 /// # Ok(())
 /// # }
 /// ```
@@ -64,33 +61,30 @@ impl Formula {
         &self.results
     }
 
-    /// Gives what the map takes, in the order in which the formula names it.
-    pub fn inputs(&self) -> Vec<Symbol> {
+    /// Gives each term once, after those that it is computed of.
+    pub fn terms(&self) -> Vec<&Term> {
+        fn walk<'a>(term: &'a Term, found: &mut Vec<&'a Term>) {
+            if !found.iter().any(|other| other.id() == term.id()) {
+                term.inputs().iter().for_each(|input| walk(input, found));
+                found.push(term);
+            }
+        }
         let mut found = Vec::new();
-        let mut look = |term: &Term| match term.operation() {
-            Operation::Input(symbol) if !found.contains(symbol) => found.push(*symbol),
-            _ => {}
-        };
-        self.visit(&mut look);
+        let results = self.results.iter();
+        results.for_each(|(_, term)| walk(term, &mut found));
         found
     }
 
-    /// Visits each term once, after those that it is computed of.
-    pub fn visit(&self, visitor: &mut dyn FnMut(&Term)) {
-        fn walk(term: &Term, seen: &mut Vec<usize>, visitor: &mut dyn FnMut(&Term)) {
-            if seen.contains(&term.id()) {
-                return;
+    /// Gives what the map takes, in the order in which the formula names it.
+    pub fn inputs(&self) -> Vec<Symbol> {
+        let mut found = Vec::new();
+        for term in self.terms() {
+            match term.operation() {
+                Operation::Input(symbol) if !found.contains(symbol) => found.push(*symbol),
+                _ => {}
             }
-            for input in term.inputs() {
-                walk(input, seen, visitor);
-            }
-            seen.push(term.id());
-            visitor(term);
         }
-        let mut seen = Vec::new();
-        for (_, term) in &self.results {
-            walk(term, &mut seen, visitor);
-        }
+        found
     }
 }
 
@@ -112,11 +106,11 @@ pub struct Constant {
     pub values: Vec<f64>,
 }
 
-/// A step of a formula. It takes the numbers of one prediction, a row, and gives a row. Of two rows one may be a single
+/// A step of a formula. It takes rows, the numbers of one prediction, and gives a row. Of two rows one may be a single
 /// number, which is taken for each entry of the other.
 ///
-/// Constants of [`CountBelow`](Self::CountBelow), [`CountUpTo`](Self::CountUpTo), [`Lookup`](Self::Lookup) and
-/// [`Interpolate`](Self::Interpolate) are tables: entry `c` takes row `c` of the table, or its only row.
+/// The constants of [`CountBelow`](Self::CountBelow), [`CountUpTo`](Self::CountUpTo) and [`Lookup`](Self::Lookup) are
+/// tables: entry `c` takes row `c`, or the only row.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Operation {
@@ -129,15 +123,15 @@ pub enum Operation {
     /// `a + b`.
     Add,
     /// `a − b`.
-    Subtract,
+    Sub,
     /// `a b`.
-    Multiply,
+    Mul,
     /// `a / b`.
-    Divide,
+    Div,
     /// The lesser of `a` and `b`.
-    Minimum,
+    Min,
     /// The greater of `a` and `b`.
-    Maximum,
+    Max,
     /// `exp(a)`.
     Exp,
     /// The natural logarithm.
@@ -146,22 +140,18 @@ pub enum Operation {
     Tanh,
     /// `1 / (1 + exp(−a))`.
     Sigmoid,
-    /// `log(1 / (1 + exp(−a)))`.
-    LogSigmoid,
     /// `exp(a_c) / Σ_d exp(a_d)`.
     Softmax,
-    /// `a_c − log Σ_d exp(a_d)`.
-    LogSoftmax,
-    /// `a_c − log Σ_{d≠c} exp(a_d)`, of three entries or more.
-    LogOdds,
     /// The sum of a row.
     Sum,
+    /// The sums of all entries but the first, but the second, and so on.
+    Others,
     /// The sums of the first entry, the first two, and so on.
-    CumulativeSum,
+    CumSum,
     /// The product of a constant matrix and a row.
-    MatrixProduct,
+    MatMul,
     /// The entries of a row from the largest to the smallest.
-    SortDescending,
+    Sort,
     /// The entries of the first row in the order of the second: what is first goes where the second is largest. Of ties
     /// the first is taken for the larger.
     Unsort,
@@ -170,16 +160,13 @@ pub enum Operation {
     /// A zero, then the entries of a row.
     PrependZero,
     /// The entries of rows, one row after the other.
-    Concatenate,
+    Concat,
     /// How many knots are below each entry: of a row and a table, whose rows increase.
     CountBelow,
-    /// How many knots are each entry or below it.
+    /// How many knots are at each entry or below it.
     CountUpTo,
-    /// The numbers of a table at these places: of a row of whole numbers and a table.
+    /// The numbers of a table at these places: of a row of counts, or sums of them, and a table.
     Lookup,
-    /// Values at knots, linear between them and constant beyond: of a row, a table of knots and one of values. At two
-    /// equal knots it is the value of the first.
-    Interpolate,
 }
 
 /// A row of numbers that a formula computes: an [`Operation`] on others.
@@ -276,6 +263,33 @@ impl Term {
         Self::new(operation, [self, other.into()])
     }
 
+    /// `v + d (s + b d)` for each entry, `d` from the knot at its left: a polynomial between two knots, by the row of
+    /// the entry. It has the value `v` at a knot, of two that are equal the first, and beyond the last knots the slopes
+    /// that are given.
+    ///
+    /// - `slopes`, `bends`: of the intervals, the first of which is left of all knots
+    pub(super) fn piecewise(
+        self,
+        (knots, values): (Vec<Vec<f64>>, Vec<Vec<f64>>),
+        slopes: Vec<Vec<f64>>,
+        bends: Option<Vec<Vec<f64>>>,
+    ) -> Self {
+        let left = |rows: &[Vec<f64>]| rows.iter().map(|row| [&row[..1], row].concat()).collect();
+        let (starts, values) = (left(&knots), left(&values));
+        let i = self
+            .clone()
+            .with(Operation::CountBelow, Self::rows("knots", knots));
+        let i = i.named("i");
+        let of = |name, rows| i.clone().with(Operation::Lookup, Self::rows(name, rows));
+        let d = (self - of("left", starts)).named("d");
+        let slope = of("slope", slopes);
+        let slope = match bends {
+            Some(bends) => slope + of("bend", bends) * d.clone(),
+            None => slope,
+        };
+        of("value", values) + slope * d
+    }
+
     /// Some entries of a row.
     pub(super) fn slice(self, entries: Range<usize>) -> Self {
         self.then(Operation::Slice(entries))
@@ -301,7 +315,7 @@ impl<T: Into<Term>> Sub<T> for Term {
     type Output = Self;
 
     fn sub(self, other: T) -> Self {
-        self.with(Operation::Subtract, other)
+        self.with(Operation::Sub, other)
     }
 }
 
@@ -309,7 +323,7 @@ impl<T: Into<Term>> Mul<T> for Term {
     type Output = Self;
 
     fn mul(self, other: T) -> Self {
-        self.with(Operation::Multiply, other)
+        self.with(Operation::Mul, other)
     }
 }
 
@@ -317,6 +331,6 @@ impl<T: Into<Term>> Div<T> for Term {
     type Output = Self;
 
     fn div(self, other: T) -> Self {
-        self.with(Operation::Divide, other)
+        self.with(Operation::Div, other)
     }
 }

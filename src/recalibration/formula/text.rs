@@ -1,7 +1,7 @@
 //! Formulas as mathematics.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeSet, HashMap},
     fmt,
 };
 
@@ -11,28 +11,27 @@ impl fmt::Display for Formula {
     /// A line for each step that has a name, the results, the tables, and in lines after `#` what the words mean.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut writer = Writer::default();
-        let mut count = |term: &Term| {
-            for input in term.inputs() {
-                *writer.uses.entry(input.id()).or_default() += 1;
-            }
-        };
-        self.visit(&mut count);
+        for input in self.terms().into_iter().flat_map(Term::inputs) {
+            *writer.uses.entry(input.id()).or_default() += 1;
+        }
         let inputs = self.inputs();
         let results = self.results.iter().map(|(symbol, _)| symbol);
-        let symbols: Vec<_> = inputs.iter().chain(results).collect();
-        for symbol in symbols {
+        for symbol in inputs.iter().chain(results) {
             writer.taken.insert(symbol.letter.into(), 1);
-            writer.notes.insert(symbol.letter, symbol.name);
+            writer
+                .notes
+                .insert(format!("{}: {}", symbol.letter, symbol.name));
         }
         for (symbol, term) in &self.results {
             let result = writer.operation(term);
             writer.lines.push(format!("{} = {result}", symbol.letter));
         }
-        for line in writer.lines.iter().chain(&writer.tables) {
-            writeln!(f, "{line}")?;
-        }
+        let lines = writer.lines.iter().chain(&writer.tables);
+        lines
+            .into_iter()
+            .try_for_each(|line| writeln!(f, "{line}"))?;
         let mut notes = writer.notes.iter();
-        notes.try_for_each(|(what, meaning)| writeln!(f, "# {what}: {meaning}"))
+        notes.try_for_each(|note| writeln!(f, "# {note}"))
     }
 }
 
@@ -45,7 +44,7 @@ struct Writer {
     taken: HashMap<String, usize>,
     lines: Vec<String>,
     tables: Vec<String>,
-    notes: BTreeMap<&'static str, &'static str>,
+    notes: BTreeSet<String>,
 }
 
 /// How strongly what is written holds together.
@@ -54,175 +53,130 @@ const PRODUCT: u8 = 2;
 const WHOLE: u8 = 3;
 
 impl Writer {
-    /// A term as a part of another: its name, or in brackets where it holds together less than it has to.
+    /// A term as a part of another: its name, or what it is, in brackets where that holds together less than it has to.
     fn part(&mut self, term: &Term, least: u8) -> String {
         if let Some(name) = self.names.get(&term.id()) {
             return name.clone();
         }
-        let is_given = matches!(term.operation(), Operation::Input(_) | Operation::Length);
-        let is_number = matches!(term.operation(), Operation::Constant(_)) && term.name().is_none();
+        let text = self.operation(term);
+        let (binding, is_short) = match term.operation() {
+            Operation::Add | Operation::Sub => (SUM, false),
+            Operation::Mul | Operation::MatMul | Operation::Div => (PRODUCT, false),
+            Operation::Input(_) | Operation::Length => (WHOLE, true),
+            Operation::Constant(_) => (WHOLE, term.name().is_none()),
+            _ => (WHOLE, false),
+        };
         let is_shared = self.uses.get(&term.id()).is_some_and(|uses| *uses > 1);
-        if is_given || is_number || (term.name().is_none() && !is_shared) {
-            let text = self.operation(term);
-            return match binding(term.operation()) {
-                binding if binding < least => format!("({text})"),
-                _ => text,
+        if is_short || (term.name().is_none() && !is_shared) {
+            return if binding < least {
+                format!("({text})")
+            } else {
+                text
             };
         }
-        let text = self.operation(term);
-        let name = self.unique(term.name().unwrap_or("t"));
-        let line = format!("{name} = {text}");
-        match term.operation() {
-            Operation::Constant(_) => self.tables.push(line),
-            _ => self.lines.push(line),
-        }
+        let name = term.name().unwrap_or("t");
+        let given = self.taken.entry(name.into()).or_default();
+        *given += 1;
+        let name = match *given {
+            1 => name.to_owned(),
+            given => format!("{name}{given}"),
+        };
+        let lines = match term.operation() {
+            Operation::Constant(_) => &mut self.tables,
+            _ => &mut self.lines,
+        };
+        lines.push(format!("{name} = {text}"));
         self.names.insert(term.id(), name.clone());
         name
     }
 
-    fn unique(&mut self, name: &str) -> String {
-        let given = self.taken.entry(name.into()).or_default();
-        *given += 1;
-        match *given {
-            1 => name.into(),
-            given => format!("{name}{given}"),
-        }
-    }
-
     fn operation(&mut self, term: &Term) -> String {
         let inputs = term.inputs();
-        let mut infix = |sign: &str, [first, second]: [u8; 2]| {
-            let first = self.part(&inputs[0], first);
-            format!("{first} {sign} {}", self.part(&inputs[1], second))
+        let (sign, least) = match term.operation() {
+            Operation::Input(symbol) => return symbol.letter.into(),
+            Operation::Constant(constant) => return numbers(constant),
+            Operation::Add => ("+", [SUM, SUM]),
+            Operation::Sub => ("−", [SUM, PRODUCT]),
+            Operation::Mul | Operation::MatMul => ("·", [PRODUCT, PRODUCT]),
+            Operation::Div => ("/", [PRODUCT, WHOLE]),
+            other => return self.function(other, inputs),
         };
-        match term.operation() {
-            Operation::Input(symbol) => symbol.letter.into(),
-            Operation::Constant(constant) => numbers(constant),
-            Operation::Length => {
-                self.notes.insert("m", "the number of classes");
-                "m".into()
-            }
-            Operation::Add => match single(&inputs[1]) {
-                Some(number) if number < 0.0 => {
-                    format!("{} − {}", self.part(&inputs[0], SUM), digits(-number))
-                }
-                _ => infix("+", [SUM, SUM]),
-            },
-            Operation::Subtract => infix("−", [SUM, PRODUCT]),
-            Operation::Multiply | Operation::MatrixProduct => infix("·", [PRODUCT, PRODUCT]),
-            Operation::Divide => infix("/", [PRODUCT, WHOLE]),
-            Operation::Slice(entries) => {
-                self.notes.insert(
-                    "x[c]",
-                    "entry c of x, the first of which is 0; x[a:b] are a to b−1",
-                );
-                let of = self.part(&inputs[0], WHOLE);
-                match entries.len() {
-                    1 => format!("{of}[{}]", entries.start),
-                    _ => format!("{of}[{}:{}]", entries.start, entries.end),
-                }
-            }
-            Operation::PrependZero => format!("[0, {}]", self.part(&inputs[0], SUM)),
-            Operation::Concatenate => {
-                let parts: Vec<String> = inputs.iter().map(|part| self.part(part, SUM)).collect();
-                format!("[{}]", parts.join(", "))
-            }
-            Operation::CountBelow | Operation::CountUpTo => {
-                self.notes.insert("count(knots < x)", COUNT);
-                let sign = if *term.operation() == Operation::CountBelow {
-                    "<"
-                } else {
-                    "≤"
-                };
-                let x = self.part(&inputs[0], SUM);
-                format!("count({} {sign} {x})", self.part(&inputs[1], SUM))
-            }
-            Operation::Lookup => {
-                self.notes.insert("table[i]", LOOKUP);
-                let index = self.part(&inputs[0], SUM);
-                format!("{}[{index}]", self.part(&inputs[1], WHOLE))
-            }
-            other => {
-                let (name, meaning) = function(other);
-                if !meaning.is_empty() {
-                    self.notes.insert(name, meaning);
-                }
-                let parts: Vec<String> = inputs.iter().map(|part| self.part(part, SUM)).collect();
-                format!("{name}({})", parts.join(", "))
-            }
+        let first = self.part(&inputs[0], least[0]);
+        let second = self.part(&inputs[1], least[1]);
+        match (sign, second.strip_prefix('-')) {
+            ("+", Some(positive)) => format!("{first} − {positive}"),
+            ("−", Some(positive)) => format!("{first} + {positive}"),
+            _ => format!("{first} {sign} {second}"),
         }
     }
+
+    fn function(&mut self, operation: &Operation, inputs: &[Term]) -> String {
+        let parts: Vec<String> = inputs.iter().map(|part| self.part(part, SUM)).collect();
+        let (first, all) = (&parts[0], parts.join(", "));
+        let (text, note) = match operation {
+            Operation::Length => ("m".into(), "m: the number of classes"),
+            Operation::Sigmoid => (format!("sigmoid({all})"), "sigmoid(x): 1 / (1 + exp(−x))"),
+            Operation::Others => (
+                format!("others({all})"),
+                "others(x): for each entry the sum of the others",
+            ),
+            Operation::CumSum => (
+                format!("cumsum({all})"),
+                "cumsum(x): the sums of the first entry, the first two, …",
+            ),
+            Operation::Sort => (
+                format!("sort({all})"),
+                "sort(x): from the largest entry to the smallest",
+            ),
+            Operation::Unsort => (format!("unsort({all})"), UNSORT),
+            Operation::Slice(entries) if entries.len() == 1 => {
+                (format!("{first}[{}]", entries.start), SLICE)
+            }
+            Operation::Slice(entries) => {
+                (format!("{first}[{}:{}]", entries.start, entries.end), SLICE)
+            }
+            Operation::PrependZero => (format!("[0, {all}]"), ""),
+            Operation::Concat => (format!("[{all}]"), ""),
+            Operation::CountBelow => (format!("count({} < {first})", parts[1]), COUNT),
+            Operation::CountUpTo => (format!("count({} ≤ {first})", parts[1]), COUNT),
+            Operation::Lookup => (format!("{}[{first}]", parts[1]), LOOKUP),
+            // exp, log, tanh, softmax, sum, min and max, which every language has
+            other => (
+                format!("{}({all})", format!("{other:?}").to_lowercase()),
+                "",
+            ),
+        };
+        if !note.is_empty() {
+            self.notes.insert(note.into());
+        }
+        text
+    }
 }
 
+const UNSORT: &str =
+    "unsort(y, x): the first entry of y where x is largest, and so on; of ties the first is larger";
+const SLICE: &str = "x[c]: entry c of x, from 0; x[a:b]: those from a to b − 1";
 const COUNT: &str =
-    "for each entry of x, how many knots of its row are below it, or of the only row";
+    "count(knots < x): how many knots are below each entry of x, of its row or the only row";
 const LOOKUP: &str =
-    "for each entry of i, that number of its row of the table, or of the only row, from 0";
-
-/// The name of a function, and what it means where not every language has it.
-fn function(operation: &Operation) -> (&'static str, &'static str) {
-    match operation {
-        Operation::Minimum => ("min", ""),
-        Operation::Maximum => ("max", ""),
-        Operation::Exp => ("exp", ""),
-        Operation::Log => ("log", ""),
-        Operation::Tanh => ("tanh", ""),
-        Operation::Sigmoid => ("sigmoid", "sigmoid(x) = 1 / (1 + exp(−x))"),
-        Operation::LogSigmoid => ("log_sigmoid", "log_sigmoid(x) = −log(1 + exp(−x))"),
-        Operation::Softmax => ("softmax", ""),
-        Operation::LogSoftmax => ("log_softmax", "the logarithm of the softmax"),
-        Operation::LogOdds => ("log_odds", "x[c] − log Σ exp(x[d]) over d ≠ c, for each c"),
-        Operation::Sum => ("sum", ""),
-        Operation::CumulativeSum => (
-            "cumsum",
-            "the sums of the first entry, the first two, and so on",
-        ),
-        Operation::SortDescending => ("sort_descending", "from the largest to the smallest"),
-        Operation::Unsort => (
-            "unsort",
-            "unsort(y, x) puts the first entry of y where x is largest, and so on; of ties the first is the larger",
-        ),
-        Operation::Interpolate => (
-            "interpolate",
-            "interpolate(x, knots, values), linear between knots and constant beyond, by the row of each entry of x; \
-             at two equal knots the first value",
-        ),
-        other => unreachable!("{other:?} is no function"),
-    }
-}
-
-fn binding(operation: &Operation) -> u8 {
-    match operation {
-        Operation::Add | Operation::Subtract => SUM,
-        Operation::Multiply | Operation::MatrixProduct | Operation::Divide => PRODUCT,
-        _ => WHOLE,
-    }
-}
-
-fn single(term: &Term) -> Option<f64> {
-    match term.operation() {
-        Operation::Constant(Constant { shape, values }) if shape.is_empty() => Some(values[0]),
-        _ => None,
-    }
-}
+    "table[i]: for each entry of i this number of its row of the table or the only row, from 0";
 
 fn numbers(Constant { shape, values }: &Constant) -> String {
+    // the fewest digits that give a number back
+    let digits = |number: &f64| {
+        let text = format!("{number:?}");
+        text.strip_suffix(".0").unwrap_or(&text).to_owned()
+    };
     let row = |row: &[f64]| {
-        let numbers: Vec<String> = row.iter().map(|number| digits(*number)).collect();
+        let numbers: Vec<String> = row.iter().map(digits).collect();
         format!("[{}]", numbers.join(", "))
     };
     match shape[..] {
-        [] => digits(values[0]),
+        [] => digits(&values[0]),
         [_, columns] => {
             let rows: Vec<String> = values.chunks(columns).map(row).collect();
             format!("[{}]", rows.join(", "))
         }
         _ => row(values),
     }
-}
-
-/// The fewest digits that give a number back.
-fn digits(number: f64) -> String {
-    let text = format!("{number:?}");
-    text.strip_suffix(".0").unwrap_or(&text).into()
 }

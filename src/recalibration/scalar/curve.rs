@@ -35,13 +35,13 @@ impl Feature {
         }
     }
 
-    fn term(self, s: Term) -> Term {
+    /// The feature as a formula, with `u = log(1 + exp(−|s|))`.
+    fn term(self, s: Term, u: Term) -> Term {
         match self {
             Self::LogOdds => s,
             Self::Square => s.clone() * s,
-            Self::LogProbability => s.then(Operation::LogSigmoid),
-            // the logarithm of the odds is log p − log(1−p)
-            Self::NegativeLogComplement => s.clone() - s.then(Operation::LogSigmoid),
+            Self::LogProbability => s.with(Operation::Min, 0.0) - u,
+            Self::NegativeLogComplement => s.with(Operation::Max, 0.0) + u,
         }
     }
 }
@@ -77,8 +77,14 @@ impl<const P: usize> Curve<P> {
     pub fn formula(self, scores: Term, parameters: &Parameter<2>) -> Term {
         let ([_, k], values) = (parameters.dims(), parameters.to_vec());
         let row = |j: usize| Term::numbers(["a", "b", "c"][j], values[j * k..][..k].to_vec());
+        let farther = scores
+            .clone()
+            .with(Operation::Min, Term::from(-1.0) * scores.clone());
+        let u = (Term::from(1.0) + farther.then(Operation::Exp))
+            .then(Operation::Log)
+            .named("u");
         let terms = self.features.iter().enumerate();
-        let terms = terms.map(|(j, feature)| row(j) * feature.term(scores.clone()));
+        let terms = terms.map(|(j, feature)| row(j) * feature.term(scores.clone(), u.clone()));
         let sum = terms.reduce(|sum, term| sum + term).expect("a feature");
         (sum + row(self.features.len())).then(Operation::Sigmoid)
     }

@@ -104,7 +104,7 @@ impl EventOutcomes {
 }
 
 /// The [`odds::log_odds`] of a row: rows that are equal have equal log-odds, to the last bit.
-pub fn log_odds(row: &[f64]) -> Vec<f64> {
+fn log_odds(row: &[f64]) -> Vec<f64> {
     if let [first, second] = *row {
         return vec![second - first];
     }
@@ -127,11 +127,11 @@ pub fn log_odds(row: &[f64]) -> Vec<f64> {
 }
 
 /// `log σ(t)`.
-pub fn log_sigmoid(t: f64) -> f64 {
+pub(super) fn log_sigmoid(t: f64) -> f64 {
     t.min(0.0) - (-t.abs()).exp().ln_1p()
 }
 
 /// `σ(t)`.
-pub fn sigmoid(t: f64) -> f64 {
+pub(super) fn sigmoid(t: f64) -> f64 {
     log_sigmoid(t).exp()
 }

@@ -85,7 +85,11 @@ impl<M: EventMap> Form for M {
     fn formula(&self) -> Option<Formula> {
         let z = Term::logits();
         if self.events() > 1 {
-            let g = EventMap::formula(self, z.then(Operation::LogOdds).named("s")).named("g");
+            let q = z.then(Operation::Softmax).named("q");
+            let odds = (q.clone() / q.then(Operation::Others))
+                .then(Operation::Log)
+                .named("s");
+            let g = EventMap::formula(self, odds).named("g");
             return Some(Formula::of_probabilities(
                 g.clone() / g.then(Operation::Sum),
             ));
@@ -94,7 +98,7 @@ impl<M: EventMap> Form for M {
         let g = EventMap::formula(self, odds).named("g");
         let both = [Term::from(1.0) - g.clone(), g];
         Some(Formula::of_probabilities(Term::new(
-            Operation::Concatenate,
+            Operation::Concat,
             both,
         )))
     }

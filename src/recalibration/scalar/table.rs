@@ -130,14 +130,25 @@ pub fn padded_rows(knots: &Parameter<2>, values: &Parameter<2>) -> Vec<Vec<(f64,
 pub fn interpolation(rows: Vec<Vec<(f64, f64)>>, value: fn(f64) -> f64, scores: Term) -> Term {
     let longest = rows.iter().map(Vec::len).max().unwrap_or(0);
     // the last knot is repeated, as in a file
-    let column = |of: &dyn Fn((f64, f64)) -> f64| {
-        let entry = |row: &Vec<(f64, f64)>, k: usize| of(row[k.min(row.len() - 1)]);
-        let full = |row| (0..longest).map(|k| entry(row, k)).collect();
-        rows.iter().map(full).collect()
+    let full = |row: &Vec<(f64, f64)>| -> (Vec<f64>, Vec<f64>) {
+        let knots = (0..longest).map(|k| row[k.min(row.len() - 1)]);
+        knots.map(|(knot, saved)| (knot, value(saved))).unzip()
     };
-    let knots = Term::rows("knots", column(&|(knot, _)| knot));
-    let values = Term::rows("values", column(&|(_, saved)| value(saved)));
-    Term::new(Operation::Interpolate, [scores, knots, values])
+    let (knots, values): (Vec<_>, Vec<_>) = rows.iter().map(full).unzip();
+    let slopes = |(knots, values): (&Vec<f64>, &Vec<f64>)| {
+        let mut slopes = vec![0.0; longest + 1];
+        for k in 1..longest {
+            let slope = (values[k] - values[k - 1]) / (knots[k] - knots[k - 1]);
+            slopes[k] = if slope.is_finite() { slope } else { 0.0 }; // of a jump
+        }
+        slopes
+    };
+    let slopes = knots.iter().zip(&values).map(slopes).collect();
+    // finite, so that a slope of 0 times the distance is 0
+    let scores = scores
+        .with(Operation::Max, -1e300)
+        .with(Operation::Min, 1e300);
+    scores.named("x").piecewise((knots, values), slopes, None)
 }
 
 /// Tells what is wrong with knots that were loaded.

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use burn::tensor::activation::softmax;
 use proptest::{collection::vec, prelude::*};
 
+use super::evaluation::evaluate;
 use crate::data::*;
 
 /// Logits of so many classes, some of them equal, with labels that are right more often than not.
@@ -61,17 +62,25 @@ static MAPS: LazyLock<Vec<(usize, LogitMap)>> = LazyLock::new(|| {
 
 /// The formula and the map agree on rows of so many logits, wherever the map gives numbers.
 fn agree(m: usize, rows: &[Vec<f64>]) -> Result<(), TestCaseError> {
-    for (_, map) in MAPS.iter().filter(|(of, _)| *of == m) {
+    let maps = MAPS.iter().filter(|(of, _)| *of == m);
+    all_agree(maps.map(|(_, map)| map), rows)
+}
+
+fn all_agree<'a>(
+    maps: impl Iterator<Item = &'a LogitMap>,
+    rows: &[Vec<f64>],
+) -> Result<(), TestCaseError> {
+    for map in maps {
         let formula = map.formula().expect("a map with a closed form");
         for row in rows {
-            let z = TensorData::new(row.clone(), [1, m]);
+            let z = TensorData::new(row.clone(), [1, row.len()]);
             let z = Tensor::<2>::from_data(z, (&device(), DType::F64));
             let expected = vector(softmax(map.forward(z), 1));
             if expected.iter().any(|p| p.is_nan()) {
                 continue;
             }
-            let found = formula.evaluate(&[("logits", row)]).remove(0);
-            prop_assert_eq!(found.len(), m);
+            let found = evaluate(&formula, &[("logits", row)]).remove(0);
+            prop_assert_eq!(found.len(), row.len());
             for (p, q) in found.iter().zip(&expected) {
                 let near = (p - q).abs() < 1e-11;
                 prop_assert!(near, "{} of {row:?}: {found:?}, {expected:?}", map.kind());
@@ -104,14 +113,17 @@ fn logits_of_the_fit_and_infinite_ones() {
     for m in [2, 4] {
         let (logits, _) = noisy(m);
         let rows: Vec<Vec<f64>> = vector(logits).chunks(m).map(<[f64]>::to_vec).collect();
-        agree(m, &rows).unwrap();
+        // of more than two classes a Venn–Abers predictor jumps there, by the last bit of the log-odds
+        let jumps = |map: &LogitMap| m > 2 && map.method() == Some(MapKind::VennAbers);
+        let maps = MAPS.iter().filter(|(of, map)| *of == m && !jumps(map));
+        all_agree(maps.map(|(_, map)| map), &rows).unwrap();
         let mut infinite = vec![1.5; m];
         infinite[1] = f64::NEG_INFINITY;
         agree(m, &[infinite]).unwrap();
     }
     let cool = TemperatureScaling::from_temperature(2.0, &device()).unwrap();
     let formula = cool.formula().unwrap();
-    let certain = formula.evaluate(&[("logits", &[0.0, f64::NEG_INFINITY])]);
+    let certain = evaluate(&formula, &[("logits", &[0.0, f64::NEG_INFINITY])]);
     assert_eq!(certain, [[1.0, 0.0]]);
 }
 
@@ -134,8 +146,11 @@ fn in_writing() {
     ];
     assert_eq!(lines(&platt), both);
     let beta = BetaCalibration::from_parameters(&[[0.5, 2.0, 1e-7]], &device).unwrap();
-    let line = "g = sigmoid(0.5 · log_sigmoid(s) + 2 · (s − log_sigmoid(s)) + 1e-7)";
-    assert_eq!(lines(&beta)[1], line);
+    let line = "g = sigmoid(0.5 · (min(s, 0) − u) + 2 · (max(s, 0) + u) + 1e-7)";
+    assert_eq!(
+        lines(&beta)[1..3],
+        ["u = log(1 + exp(min(s, -1 · s)))", line]
+    );
     let (weight, bias) = (vec![1.0, 0.5, 0.1 + 0.2], vec![0.0, -0.25, 1e300]);
     let of_classes = VectorScaling::from_parameters(weight.clone(), bias.clone(), &device).unwrap();
     let written = [
@@ -180,7 +195,7 @@ fn of_distributions() {
     let levels = vec![0.1, 0.5, 0.9];
     let shifts = ConformalShift::from_shifts(levels, vec![0.5, -1.0, 0.25], &device).unwrap();
     let formula = shifts.formula().unwrap();
-    let moved = formula.evaluate(&[("quantiles", &[0.0, 1.0, 2.0])]);
+    let moved = evaluate(&formula, &[("quantiles", &[0.0, 1.0, 2.0])]);
     assert_eq!(moved, [[0.0, 0.0, 2.25]]); // the lower one is at most the median
     let mut cool = TemperatureScaling::from_temperature(4.0, &device).unwrap();
     for (family, expected) in [("normal", 6.0), ("laplace", 12.0)] {
@@ -190,7 +205,7 @@ fn of_distributions() {
             ..FittedTo::default()
         });
         let formula = DistributionMap::from(cool.clone()).formula().unwrap();
-        assert_eq!(formula.evaluate(&[("scale", &[3.0])]), [[expected]]);
+        assert_eq!(evaluate(&formula, &[("scale", &[3.0])]), [[expected]]);
     }
     let one = Tensor::<2>::from_data([[0.0], [1.0], [2.0]], (&device, DType::F64));
     let predictions = Normal::new(one.clone(), one.ones_like() * 2.0);
@@ -201,7 +216,7 @@ fn of_distributions() {
         let (location, scale) = (("location", &[1.0][..]), ("scale", &[2.0][..]));
         match map.forward(predictions.clone()) {
             Recalibrated::Family(after) if formula.is_some() => {
-                let results = formula.unwrap().evaluate(&[location, scale]);
+                let results = evaluate(&formula.unwrap(), &[location, scale]);
                 let after = after.select_rows(&[1]);
                 let scale = results.last().unwrap()[0];
                 assert_relative(scale, vector(after.standard_deviation())[0], 1e-14);
@@ -211,7 +226,7 @@ fn of_distributions() {
             }
             Recalibrated::Quantiles(after) => {
                 let before = vector(predictions.cdf(&observed))[0];
-                let found = formula.unwrap().evaluate(&[("levels", &[before])]);
+                let found = evaluate(&formula.unwrap(), &[("levels", &[before])]);
                 assert_relative(found[0][0], vector(after.cdf(&observed))[0], 1e-14);
             }
             // a temperature that does not say of what, and local recalibration

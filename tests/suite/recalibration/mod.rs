@@ -1,6 +1,7 @@
 //! Recalibration: maps of logits, scalar maps, maps of predictive distributions, and what all share.
 
 mod distributions;
+mod evaluation;
 mod formula;
 mod injective;
 pub mod logits;
