@@ -1,7 +1,8 @@
 use burn::tensor::Device;
 use burn_calibration::recalibration::{
-    LogitMap, MatrixScaling, TemperatureScaling, load_safetensors,
+    LogitMap, MapKind, MatrixScaling, TemperatureScaling, load_safetensors,
 };
+use onnx_rs::ast::TensorProto;
 use safetensors::{Dtype, SafeTensors, serialize, tensor::TensorView};
 
 use crate::*;
@@ -202,4 +203,39 @@ fn maps_of_others() {
     fs::write(folder.join("map.safetensors"), "no").unwrap();
     let error = complaint(&folder, "show map.safetensors");
     begins(&error, "map.safetensors: no map of logits: ");
+}
+
+/// The model of a map of every kind takes what there is, each name once, and nothing that comes later. What it gives is
+/// checked by ONNX Runtime in tests/onnx/check.py.
+#[test]
+fn models_are_whole() {
+    let folder = fitted("onnx", "temperature");
+    for kind in MapKind::ALL {
+        let fit = format!("fit {FILES} --labels y.csv --method {kind} -o saved.map");
+        assert!(calibration(&folder, &fit).status.success(), "{kind}");
+        let export = calibration(&folder, "show saved.map --export onnx -o map.onnx");
+        assert!(export.status.success(), "{kind}");
+        let bytes = fs::read(folder.join("map.onnx")).unwrap();
+        let graph = onnx_rs::parse(&bytes).unwrap().graph.unwrap();
+        let mut known: Vec<&str> = graph.input.iter().map(|input| input.name).collect();
+        assert_eq!(known, ["logits"]);
+        known.extend(graph.initializer.iter().map(|tensor| tensor.name()));
+        for node in &graph.node {
+            for input in &node.input {
+                assert!(known.contains(input), "{kind}: {input} of {}", node.op_type);
+            }
+            known.extend(&node.output);
+        }
+        let mut once = known.clone();
+        once.sort_unstable();
+        once.dedup();
+        assert_eq!(once.len(), known.len(), "{kind}");
+        let used = |tensor: &TensorProto| {
+            let mut inputs = graph.node.iter().flat_map(|node| &node.input);
+            inputs.any(|input| *input == tensor.name())
+        };
+        assert!(graph.initializer.iter().all(used), "{kind}");
+        assert_eq!(graph.output[0].name, "probabilities");
+        assert_eq!(known.last(), Some(&"probabilities"));
+    }
 }

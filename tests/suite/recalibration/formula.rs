@@ -1,6 +1,6 @@
 //! Formulas: they compute what the map computes.
 
-use std::sync::LazyLock;
+use std::{path::PathBuf, sync::LazyLock};
 
 use burn::tensor::activation::softmax;
 use proptest::{collection::vec, prelude::*};
@@ -125,6 +125,25 @@ fn logits_of_the_fit_and_infinite_ones() {
     let formula = cool.formula().unwrap();
     let certain = evaluate(&formula, &[("logits", &[0.0, f64::NEG_INFINITY])]);
     assert_eq!(certain, [[1.0, 0.0]]);
+}
+
+/// What `save_safetensors` writes is the map that it was, also where another kind has parameters of such names.
+#[test]
+fn every_kind_comes_back_from_safetensors() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    for (at, (m, map)) in MAPS.iter().enumerate() {
+        let path = folder.join(format!("formula-{at}.safetensors"));
+        save_safetensors(&**map, &path).unwrap();
+        let loaded = load_map(&path, &device()).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!((loaded.kind(), loaded.width()), (map.kind(), map.width()));
+        let z = Tensor::<2>::from_data(
+            TensorData::new(vec![0.5; *m], [1, *m]),
+            (&device(), DType::F64),
+        );
+        let z = z + Tensor::from_data([[0.0, 1.5]], (&device(), DType::F64)).repeat_dim(1, m / 2);
+        assert_eq!(vector(loaded.forward(z.clone())), vector(map.forward(z)));
+    }
 }
 
 /// By hand: what is printed of maps with few numbers.
