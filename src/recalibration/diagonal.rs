@@ -326,19 +326,3 @@ impl Apply<Tensor<2>> for Diagonal {
         w.min_pair(of(ceilings)).reshape([n, m])
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{
-        super::family::tests::{check, data},
-        *,
-    };
-
-    #[test]
-    fn derivatives() {
-        for (n, m, knots) in [(2100, 2, 9), (40, 5, 4), (1, 2, 3)] {
-            let data = data(n, m);
-            check(&DiagonalFamily::new(&data, 3, knots, 0), &data, false);
-        }
-    }
-}

@@ -106,10 +106,14 @@ fn packed(name: String, data: TensorData) -> burn_pack::Tensor {
     burn_pack::Tensor::new(name, dtype, shape, None, bytes)
 }
 
-/// A parameter for a file.
-pub(super) fn saved(parameter: NamedParameter) -> burn_pack::Tensor {
-    let data = TensorData::new(parameter.values, parameter.shape);
-    packed(parameter.name, data)
+/// Writes the parameters of a map with what it tells of itself.
+pub(super) fn save<M: FittedMap + ?Sized>(map: &M, path: &Path) -> Result<()> {
+    let saved = |parameter: NamedParameter| {
+        let data = TensorData::new(parameter.values, parameter.shape);
+        packed(parameter.name, data)
+    };
+    let tensors = map.named_parameters().into_iter().map(saved);
+    write(map, tensors.collect(), path)
 }
 
 /// Writes a map as the record of a module, which Burn loads as well, with what it tells of itself.
@@ -125,8 +129,8 @@ pub(super) fn save_record<F: Form>(map: &Fitted<F>, path: &Path) -> Result<()> {
 }
 
 /// Writes parameters with what a map tells of itself.
-pub(super) fn write(
-    map: &dyn FittedMap,
+fn write<M: FittedMap + ?Sized>(
+    map: &M,
     tensors: Vec<burn_pack::Tensor>,
     path: &Path,
 ) -> Result<()> {

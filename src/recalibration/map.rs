@@ -2,7 +2,7 @@ use std::{fmt, path::Path};
 
 use burn::tensor::Tensor;
 
-use super::{FitReport, FittedTo, Formula, NamedParameter};
+use super::{FitReport, FittedTo, Formula, NamedParameter, file};
 use crate::error::Result;
 
 /// The properties of predictions that a fitted map keeps.
@@ -132,7 +132,9 @@ pub trait FittedMap: fmt::Debug + Send {
     /// # Errors
     ///
     /// [`Error::File`](crate::error::Error::File) if the file cannot be written.
-    fn save(&self, path: &Path) -> Result<()>;
+    fn save(&self, path: &Path) -> Result<()> {
+        file::save(self, path)
+    }
 }
 
 /// A fitted map from predictions `P` to recalibrated predictions `Q`: from logits to logits, or from

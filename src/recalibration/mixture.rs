@@ -1,12 +1,8 @@
-use std::path::Path;
-
 use burn::tensor::activation::log_softmax;
 
 use super::{
-    FittedTo, LogitMap, MapKind, NamedParameter, Recalibration,
-    common::*,
-    ensemble::log_sum,
-    file::{self, SavedParameters},
+    FittedTo, LogitMap, MapKind, NamedParameter, Recalibration, common::*, ensemble::log_sum,
+    file::SavedParameters,
 };
 
 /// A mixture of maps: `p' = Σ_k w_k p_k` with the probabilities `p_k` after each map and weights on the simplex;
@@ -20,18 +16,12 @@ use super::{
 /// [`AutoRecalibrationConfig`](super::AutoRecalibrationConfig) makes it, and [`load_map`](super::load_map) loads it.
 #[derive(Debug, Clone)]
 pub struct MapMixture {
-    parts: Vec<MixturePart>,
+    parts: Vec<(f64, LogitMap)>,
     fitted_to: FittedTo,
 }
 
-/// A map and its weight.
-#[derive(Debug, Clone)]
-struct MixturePart {
-    kind: MapKind,
-    weight: f64,
-    map: LogitMap,
-}
-
+/// The short name, as a part and among the candidates of a choice.
+pub(super) const MIXTURE: &str = "mixture";
 /// The beginnings of the names of weights and of parameters.
 const WEIGHTS: &str = "weights.";
 const PARTS: &str = "parts.";
@@ -54,16 +44,18 @@ impl MapMixture {
     }
 
     fn of_parts(parts: impl IntoIterator<Item = (f64, LogitMap)>) -> Result<Self, String> {
-        let mut found: Vec<MixturePart> = Vec::new();
-        for (weight, map) in parts {
-            let itself = || format!("a part is a {} itself", map.kind());
-            let kind = map.method().ok_or_else(itself)?;
-            if found.iter().any(|part| part.kind == kind) {
-                return Err(format!("two parts are called {kind}"));
+        let parts: Vec<(f64, LogitMap)> = parts.into_iter().collect();
+        let mut names = Vec::new();
+        for (_, map) in &parts {
+            if map.method().is_none() {
+                return Err(format!("a part is a {} itself", map.kind()));
             }
-            found.push(MixturePart { kind, weight, map });
+            if names.contains(&map.name()) {
+                return Err(format!("two parts are called {}", map.name()));
+            }
+            names.push(map.name());
         }
-        let weights: Vec<f64> = found.iter().map(|part| part.weight).collect();
+        let weights: Vec<f64> = parts.iter().map(|(weight, _)| *weight).collect();
         let sum: f64 = weights.iter().sum();
         let positive = weights.iter().all(|weight| *weight > 0.0);
         if !(positive && (1.0 - 1e-5..=1.0 + 1e-5).contains(&sum)) {
@@ -71,7 +63,7 @@ impl MapMixture {
                 "the weights are {weights:?}, expected positive numbers with the sum 1"
             ));
         }
-        let mut widths: Vec<usize> = found.iter().filter_map(|part| part.map.width()).collect();
+        let mut widths: Vec<usize> = parts.iter().filter_map(|(_, map)| map.width()).collect();
         widths.dedup();
         if widths.len() > 1 {
             return Err(format!(
@@ -79,7 +71,7 @@ impl MapMixture {
             ));
         }
         Ok(Self {
-            parts: found,
+            parts,
             fitted_to: FittedTo::default(),
         })
     }
@@ -92,11 +84,8 @@ impl MapMixture {
         }
         let mut parts = Vec::new();
         for (name, weight) in weights {
-            let kind: MapKind = name.parse().map_err(|e: Error| e.to_string())?;
             let weight = weight.iter::<f64>().next().unwrap_or(f64::NAN);
-            let own = saved.split_off(&format!("{PARTS}{name}."));
-            let map = LogitMap::restore(kind.kind(), own).expect("a map of each kind");
-            parts.push((weight, map?));
+            parts.push((weight, LogitMap::of_part(&mut saved, PARTS, &name)?));
         }
         let (_, fitted_to) = saved.into_said()?;
         Ok(Self {
@@ -107,8 +96,40 @@ impl MapMixture {
 
     /// Gives the weights of the maps that are parts, by their short names.
     pub fn weights(&self) -> Vec<(&'static str, f64)> {
-        let named = |part: &MixturePart| (part.kind.name(), part.weight);
+        let named = |(weight, map): &(f64, LogitMap)| (map.name(), *weight);
         self.parts.iter().map(named).collect()
+    }
+}
+
+impl LogitMap {
+    /// The short name of the kind, that of mixtures for one of them.
+    fn name(&self) -> &'static str {
+        self.method().map_or(MIXTURE, MapKind::name)
+    }
+
+    /// The parameters of a part of another map, after a beginning and the name of the kind.
+    pub(super) fn parameters_of_part(&self, beginning: &str) -> Vec<NamedParameter> {
+        let mut parameters = self.named_parameters();
+        for parameter in &mut parameters {
+            parameter.name = format!("{beginning}{}.{}", self.name(), parameter.name);
+        }
+        parameters
+    }
+
+    /// The map that [`parameters_of_part`](Self::parameters_of_part) were saved of, by the name of its kind; or what is
+    /// wrong with them.
+    pub(super) fn of_part(
+        saved: &mut SavedParameters,
+        beginning: &str,
+        name: &str,
+    ) -> Result<Self, String> {
+        let kind = if name == MIXTURE {
+            MapMixture::KIND
+        } else {
+            name.parse::<MapKind>().map_err(|e| e.to_string())?.kind()
+        };
+        let own = saved.split_off(&format!("{beginning}{name}."));
+        Self::restore(kind, own).expect("a map of each kind")
     }
 }
 
@@ -118,7 +139,7 @@ impl FittedMap for MapMixture {
     }
 
     fn width(&self) -> Option<usize> {
-        self.parts.iter().find_map(|part| part.map.width())
+        self.parts.iter().find_map(|(_, map)| map.width())
     }
 
     fn guarantees(&self) -> Guarantees {
@@ -139,74 +160,30 @@ impl FittedMap for MapMixture {
 
     /// The weights, then the parameters of each part after its name.
     fn named_parameters(&self) -> Vec<NamedParameter> {
-        let weight = |part: &MixturePart| NamedParameter {
-            name: format!("{WEIGHTS}{}", part.kind),
-            shape: vec![1],
-            values: vec![part.weight],
+        let weight = |(weight, map): &(f64, LogitMap)| {
+            NamedParameter::row(format!("{WEIGHTS}{}", map.name()), &[*weight])
         };
-        let own = |part: &MixturePart| {
-            let mut parameters = part.map.named_parameters();
-            for parameter in &mut parameters {
-                parameter.name = format!("{PARTS}{}.{}", part.kind, parameter.name);
-            }
-            parameters
-        };
+        let own = |(_, map): &(f64, LogitMap)| map.parameters_of_part(PARTS);
         let weights = self.parts.iter().map(weight);
         weights.chain(self.parts.iter().flat_map(own)).collect()
     }
 
     fn formula(&self) -> Option<Formula> {
-        let weighted = |part: &MixturePart| {
-            let probabilities = part.map.formula()?.results()[0].1.clone();
-            Some(Term::from(part.weight) * probabilities.named("q"))
+        let weighted = |(weight, map): &(f64, LogitMap)| {
+            let probabilities = map.formula()?.results()[0].1.clone();
+            Some(Term::from(*weight) * probabilities.named("q"))
         };
         let terms: Option<Vec<Term>> = self.parts.iter().map(weighted).collect();
         let sum = terms?.into_iter().reduce(|sum, term| sum + term)?;
         Some(Formula::of_probabilities(sum))
     }
-
-    fn save(&self, path: &Path) -> Result<()> {
-        let tensors = self.named_parameters().into_iter().map(file::saved);
-        file::write(self, tensors.collect(), path)
-    }
 }
 
 impl Recalibration for MapMixture {
     fn forward(&self, logits: Tensor<2>) -> Tensor<2> {
-        let term = |part: &MixturePart| {
-            log_softmax(part.map.forward(logits.clone()), 1) + part.weight.ln()
+        let term = |(weight, map): &(f64, LogitMap)| {
+            log_softmax(map.forward(logits.clone()), 1) + weight.ln()
         };
         log_sum(self.parts.iter().map(term).collect())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use burn::tensor::TensorData;
-
-    use super::*;
-
-    /// Parameters as an earlier version saved them, and of a map that there is not.
-    #[test]
-    fn files_of_other_versions() {
-        let error = |names: &[&str]| {
-            let tensor = |&name: &&str| (name.into(), TensorData::from([1.0]));
-            let tensors = names.iter().map(tensor).collect();
-            let parts = SavedParameters::new(tensors, &Device::flex());
-            MapMixture::restore(parts).unwrap_err()
-        };
-        let before = error(&["weights", "temperature.temperature"]);
-        assert!(before.contains("before 0.1"), "{before}");
-        let unknown = error(&["weights.sharpness", "parts.sharpness.temperature"]);
-        assert!(
-            unknown.contains("no map of logits is called sharpness"),
-            "{unknown}"
-        );
-        let left = [
-            "weights.temperature",
-            "parts.temperature.temperature",
-            "parts.beta.x",
-        ];
-        assert!(error(&left).contains("parts.beta.x"), "{}", error(&left));
     }
 }

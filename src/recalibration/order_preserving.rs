@@ -281,21 +281,3 @@ impl<const SORTED: bool> Apply<Tensor<2>> for Order<SORTED> {
         descending.gather(1, order.argsort(1)) // by the rank of each logit
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{
-        super::family::tests::{check, data},
-        *,
-    };
-
-    #[test]
-    fn derivatives() {
-        for (n, m) in [(2100, 2), (40, 5)] {
-            let data = data(n, m);
-            for sorted in [true, false] {
-                check(&OrderFamily::new(&data, 3, 0, sorted), &data, false);
-            }
-        }
-    }
-}

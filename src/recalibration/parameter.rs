@@ -162,6 +162,17 @@ pub struct NamedParameter {
     pub values: Vec<f64>,
 }
 
+impl NamedParameter {
+    /// Numbers in a row.
+    pub(super) fn row(name: String, values: &[f64]) -> Self {
+        Self {
+            name,
+            shape: vec![values.len()],
+            values: values.to_vec(),
+        }
+    }
+}
+
 /// The parameters of a module by their names.
 pub(super) fn named(module: &impl Module) -> Vec<NamedParameter> {
     let mut collected = Collected::default();

@@ -1,12 +1,6 @@
-use std::path::Path;
-
 use burn::tensor::TensorData;
 
-use super::{
-    FittedTo, LogitMap, MapKind, MapMixture, NamedParameter, Recalibration,
-    common::*,
-    file::{self, SavedParameters},
-};
+use super::{FittedTo, LogitMap, NamedParameter, Recalibration, common::*, file::SavedParameters};
 
 /// Correction for the base rates of classes: `p'_c ∝ p_c · π_c/t_c`, from the rates `t` of the data that a model or
 /// its map was fitted to, to the rates `π` where it is used (Elkan 2001; Saerens, Latinne, Decaestecker 2002).
@@ -48,7 +42,6 @@ pub struct PriorCorrection {
 /// The names of the parameters; those of the other map have its name before theirs.
 const TRAINED_AT: &str = "trained_at";
 const PRIOR: &str = "prior";
-const MIXTURE: &str = "mixture";
 
 impl PriorCorrection {
     /// The kind, as in a saved file.
@@ -126,14 +119,7 @@ impl PriorCorrection {
         let name = saved.tensors.keys().next().cloned();
         let map = name.map(|name| {
             let name = name.split('.').next().unwrap_or_default();
-            let kind = if name == MIXTURE {
-                MapMixture::KIND
-            } else {
-                let kind = name.parse::<MapKind>();
-                kind.map_err(|e| e.to_string())?.kind()
-            };
-            let own = saved.split_off(&format!("{name}."));
-            LogitMap::restore(kind, own).expect("a map of each kind")
+            LogitMap::of_part(&mut saved, "", name)
         });
         let map = map.transpose()?;
         let (report, fitted_to) = saved.into_said()?;
@@ -205,23 +191,10 @@ impl FittedMap for PriorCorrection {
 
     /// The rates, then the parameters of the other map after its name.
     fn named_parameters(&self) -> Vec<NamedParameter> {
-        let rates = |name: &str, rates: &[f64]| NamedParameter {
-            name: name.into(),
-            shape: vec![rates.len()],
-            values: rates.to_vec(),
-        };
-        let mut parameters = vec![
-            rates(TRAINED_AT, &self.trained_at),
-            rates(PRIOR, &self.prior),
-        ];
-        if let Some(map) = &self.map {
-            let kind = map.method().map_or(MIXTURE, MapKind::name);
-            for mut parameter in map.named_parameters() {
-                parameter.name = format!("{kind}.{}", parameter.name);
-                parameters.push(parameter);
-            }
-        }
-        parameters
+        let of_map = self.map.iter().flat_map(|map| map.parameters_of_part(""));
+        let rates = [(TRAINED_AT, &self.trained_at), (PRIOR, &self.prior)];
+        let rates = rates.map(|(name, rates)| NamedParameter::row(name.into(), rates));
+        rates.into_iter().chain(of_map).collect()
     }
 
     fn formula(&self) -> Option<Formula> {
@@ -237,11 +210,6 @@ impl FittedMap for PriorCorrection {
         Some(Formula::of_probabilities(
             corrected.clone() / corrected.then(Operation::Sum),
         ))
-    }
-
-    fn save(&self, path: &Path) -> Result<()> {
-        let tensors = self.named_parameters().into_iter().map(file::saved);
-        file::write(self, tensors.collect(), path)
     }
 }
 

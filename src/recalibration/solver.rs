@@ -46,23 +46,3 @@ pub(super) fn increasing_root(
     }
     (x, false)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn root_of_a_steep_and_of_a_flat_function() {
-        let (steep, converged) =
-            increasing_root(|x| (x.exp() - 3.0, x.exp()), -50.0..=50.0, 40.0, 1e-14, 200);
-        assert!(converged && (steep - 3f64.ln()).abs() < 1e-14);
-        let (flat, converged) = increasing_root(
-            |x| (x.tanh(), 1.0 / x.cosh().powi(2)),
-            -50.0..=60.0,
-            30.0,
-            1e-14,
-            200,
-        );
-        assert!(converged && flat.abs() < 1e-13);
-    }
-}

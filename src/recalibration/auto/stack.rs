@@ -7,9 +7,8 @@ use super::{
     candidates::softmax,
     rules::Tried,
 };
+pub(super) use crate::recalibration::mixture::MIXTURE;
 
-/// The name of the mixture among the candidates.
-pub const MIXTURE: &str = "mixture";
 /// The least weight: a map with less is no part.
 const LEAST: f64 = 0.02;
 /// Parts of the samples that weights are found without, to evaluate them on.

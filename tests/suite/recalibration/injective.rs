@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::data::*;
 
 /// A map with the given values and shapes of its parameters, by a record.
-fn map<M: Module>(template: M, parameters: &[(&str, &[f64], &[usize])]) -> M {
+pub fn map<M: Module>(template: M, parameters: &[(&str, &[f64], &[usize])]) -> M {
     let pack = |name: String, data: TensorData| {
         let (bytes, shape, dtype) = data.into_parts();
         burn_pack::Tensor::new(name, dtype, shape, None, bytes)

@@ -2,6 +2,8 @@
 
 use std::{fs, path::PathBuf};
 
+use burn_pack::Writer;
+
 use super::{fitted, overconfident};
 use crate::data::*;
 
@@ -88,4 +90,55 @@ fn a_map_of_another_kind_is_named() {
     fs::remove_file(path).unwrap();
     let missing = load_map("no such file", &device()).unwrap_err().to_string();
     begins(&missing, "no such file: not a saved map: ");
+}
+
+/// A file of parameters as a version before 0.1 wrote it: the kind without an envelope, the fit beside it.
+fn earlier(path: &PathBuf, kind: &str, parameters: &[(&str, &[f64])]) {
+    let packed = |(name, values): &(&str, &[f64])| {
+        let (bytes, shape, dtype) = TensorData::from(*values).into_parts();
+        burn_pack::Tensor::new((*name).to_owned(), dtype, shape, None, bytes)
+    };
+    let writer = Writer::new(parameters.iter().map(packed).collect());
+    let fit = r#"{"status":"Converged","objective":0.5,"evaluations":7}"#;
+    let writer = writer.with_metadata("burn-calibration", kind);
+    let bytes = writer.with_metadata("fit", fit).into_bytes().unwrap();
+    fs::write(path, bytes.to_vec()).unwrap();
+}
+
+/// Weights and intercepts were one level deeper.
+#[test]
+fn an_earlier_structured_map() {
+    let path = file("earlier structured.map");
+    let (weight, bias) = ([0.5, 2.0, 1.5], [0.1, -0.3, 0.2]);
+    let parameters: [(&str, &[f64]); 3] = [
+        ("form.base", &[1.0, 1e-6]),
+        ("form.affine.weight", &weight),
+        ("form.affine.bias", &bias),
+    ];
+    earlier(&path, "structured vector scaling", &parameters);
+    let loaded = StructuredVectorScaling::load(&path, &device()).unwrap();
+    fs::remove_file(path).unwrap();
+    let map = StructuredVectorScaling::from_parameters(weight.into(), bias.into(), &device());
+    assert_eq!(loaded.named_parameters(), map.unwrap().named_parameters());
+    assert_eq!(loaded.report().unwrap().evaluations, 7);
+}
+
+/// Mixtures that cannot be restored: of an earlier version, of a map that there is not, and with more than maps have.
+#[test]
+fn mixtures_of_other_versions() {
+    let path = file("earlier mixture.map");
+    let error = |names: &[&str]| {
+        let one: &[f64] = &[1.0];
+        let parameters: Vec<_> = names.iter().map(|name| (*name, one)).collect();
+        earlier(&path, "mixture of maps", &parameters);
+        load_map(&path, &device()).unwrap_err()
+    };
+    let before = error(&["weights", "temperature.temperature"]);
+    contains(&before, "before 0.1");
+    let unknown = error(&["weights.sharpness", "parts.sharpness.temperature"]);
+    contains(&unknown, "no map of logits is called sharpness");
+    let parts = ["weights.temperature", "parts.temperature.temperature"];
+    let left = error(&[&parts[..], &["parts.beta.x"]].concat());
+    contains(&left, "parts.beta.x");
+    fs::remove_file(path).unwrap();
 }

@@ -4,6 +4,7 @@
 mod auto;
 mod auto_promises;
 mod degenerate;
+mod descent;
 mod files;
 mod fits;
 mod optima;
