@@ -12,7 +12,10 @@ pub(super) use super::{
     data::FitData,
     descent::{Evaluated, Limits, Metric, minimise},
     family::{Family, Settings, fit_family},
-    fit::{Fit, FitOutcome, LogitFit, Progress, Task, no_criterion, observer, of_logits},
+    fit::{
+        DistributionFit, DistributionTask, Fit, FitOutcome, LogitFit, Progress, Task, no_criterion,
+        observer, of_logits,
+    },
     fitted::{Apply, Fitted, Form, expect_classes},
     formula::{Formula, Operation, Symbol, Term},
     parameter::Parameter,

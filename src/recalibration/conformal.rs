@@ -63,20 +63,14 @@ pub struct LevelShifts {
     shifts: Parameter<1>,
 }
 
-impl Fit<QuantileForecasts, Tensor<2>> for ConformalShiftConfig {
+impl DistributionFit<QuantileForecasts> for ConformalShiftConfig {
     type Map = ConformalShift;
+    const NO_CRITERION: Option<(&'static str, &'static str)> =
+        Some((LevelShifts::KIND, ": the shifts are quantiles of residuals"));
 
-    fn fit_with_progress(
-        &self,
-        criterion: Option<&dyn Objective<QuantileForecasts, Tensor<2>>>,
-        forecasts: QuantileForecasts,
-        targets: Tensor<2>,
-        progress: Progress<'_>,
-    ) -> Result<ConformalShift> {
-        forecasts.check()?;
-        let observed = forecasts.checked_targets(&targets)?;
-        let reason = ": the shifts are quantiles of residuals";
-        no_criterion(criterion.is_some(), LevelShifts::KIND, reason)?;
+    fn find(&self, task: DistributionTask<QuantileForecasts>) -> Result<ConformalShift> {
+        let (forecasts, targets) = (task.predictions, task.targets);
+        let observed = targets.drawn();
         let levels = forecasts.levels().iter();
         let least = levels
             .map(|level| level.min(1.0 - level))
@@ -90,8 +84,7 @@ impl Fit<QuantileForecasts, Tensor<2>> for ConformalShiftConfig {
         let forecasts = forecasts.detach();
         let form = LevelShifts::of_residuals(&forecasts, &observed);
         let after = WeightedIntervalScore.mean(&form.apply(forecasts.clone()), &targets)?;
-        observer(progress, 1, 1)(1, after.estimate);
-        let mut report = FitReport::closed_form(after.estimate);
+        let mut report = FitReport::found(after.estimate, task.progress);
         let change = left_out_change(&forecasts, &targets, needed)?;
         if let Some(change) = change.filter(|change| *change > 0.0) {
             report.warnings.push(FitWarning::NoGain { change });
@@ -260,16 +253,11 @@ impl Apply<QuantileForecasts> for LevelShifts {
         assert_eq!(got, expected, "the number of levels, expected {expected}");
         let shifts = self.shifts.cast(forecasts.dtype()).unsqueeze::<2>(); // [1, K]
         let shifted = forecasts.values() + shifts;
-        let mut columns: Vec<Tensor<2>> = (0..got as i32)
-            .map(|k| shifted.clone().slice(s![.., k..k + 1]))
-            .collect();
-        let upper = levels.partition_point(|level| *level < 0.5);
-        for k in upper + 1..got {
-            columns[k] = columns[k].clone().max_pair(columns[k - 1].clone());
-        }
-        for k in (0..upper.min(got - 1)).rev() {
-            columns[k] = columns[k].clone().min_pair(columns[k + 1].clone());
-        }
-        forecasts.with_values(Tensor::cat(columns, 1))
+        let middle = levels.partition_point(|level| *level < 0.5).min(got - 1);
+        // the lower ones down from the middle, the upper ones up from it
+        let lower = shifted.clone().slice(s![.., ..=middle as i32]).flip([1]);
+        let lower = lower.cummin(1).flip([1]).slice(s![.., ..middle as i32]);
+        let upper = shifted.slice(s![.., middle as i32..]).cummax(1);
+        forecasts.with_values(Tensor::cat(vec![lower, upper], 1))
     }
 }

@@ -224,13 +224,57 @@ pub trait LogitFit {
     fn find(&self, task: Task) -> Result<FitOutcome<Self::Form>>;
 }
 
+/// Predictions and targets that were checked, the criterion of the fit, the log score if it is none, and who is told
+/// of the progress.
+pub struct DistributionTask<'a, P> {
+    pub predictions: P,
+    pub targets: Tensor<2>,
+    pub criterion: Option<&'a dyn Objective<P, Tensor<2>>>,
+    pub progress: Progress<'a>,
+}
+
+/// A configuration that fits a map of distributions.
+pub trait DistributionFit<P> {
+    /// The fitted map.
+    type Map;
+
+    /// What cannot be fitted by a criterion, and why, after a colon or nothing; none if it can.
+    const NO_CRITERION: Option<(&'static str, &'static str)>;
+
+    /// Finds the map.
+    fn find(&self, task: DistributionTask<P>) -> Result<Self::Map>;
+}
+
+impl<P: Predictive<Targets = Tensor<2>>, C: DistributionFit<P>> Fit<P, Tensor<2>> for C {
+    type Map = C::Map;
+
+    fn fit_with_progress(
+        &self,
+        criterion: Option<&dyn Objective<P, Tensor<2>>>,
+        predictions: P,
+        targets: Tensor<2>,
+        progress: Progress<'_>,
+    ) -> Result<Self::Map> {
+        predictions.check()?;
+        predictions.check_targets(&targets)?;
+        if let Some((what, reason)) = C::NO_CRITERION {
+            no_criterion(criterion.is_some(), what, reason)?;
+        }
+        self.find(DistributionTask {
+            predictions,
+            targets,
+            criterion,
+            progress,
+        })
+    }
+}
+
 /// A map that is fitted without a descent, with the mean log loss of the data of its fit.
 pub fn closed_form<F: Apply<Tensor<2>>>(form: F, task: Task) -> FitOutcome<F> {
     let data = task.data;
     let losses = log_losses(data.mapped(|logits| form.apply(logits)), &data.labels);
     let objective = data.weights.mean(&losses);
-    observer(task.progress, 1, 1)(1, objective);
-    (form, FitReport::closed_form(objective)).into()
+    (form, FitReport::found(objective, task.progress)).into()
 }
 
 /// An error if a criterion is asked for that a map cannot descend, with a reason after a colon or none.
@@ -244,18 +288,30 @@ pub fn no_criterion(asked: bool, map: &str, reason: &str) -> Result<()> {
     Ok(())
 }
 
-/// Fits a map to all rows but those that would rule the fit, and says what there is to know about the data.
-pub fn fit_with_warnings<C: LogitFit<Form: Apply<Tensor<2>>>>(
+/// Fits a map: one that is asked for says what there is to know about the data, and is fitted to the log loss of all
+/// rows but those that would rule the fit. Gives the logits of what a cross-validation left out as well.
+pub fn fit_task<C: LogitFit<Form: Apply<Tensor<2>>>>(
     config: &C,
     task: Task,
-) -> Result<Fitted<C::Form>> {
-    let mut warnings = FitWarning::of_data(&task.data);
-    let is_weighted = task.data.weights.are_given();
-    if task.criterion.is_some() {
-        let FitOutcome { form, report, .. } = config.find(task)?;
-        return Ok(Fitted::checked(form, report)?.with_warnings(warnings));
+) -> Result<(Fitted<C::Form>, Option<Vec<f64>>)> {
+    let is_asked_for = task.purpose == Purpose::Map;
+    if is_asked_for && task.criterion.is_none() {
+        return Ok((fit_robustly(config, task.data, task.progress)?, None));
     }
-    let (data, progress) = (task.data, task.progress);
+    let of_data = is_asked_for.then(|| FitWarning::of_data(&task.data));
+    let found = config.find(task)?;
+    let map = Fitted::checked(found.form, found.report)?;
+    let map = map.with_warnings(of_data.unwrap_or_default());
+    Ok((map, found.left_out))
+}
+
+fn fit_robustly<C: LogitFit<Form: Apply<Tensor<2>>>>(
+    config: &C,
+    data: FitData,
+    progress: Progress<'_>,
+) -> Result<Fitted<C::Form>> {
+    let mut warnings = FitWarning::of_data(&data);
+    let is_weighted = data.weights.are_given();
     let n = data.samples();
     let before = log_losses(data.logits.clone(), &data.labels);
     let mut fit = |rows: &[usize]| {
@@ -301,51 +357,60 @@ pub fn fit_with_warnings<C: LogitFit<Form: Apply<Tensor<2>>>>(
     Ok(map.with_warnings(warnings))
 }
 
-/// The logits and labels of predictions that may have weights, for a fit to the log loss.
-pub(super) fn data_of(
-    by_criterion: bool,
-    predictions: &Categorical,
-    labels: &Tensor<1, Int>,
-) -> Result<FitData> {
-    let reason = ": the fit to logits takes one";
-    no_criterion(by_criterion, "a map of class predictions", reason)?;
-    let (plain, weights) = predictions.parted();
-    plain.check()?;
-    Ok(FitData::new(&plain.finite_logits(), labels)?.weighted(weights))
-}
-
 /// The rise of the mean log loss that is told.
 const WORSE: f64 = 1e-3;
 
-impl<C: LogitFit<Form: Apply<Tensor<2>>>> Fit for C {
-    type Map = Fitted<C::Form>;
-
-    fn fit_with_progress(
+/// What maps of logits are fitted to.
+pub trait ClassPredictions: Sized {
+    /// The fit to checked predictions and labels.
+    fn task<'a>(
         &self,
-        criterion: Option<&dyn Objective>,
-        logits: Tensor<2>,
-        labels: Tensor<1, Int>,
-        progress: Progress<'_>,
-    ) -> Result<Self::Map> {
-        let data = FitData::new(&logits, &labels)?;
-        let task = Task::new(data, progress);
-        fit_with_warnings(self, Task { criterion, ..task })
+        labels: &Tensor<1, Int>,
+        criterion: Option<&'a dyn Objective<Self>>,
+        progress: Progress<'a>,
+    ) -> Result<Task<'a>>;
+}
+
+impl ClassPredictions for Tensor<2> {
+    fn task<'a>(
+        &self,
+        labels: &Tensor<1, Int>,
+        criterion: Option<&'a dyn Objective>,
+        progress: Progress<'a>,
+    ) -> Result<Task<'a>> {
+        let task = Task::new(FitData::new(self, labels)?, progress);
+        Ok(Task { criterion, ..task })
     }
 }
 
-/// Of predictions with their weights, to the log loss; those of probabilities are fitted to their logarithms, which are
-/// kept finite.
-impl<C: LogitFit<Form: Apply<Tensor<2>>>> Fit<Categorical, Tensor<1, Int>> for C {
+/// With their weights, to the log loss; those of probabilities are fitted to their logarithms, which are kept finite.
+impl ClassPredictions for Categorical {
+    fn task<'a>(
+        &self,
+        labels: &Tensor<1, Int>,
+        criterion: Option<&'a dyn Objective<Self>>,
+        progress: Progress<'a>,
+    ) -> Result<Task<'a>> {
+        let reason = ": the fit to logits takes one";
+        no_criterion(criterion.is_some(), "a map of class predictions", reason)?;
+        let (plain, weights) = self.parted();
+        plain.check()?;
+        let data = FitData::new(&plain.finite_logits(), labels)?;
+        Ok(Task::new(data.weighted(weights), progress))
+    }
+}
+
+/// Of logits, or of predictions with their weights.
+impl<P: ClassPredictions, C: LogitFit<Form: Apply<Tensor<2>>>> Fit<P, Tensor<1, Int>> for C {
     type Map = Fitted<C::Form>;
 
     fn fit_with_progress(
         &self,
-        criterion: Option<&dyn Objective<Categorical, Tensor<1, Int>>>,
-        predictions: Categorical,
+        criterion: Option<&dyn Objective<P>>,
+        predictions: P,
         labels: Tensor<1, Int>,
         progress: Progress<'_>,
     ) -> Result<Self::Map> {
-        let data = data_of(criterion.is_some(), &predictions, &labels)?;
-        fit_with_warnings(self, Task::new(data, progress))
+        Ok(fit_task(self, predictions.task(&labels, criterion, progress)?)?.0)
     }
 }

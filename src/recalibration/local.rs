@@ -86,25 +86,15 @@ pub struct LocalResiduals {
     bandwidth: Parameter<1>,
 }
 
-impl<P: ScaleFamily + Component> Fit<P, Tensor<2>> for LocalRecalibrationConfig {
+impl<P: ScaleFamily + Component> DistributionFit<P> for LocalRecalibrationConfig {
     type Map = LocalRecalibration;
+    const NO_CRITERION: Option<(&'static str, &'static str)> = Some((LocalResiduals::KIND, ""));
 
-    fn fit_with_progress(
-        &self,
-        criterion: Option<&dyn Objective<P, Tensor<2>>>,
-        predictions: P,
-        targets: Tensor<2>,
-        progress: Progress<'_>,
-    ) -> Result<LocalRecalibration> {
-        no_criterion(criterion.is_some(), LocalResiduals::KIND, "")?;
+    fn find(&self, task: DistributionTask<P>) -> Result<LocalRecalibration> {
+        let (predictions, targets) = (task.predictions, task.targets);
         let device = predictions.device();
-        let mut silent = |_| {};
-        let before = LocationScaleRecalibrationConfig::new().fit_with_progress(
-            None,
-            predictions.clone(),
-            targets.clone(),
-            &mut silent,
-        )?;
+        let before = LocationScaleRecalibrationConfig::new();
+        let before = before.fit(predictions.clone(), targets.clone())?;
         let [n, d] = targets.dims();
         check_parameter(d == 1, "the number of coordinates", d as f64, "1")?;
         at_least(2, "the number of samples", n, "at least 2")?;
@@ -136,7 +126,6 @@ impl<P: ScaleFamily + Component> Fit<P, Tensor<2>> for LocalRecalibrationConfig 
         let (bandwidth, score) = (tried.min_by(|a, b| a.1.total_cmp(&b.1))).expect("seven");
         // in units of the targets
         let score = score + scale.iter().map(|s| s.ln()).sum::<f64>() / n as f64;
-        observer(progress, 1, 1)(BANDWIDTHS.len(), score);
         let form = LocalResiduals {
             before: before.form,
             residuals: Parameter::row(errors.residuals, &device),
@@ -144,7 +133,7 @@ impl<P: ScaleFamily + Component> Fit<P, Tensor<2>> for LocalRecalibrationConfig 
             units: Parameter::row(units.to_vec(), &device),
             bandwidth: Parameter::row(vec![bandwidth.min(1e6)], &device),
         };
-        Fitted::checked(form, FitReport::closed_form(score))
+        Fitted::checked(form, FitReport::found(score, task.progress))
     }
 }
 

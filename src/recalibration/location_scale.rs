@@ -69,19 +69,12 @@ pub struct LocationScales {
     powers: Parameter<1>,
 }
 
-impl<P: ScaleFamily> Fit<P, Tensor<2>> for LocationScaleRecalibrationConfig {
+impl<P: ScaleFamily> DistributionFit<P> for LocationScaleRecalibrationConfig {
     type Map = LocationScaleRecalibration;
+    const NO_CRITERION: Option<(&'static str, &'static str)> = Some((LocationScales::KIND, ""));
 
-    fn fit_with_progress(
-        &self,
-        criterion: Option<&dyn Objective<P, Tensor<2>>>,
-        predictions: P,
-        targets: Tensor<2>,
-        progress: Progress<'_>,
-    ) -> Result<LocationScaleRecalibration> {
-        predictions.check()?;
-        predictions.check_targets(&targets)?;
-        no_criterion(criterion.is_some(), LocationScales::KIND, "")?;
+    fn find(&self, task: DistributionTask<P>) -> Result<LocationScaleRecalibration> {
+        let (predictions, targets) = (task.predictions, task.targets);
         let [_, scale] = predictions.location_and_scale();
         let logarithms: Vec<f64> = to_vec(scale).into_iter().map(f64::ln).collect();
         let errors = standardised_errors(&predictions, &targets);
@@ -95,8 +88,7 @@ impl<P: ScaleFamily> Fit<P, Tensor<2>> for LocationScaleRecalibrationConfig {
         let (coordinates, warnings) = of_coordinates(found?, IDENTITY);
         let form = LocationScales::new(&coordinates, &predictions.device());
         let mean = mean_log_score(&form.apply(predictions), &targets);
-        observer(progress, 1, 1)(1, mean);
-        let mut report = FitReport::closed_form(mean);
+        let mut report = FitReport::found(mean, task.progress);
         report.warnings = warnings;
         let statuses = [
             FitStatus::LowerBound,

@@ -91,7 +91,8 @@
 //!
 //! To add a map of logits: its parameters as a `Form` that is `Apply<Tensor<2>>`, and its configuration as
 //! a `LogitFit`, in a file of its own; the file and the names here; its line in the list of `registry.rs`, which
-//! files, mixtures and the command line read; in `auto/candidates.rs` if it is to be chosen.
+//! files, mixtures and the command line read; in `auto/candidates.rs` if it is to be chosen. A map of distributions has
+//! a configuration that is a `DistributionFit`, and its line in the second list.
 
 mod affine;
 mod auto;

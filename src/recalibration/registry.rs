@@ -11,9 +11,8 @@ use std::{
 use burn::tensor::{Device, Int, Tensor};
 
 use super::{
-    data::FitData,
     file::{SavedParameters, failure, read},
-    fit::{LogitFit, Task, data_of, fit_with_warnings},
+    fit::{ClassPredictions, LogitFit, Task, fit_task},
     formula::Term,
     *,
 };
@@ -166,8 +165,7 @@ macro_rules! logit_maps {
                 labels: Tensor<1, Int>,
                 progress: Progress<'_>,
             ) -> Result<LogitMap> {
-                let task = Task::new(FitData::new(&logits, &labels)?, progress);
-                self.fit_task(seed, Task { criterion, ..task })
+                Ok(self.fit_task(seed, logits.task(&labels, criterion, progress)?)?.0)
             }
 
             /// Fits a map of this kind to predictions with their weights, by the log loss.
@@ -182,30 +180,19 @@ macro_rules! logit_maps {
                 labels: &Tensor<1, Int>,
                 progress: Progress<'_>,
             ) -> Result<LogitMap> {
-                self.fit_task(seed, Task::new(data_of(false, predictions, labels)?, progress))
+                Ok(self.fit_task(seed, predictions.task(labels, None, progress)?)?.0)
             }
 
-            fn fit_task(self, seed: u64, task: Task) -> Result<LogitMap> {
-                Ok(match self {
-                    $(Self::$kind => {
-                        let config = (<$config as LogitFit>::DEFAULT)(seed);
-                        fit_with_warnings(&config, task)?.into()
-                    })*
-                })
-            }
-
-            /// Fits a map to all rows, for a choice among maps, with the logits of what a cross-validation left
-            /// out.
-            pub(super) fn fit_candidate(
+            /// As [`fit_task`] of this kind as it is by default.
+            pub(super) fn fit_task(
                 self,
                 seed: u64,
                 task: Task,
             ) -> Result<(LogitMap, Option<Vec<f64>>)> {
                 match self {
                     $(Self::$kind => {
-                        let found = (<$config as LogitFit>::DEFAULT)(seed).find(task)?;
-                        let map = Fitted::checked(found.form, found.report)?;
-                        Ok((map.into(), found.left_out))
+                        let found = fit_task(&(<$config as LogitFit>::DEFAULT)(seed), task);
+                        found.map(|(map, left_out)| (map.into(), left_out))
                     })*
                 }
             }

@@ -1,6 +1,9 @@
 use std::fmt;
 
-use super::FitWarning;
+use super::{
+    FitWarning,
+    fit::{Progress, observer},
+};
 
 /// The way a fit ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -65,8 +68,9 @@ impl FitReport {
         }
     }
 
-    /// Reports a fit that needs no iterations.
-    pub(super) fn closed_form(objective: f64) -> Self {
+    /// Reports a fit that needs no iterations, also to who is told of the progress.
+    pub(super) fn found(objective: f64, progress: Progress<'_>) -> Self {
+        observer(progress, 1, 1)(1, objective);
         Self::new(FitStatus::Converged, objective, None, 1)
     }
 }

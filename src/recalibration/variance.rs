@@ -40,23 +40,17 @@ pub struct ScaleFactors {
     factors: Parameter<1>,
 }
 
-impl<P: ScaleFamily> Fit<P, Tensor<2>> for VarianceScalingConfig {
+impl<P: ScaleFamily> DistributionFit<P> for VarianceScalingConfig {
     type Map = VarianceScaling;
+    const NO_CRITERION: Option<(&'static str, &'static str)> = None;
 
-    fn fit_with_progress(
-        &self,
-        criterion: Option<&dyn Objective<P, Tensor<2>>>,
-        predictions: P,
-        targets: Tensor<2>,
-        progress: Progress<'_>,
-    ) -> Result<VarianceScaling> {
-        predictions.check()?;
-        predictions.check_targets(&targets)?;
+    fn find(&self, task: DistributionTask<P>) -> Result<VarianceScaling> {
+        let (predictions, targets) = (task.predictions, task.targets);
         let device = predictions.device().without_autodiff();
         let (closed, warnings) = closed_form(&predictions, &targets);
-        let descended = criterion.map(|criterion| {
-            let data = (&predictions, &targets);
-            descend_factors(criterion, data, &closed, Limits::new(1e-6, 200), progress)
+        let descended = task.criterion.map(|criterion| {
+            let (data, limits) = ((&predictions, &targets), Limits::new(1e-6, 200));
+            descend_factors(criterion, data, &closed, limits, &mut *task.progress)
         });
         let (mut logarithms, report) = match descended {
             Some((found, report)) => (found, Some(report)),
@@ -67,8 +61,7 @@ impl<P: ScaleFamily> Fit<P, Tensor<2>> for VarianceScalingConfig {
         let form = ScaleFactors::new(factors, &device);
         let mut report = report.unwrap_or_else(|| {
             let mean = mean_log_score(&form.apply(predictions), &targets);
-            observer(progress, 1, 1)(1, mean);
-            FitReport::closed_form(mean)
+            FitReport::found(mean, task.progress)
         });
         report.warnings = warnings;
         if logarithms.contains(&-BOUND) {

@@ -426,6 +426,9 @@ fn conformal_shifts_by_hand() {
     let low = ConformalShift::from_shifts(vec![0.1, 0.2], vec![3.0, -1.0], &device()).unwrap();
     let ordered = low.forward(forecasts(&[0.1, 0.2], &[vec![0.0, 1.0]]));
     assert_eq!(vector(ordered.values()), [0.0, 0.0]);
+    let high = ConformalShift::from_shifts(vec![0.5, 0.8], vec![1.0, -1.0], &device()).unwrap();
+    let ordered = high.forward(forecasts(&[0.5, 0.8], &[vec![0.0, 1.0]]));
+    assert_eq!(vector(ordered.values()), [1.0, 1.0]);
     says(
         map.check_levels(&forecasts(&[0.1, 0.5, 0.75], &rows))
             .unwrap_err(),

@@ -174,7 +174,7 @@ impl Samples for LogitSamples<'_> {
             splits: Some(self.splits),
             ..Task::new(self.data.clone(), progress)
         };
-        kind.fit_candidate(self.seed, task)
+        kind.fit_task(self.seed, task)
     }
 
     fn left_out(&self, kind: MapKind, map: &LogitMap, split: &Split) -> Result<Vec<f64>> {
@@ -189,7 +189,7 @@ impl Samples for LogitSamples<'_> {
             weight: map.report().and_then(|report| report.regularisation),
             ..Task::new(self.data.select(&split.rest), &mut silent)
         };
-        let (map, _) = kind.fit_candidate(self.seed, task)?;
+        let (map, _) = kind.fit_task(self.seed, task)?;
         Ok(left_out.mapped(|logits| map.forward(logits)))
     }
 
@@ -218,15 +218,15 @@ impl Samples for LogitSamples<'_> {
         if self.zeros || !selection.admits(MIXTURE, Guarantees::NONE) {
             return Ok(());
         }
-        if self.data.weights.are_given() {
-            let reason = "it takes no sample weights".into();
+        let mut pass_over = |reason: String| {
             selection.pass_over(MIXTURE, (reason, None));
-            return Ok(());
+            Ok(())
+        };
+        if self.data.weights.are_given() {
+            return pass_over("it takes no sample weights".into());
         }
         if self.by_criterion {
-            let reason = "it is fitted by the log loss alone".into();
-            selection.pass_over(MIXTURE, (reason, None));
-            return Ok(());
+            return pass_over("it is fitted by the log loss alone".into());
         }
         let tried = &selection.tried[1..];
         let mixing = Mixing::new(tried, self.seed);

@@ -5,7 +5,7 @@ use super::{
     selection::{Reason, Samples, too_few},
 };
 use crate::{
-    distribution::{Component, Density as _, Marginals, Weights},
+    distribution::{Component, Density as _, Marginals, Targets as _, Weights},
     recalibration::{
         DistributionMap, DistributionMethod, Keep, Recalibrated, ScaleFamily, VarianceScaling,
         common::*, regularisation::Split, scale::TemperedLogScore, temperature::standardised,
@@ -44,10 +44,8 @@ impl<P: ScaleFamily + Component + Marginals> DistributionSamples<P> {
 
     /// Some rows.
     pub fn select(&self, rows: &[usize]) -> Self {
-        let rows: Vec<i64> = rows.iter().map(|row| *row as i64).collect();
-        let rows = Tensor::<1, Int>::from_data(rows.as_slice(), &self.targets.device());
-        let select = |x: Tensor<2>| x.select(0, rows.clone());
-        Self::new(self.predictions.map(&select), select(self.targets.clone()))
+        let predictions = self.predictions.select_rows(rows);
+        Self::new(predictions, self.targets.select_rows(rows))
     }
 
     /// The log score of each row after a map.

@@ -18,10 +18,10 @@ use self::{
 use super::{
     DistributionMap, FitProgress, Keep, LogitMap, MapKind, ScaleFamily, VarianceScalingConfig,
     common::*,
-    fit::{Purpose, data_of, fit_with_warnings},
+    fit::{ClassPredictions, Purpose, fit_task},
     regularisation::{Split, folds, splits},
 };
-use crate::distribution::{Categorical, Component, Marginals, Subject};
+use crate::distribution::{Component, Marginals, Subject};
 
 pub use self::{
     choice::{Candidate, Choice, Cost, PassedOver},
@@ -196,44 +196,24 @@ impl AutoRecalibrationConfig {
     }
 }
 
-impl Fit for AutoRecalibrationConfig {
+/// Of logits, or of predictions with their weights: maps that take no weights are passed over.
+impl<P: ClassPredictions> Fit<P, Tensor<1, Int>> for AutoRecalibrationConfig {
     type Map = AutoRecalibration;
 
     /// Chooses by the log loss, then fits the chosen map to the criterion.
     fn fit_with_progress(
         &self,
-        criterion: Option<&dyn Objective>,
-        logits: Tensor<2>,
+        criterion: Option<&dyn Objective<P>>,
+        predictions: P,
         labels: Tensor<1, Int>,
         progress: Progress<'_>,
     ) -> Result<AutoRecalibration> {
-        self.fit_data(FitData::new(&logits, &labels)?, criterion, progress)
-    }
-}
-
-/// Of predictions with their weights, to the log loss. Maps that take no weights are passed over.
-impl Fit<Categorical, Tensor<1, Int>> for AutoRecalibrationConfig {
-    type Map = AutoRecalibration;
-
-    fn fit_with_progress(
-        &self,
-        criterion: Option<&dyn Objective<Categorical, Tensor<1, Int>>>,
-        predictions: Categorical,
-        labels: Tensor<1, Int>,
-        progress: Progress<'_>,
-    ) -> Result<AutoRecalibration> {
-        let data = data_of(criterion.is_some(), &predictions, &labels)?;
-        self.fit_data(data, None, progress)
-    }
-}
-
-impl AutoRecalibrationConfig {
-    fn fit_data(
-        &self,
-        mut data: FitData,
-        criterion: Option<&dyn Objective>,
-        progress: Progress<'_>,
-    ) -> Result<AutoRecalibration> {
+        let Task {
+            mut data,
+            criterion,
+            progress,
+            ..
+        } = predictions.task(&labels, criterion, progress)?;
         at_least(2, "the number of folds", self.folds, "at least 2")?;
         self.subject.check(data.classes)?;
         let mut warnings = Vec::new();
@@ -241,7 +221,7 @@ impl AutoRecalibrationConfig {
         if !self.zeros {
             let mut silent = |_| {};
             let task = Task::new(data.clone(), &mut silent);
-            let temperature = fit_with_warnings(&TemperatureScalingConfig::new(), task)?;
+            let (temperature, _) = fit_task(&TemperatureScalingConfig::new(), task)?;
             let (found, kept) = kept_rows(temperature.report(), data.samples());
             warnings = found;
             if let Some(kept) = kept {
@@ -278,25 +258,20 @@ impl AutoRecalibrationConfig {
                 weight: chosen.report().and_then(|report| report.regularisation),
                 ..Task::new(data.clone(), &mut observe)
             };
-            (chosen.map, _) = kind.fit_candidate(self.seed, task)?;
+            (chosen.map, _) = kind.fit_task(self.seed, task)?;
         }
         Ok(chosen)
     }
 }
 
-impl<P: ScaleFamily + Component + Marginals> Fit<P, Tensor<2>> for AutoRecalibrationConfig {
+/// By the log score; another criterion is an error.
+impl<P: ScaleFamily + Component + Marginals> DistributionFit<P> for AutoRecalibrationConfig {
     type Map = AutoDistributionRecalibration;
+    const NO_CRITERION: Option<(&'static str, &'static str)> =
+        Some(("a choice among maps of distributions", ""));
 
-    /// Chooses by the log score; another criterion is an error.
-    fn fit_with_progress(
-        &self,
-        criterion: Option<&dyn Objective<P, Tensor<2>>>,
-        predictions: P,
-        targets: Tensor<2>,
-        progress: Progress<'_>,
-    ) -> Result<AutoDistributionRecalibration> {
-        let what = "a choice among maps of distributions";
-        no_criterion(criterion.is_some(), what, "")?;
+    fn find(&self, task: DistributionTask<P>) -> Result<AutoDistributionRecalibration> {
+        let (predictions, targets) = (task.predictions, task.targets);
         at_least(2, "the number of folds", self.folds, "at least 2")?;
         // without rows that would rule the fit of their scales
         let map = VarianceScalingConfig::new().fit(predictions.clone(), targets.clone())?;
@@ -307,6 +282,6 @@ impl<P: ScaleFamily + Component + Marginals> Fit<P, Tensor<2>> for AutoRecalibra
         }
         let (splits, validation) = self.validation(samples.len(), false, Subject::Classes);
         let about = (validation, warnings);
-        choose(&samples, &splits, self.keep, about, 0, progress)
+        choose(&samples, &splits, self.keep, about, 0, task.progress)
     }
 }

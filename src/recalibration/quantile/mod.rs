@@ -61,20 +61,15 @@ pub struct Quantiles {
     values: Parameter<2>,
 }
 
-impl<P: Marginals> Fit<P, Tensor<2>> for QuantileRecalibrationConfig {
+impl<P: Marginals> DistributionFit<P> for QuantileRecalibrationConfig {
     type Map = QuantileRecalibration;
+    const NO_CRITERION: Option<(&'static str, &'static str)> = Some((
+        Quantiles::KIND,
+        ": the ranks make the levels uniform already",
+    ));
 
-    fn fit_with_progress(
-        &self,
-        criterion: Option<&dyn Objective<P, Tensor<2>>>,
-        predictions: P,
-        targets: Tensor<2>,
-        progress: Progress<'_>,
-    ) -> Result<QuantileRecalibration> {
-        predictions.check()?;
-        predictions.check_targets(&targets)?;
-        let reason = ": the ranks make the levels uniform already";
-        no_criterion(criterion.is_some(), Quantiles::KIND, reason)?;
+    fn find(&self, task: DistributionTask<P>) -> Result<QuantileRecalibration> {
+        let (predictions, targets) = (task.predictions, task.targets);
         let [n, d] = targets.dims();
         let transforms = recalibrated::levels(&predictions, &targets); // [n, d]
         let mut squares = 0.0;
@@ -94,10 +89,8 @@ impl<P: Marginals> Fit<P, Tensor<2>> for QuantileRecalibrationConfig {
             squares += levels.iter().enumerate().map(residual).sum::<f64>();
             curves.push(curve.knots().to_vec());
         }
-        let report = FitReport::closed_form(squares / (n * d) as f64);
-        observer(progress, 1, 1)(1, report.objective);
-        let form = Quantiles::new(curves, &predictions.device());
-        Fitted::checked(form, report)
+        let report = FitReport::found(squares / (n * d) as f64, task.progress);
+        Fitted::checked(Quantiles::new(curves, &predictions.device()), report)
     }
 }
 

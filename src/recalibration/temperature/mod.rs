@@ -182,37 +182,31 @@ impl LogitFit for TemperatureScalingConfig {
     }
 }
 
-impl<P: ScaleFamily> Fit<P, Tensor<2>> for TemperatureScalingConfig {
+impl<P: ScaleFamily> DistributionFit<P> for TemperatureScalingConfig {
     type Map = TemperatureScaling;
+    const NO_CRITERION: Option<(&'static str, &'static str)> = None;
 
-    fn fit_with_progress(
-        &self,
-        criterion: Option<&dyn Objective<P, Tensor<2>>>,
-        predictions: P,
-        targets: Tensor<2>,
-        progress: Progress<'_>,
-    ) -> Result<TemperatureScaling> {
-        predictions.check()?;
-        predictions.check_targets(&targets)?;
-        let (predictions, device) = (predictions.detach(), predictions.device());
+    fn find(&self, task: DistributionTask<P>) -> Result<TemperatureScaling> {
+        let (predictions, targets) = (task.predictions.detach(), task.targets);
         let log_score = TemperedLogScore::new(&predictions, &targets);
         let start = log_score.minimum().ln().clamp(-BOUND, BOUND);
         let bounds = Some(-BOUND..=BOUND);
-        let (x, report) = match criterion {
+        let (x, mut report) = match task.criterion {
             None => {
                 let last = log_score.at(start.exp());
-                observer(progress, 1, 1)(1, last[0]);
+                observer(task.progress, 1, 1)(1, last[0]);
                 ended(start, bounds, FitStatus::Converged, last, 1)
             }
             Some(criterion) => {
                 // scales times T^{1/r}
                 let (data, start) = ((&predictions, &targets), [-start / P::POWER]);
-                let (x, report) = descend_factors(criterion, data, &start, self.limits(), progress);
-                within(-P::POWER * x[0], bounds, report)
+                let found = descend_factors(criterion, data, &start, self.limits(), task.progress);
+                within(-P::POWER * found.0[0], bounds, found.1)
             }
         };
-        let map = Fitted::checked(Temperature::new((-x).exp(), &device), report)?;
-        Ok(map.with_warnings(log_score.warnings))
+        report.warnings = log_score.warnings;
+        let form = Temperature::new((-x).exp(), &predictions.device());
+        Fitted::checked(form, report)
     }
 }
 
