@@ -5,7 +5,7 @@ use super::band::{check_level, consistency_band, weighted_band};
 use crate::{
     distribution::{Categorical, Predictive},
     error::Result,
-    estimator::{Binning, Event, Outcomes, equal_width_bin},
+    estimator::{Binning, Event, EventBin, Outcomes, equal_width_bin},
 };
 
 /// The settings of a [`ReliabilityDiagram`]: event, bins, and level of the bands.
@@ -96,11 +96,8 @@ impl Reliability {
             }
             _ => (least, greatest),
         };
-        let weight = weights.sum(rows);
-        let mean = |of: &dyn Fn(usize) -> f64| {
-            let terms = rows.iter().map(|&row| weights.at(row) * of(row));
-            terms.sum::<f64>() / weight
-        };
+        let pair = |row: usize| (outcomes.probability[row], outcomes.occurred[row] as f64);
+        let bin = EventBin::of(rows, weights, pair);
         let band = if weights.are_given() {
             let of_rows: Vec<f64> = rows.iter().map(|&row| weights.at(row)).collect();
             weighted_band(&members, &of_rows, self.level)
@@ -111,9 +108,9 @@ impl Reliability {
             lower,
             upper,
             count: members.len(),
-            weight: weights.are_given().then_some(weight),
-            confidence: mean(&|row| outcomes.probability[row]),
-            frequency: mean(&|row| outcomes.occurred[row] as f64),
+            weight: weights.are_given().then_some(bin.weight),
+            confidence: bin.probability,
+            frequency: bin.frequency,
             band,
         }
     }

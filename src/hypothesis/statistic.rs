@@ -12,7 +12,7 @@ use crate::{
         Mce, Mmce, Skce, SkceForm, SmoothEce, Tce,
         regression::{Ence, IntervalCoverage, Pinball, QuantileCalibration},
     },
-    kernel::{Kernel, TargetKernel, TensorKernel},
+    kernel::{TargetKernel, TensorKernel},
     ops::Computation,
 };
 
@@ -64,11 +64,7 @@ fn one_by_one<'a, P: Predictive>(
 /// The biased and unbiased forms compute what the labels of a set change, see
 /// [`ExactTest`](super::ExactTest); blocks are computed for one set after another. A median bandwidth is that of
 /// the given predictions. Given a variable the kernel compares that.
-impl<P: Geometry<Targets = Tensor<1, Int>>> Statistic<P> for Skce
-where
-    Kernel: JointKernel<P>,
-    for<'a> ClassPoints: From<&'a P>,
-{
+impl<P: Geometry<Unconditional = Categorical, Targets = Tensor<1, Int>>> Statistic<P> for Skce {
     fn frozen<'a>(&'a self, predictions: &P) -> Result<StatisticFunction<'a, P>> {
         with_fixed_kernel(self, predictions)
     }
@@ -81,7 +77,7 @@ where
         let (plain, _) = predictions.parted();
         plain.check()?;
         let kernel = self.kernel.fixed(&plain)?;
-        let quadratic = ClassSkce::new(kernel, &[1.0], self.form, predictions);
+        let quadratic = ClassSkce::new(kernel, &[1.0], self.form, ClassPoints::of(predictions));
         Ok(Box::new(quadratic))
     }
 }

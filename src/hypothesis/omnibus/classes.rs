@@ -35,7 +35,7 @@ impl Omnibus for Categorical {
         kernel: Kernel,
         rng: &mut dyn Rng,
     ) -> Result<OmnibusPlan<'a, LabelSets>> {
-        of_classes(self, self, kernel, rng)
+        of_classes(self, kernel, rng)
     }
 }
 
@@ -47,22 +47,19 @@ impl Omnibus for Given<Categorical> {
         kernel: Kernel,
         rng: &mut dyn Rng,
     ) -> Result<OmnibusPlan<'a, LabelSets>> {
-        of_classes(self.predictions(), self, kernel, rng)
+        of_classes(self, kernel, rng)
     }
 }
 
 /// The aspects of classes, or of the event that the predictions are about: the number of events that are expected
 /// in the place of both classes, and the gap summed up along its probability in the place of that along the
 /// confidence. The SKCE compares the given points.
-fn of_classes<'a, P: Geometry>(
-    predictions: &Categorical,
+fn of_classes<'a, P: Geometry<Unconditional = Categorical>>(
     compared: &'a P,
     kernel: Kernel,
     rng: &mut dyn Rng,
-) -> Result<OmnibusPlan<'a, LabelSets>>
-where
-    ClassPoints: From<&'a P>,
-{
+) -> Result<OmnibusPlan<'a, LabelSets>> {
+    let predictions = compared.unconditional();
     let mut plan = OmnibusPlan::new();
     let sums = SampleSums::new(predictions);
     let aspects = of_sums(predictions, &sums);
@@ -126,12 +123,14 @@ where
         ..2 => kernel.validate()?, // there are no pairs
         2..=QUADRATIC => {
             let kernel = kernel.with_bandwidth_of_predictions(&compared.parted().0)?;
-            let skce = ClassSkce::new(kernel, &BANDWIDTHS, SkceForm::Unbiased, compared);
+            let points = ClassPoints::of(compared);
+            let skce = ClassSkce::new(kernel, &BANDWIDTHS, SkceForm::Unbiased, points);
             plan.push(skce, of_kernel(kernel, compared.compared()));
         }
         _ => {
             let kernel = with_bandwidth_of_some(kernel, &compared.parted().0, rng)?;
-            let skce = low_rank_of_labels(kernel, &BANDWIDTHS, compared.into(), LANDMARKS, rng);
+            let points = ClassPoints::of(compared);
+            let skce = low_rank_of_labels(kernel, &BANDWIDTHS, points, LANDMARKS, rng);
             plan.push(skce, of_kernel(kernel, compared.compared()));
         }
     }

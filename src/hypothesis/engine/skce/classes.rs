@@ -42,13 +42,7 @@ const SINGLE: usize = 4096;
 
 impl ClassSkce {
     /// Takes a fixed bandwidth times each factor, for at least two samples where it is unbiased.
-    pub fn new(
-        kernel: Kernel,
-        factors: &[f64],
-        form: SkceForm,
-        points: impl Into<ClassPoints>,
-    ) -> Self {
-        let points = points.into();
+    pub fn new(kernel: Kernel, factors: &[f64], form: SkceForm, points: ClassPoints) -> Self {
         let rows = &points.rows;
         let (n, m) = (rows.samples(), rows.classes);
         let few = rows.expected_errors() <= FEW * n as f64;

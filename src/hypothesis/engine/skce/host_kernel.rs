@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use crate::{
-    distribution::{Categorical, ClassRows, Given, Predictive, Weights},
+    distribution::{Categorical, ClassRows, Geometry, Weights},
     host::to_vec,
     kernel::{Kernel, Profile},
     ops::{self, PairKernel, Real},
@@ -116,6 +116,22 @@ pub struct ClassPoints {
 }
 
 impl ClassPoints {
+    /// Those of predictions, which may carry weights.
+    pub fn of<P: Geometry<Unconditional = Categorical>>(predictions: &P) -> Self {
+        let (predictions, weights) = predictions.parted();
+        let rows = predictions.unconditional().rows();
+        let given = (!predictions.has_own_distances()).then(|| {
+            let points = predictions.coordinates();
+            to_vec(points.expect("the variable").detach())
+        });
+        Self {
+            weights,
+            d: (given.as_ref()).map_or(rows.classes, |given| given.len() / rows.samples()),
+            rows,
+            given,
+        }
+    }
+
     /// The points, row by row.
     pub fn values(&self) -> &[f64] {
         self.given.as_deref().unwrap_or(&*self.rows.values)
@@ -124,30 +140,5 @@ impl ClassPoints {
     /// The point of a sample.
     pub fn point(&self, sample: usize) -> &[f64] {
         &self.values()[sample * self.d..][..self.d]
-    }
-}
-
-impl From<&Categorical> for ClassPoints {
-    fn from(predictions: &Categorical) -> Self {
-        let (predictions, weights) = predictions.parted();
-        Self {
-            weights,
-            rows: predictions.rows(),
-            given: None,
-            d: predictions.classes(),
-        }
-    }
-}
-
-impl From<&Given<Categorical>> for ClassPoints {
-    fn from(given: &Given<Categorical>) -> Self {
-        let (given, weights) = given.parted();
-        let points = given.conditioning().detach();
-        Self {
-            weights,
-            rows: given.predictions().rows(),
-            d: points.dims()[1],
-            given: Some(to_vec(points)),
-        }
     }
 }
