@@ -312,17 +312,6 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
         }
     }
 
-    /// The weighted means of `h` over the pairs `i ≠ j` of each of these blocks, of samples with positive weights.
-    ///
-    /// # Panics
-    ///
-    /// If there are not as many weights as samples.
-    pub fn weighted_block_estimates(self, size: usize, weights: &[f64]) -> Vec<f64> {
-        assert_eq!(weights.len(), self.samples(), "a weight for each sample");
-        let pairs = self.weighted(&Weights::new(weights));
-        pairs.unbiased_values(SkceForm::Block(size)).0
-    }
-
     fn composed_block_estimates(&self, size: usize) -> Vec<f64> {
         let diagonal = to_vec(self.diagonal());
         let pairs_of_block = (size * (size - 1)) as f64;

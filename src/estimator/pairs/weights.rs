@@ -65,6 +65,17 @@ impl<P: Geometry> PairMatrix<'_, P> {
         Some(share.mask_fill(none, 1.0))
     }
 
+    /// The weighted means of `h` over the pairs `i ≠ j` of each of these blocks, of samples with positive weights.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many weights as samples.
+    pub fn weighted_block_estimates(self, size: usize, weights: &[f64]) -> Vec<f64> {
+        assert_eq!(weights.len(), self.samples(), "a weight for each sample");
+        let pairs = self.weighted(&Weights::new(weights));
+        pairs.unbiased_values(SkceForm::Block(size)).0
+    }
+
     /// Values whose mean is the unbiased SKCE, and whose sampling error is that of their mean: the block estimates,
     /// or the pseudo-values of the jackknife, `n U − (n−1) U_(−i) = (2 r_i − n U)/(n − 2)` for row sums `r` of at
     /// least three samples.
