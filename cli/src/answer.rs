@@ -104,11 +104,11 @@ impl<P: Kind> Sizing<'_, P> {
 impl Sizing<'_, Categorical> {
     /// The number of observed events by that of expected ones.
     pub fn ratio(&self) -> (Name, Size) {
-        let View { event, of, .. } = self.view;
-        let (predictions, labels) = (&self.view.predictions, &self.view.targets);
-        let counts = ObservedExpected::of(*event, predictions, labels);
-        let ratio = ObservedExpected::interval(*event, predictions, labels, self.args.level);
-        let mut name = names::OBSERVED_EXPECTED.of(&of.event);
+        let (view, event) = (self.view, self.view.event());
+        let (predictions, labels) = (&view.predictions, &view.targets);
+        let counts = ObservedExpected::of(event, predictions, labels);
+        let ratio = ObservedExpected::interval(event, predictions, labels, self.args.level);
+        let mut name = names::OBSERVED_EXPECTED.of(&view.of.event);
         if let Ok(counts) = &counts {
             let (observed, expected) = (counts.observed, numbers::expected(counts.expected));
             name = name.with(format_args!("{observed} of {expected}"));

@@ -48,7 +48,7 @@ pub struct Comparison {
 }
 
 /// What changes besides scores and the SKCE.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub struct Others {
     /// The levels of quantiles.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -197,11 +197,7 @@ where
     let mut files = VectorFiles::read(&inputs(args), &args.source)?;
     let rows = &args.source.rows;
     let sets = (files.parse::<B>(0, rows)?, files.parse::<A>(1, rows)?);
-    let data = DataWords {
-        left_out: files.left_out,
-        weights: files.weights(),
-        ..sets.0.in_words(&[])
-    };
+    let data = files.in_words(&sets.0);
     let changes = |before: &View<B>, after: &View<A>, _| {
         let changes = changes_of_vectors(args, before, after);
         Ok((changes, Others::default()))
@@ -248,16 +244,6 @@ fn compared<B: Kind, A: Kind<Targets = B::Targets>>(
             after: sizes(&args.sizes, &after, of_sizes.1),
         },
     })
-}
-
-impl Default for Others {
-    fn default() -> Self {
-        Self {
-            levels: Vec::new(),
-            accuracy: None,
-            ece: Named(Vec::new()),
-        }
-    }
 }
 
 /// Writes the table of paired changes, to which lines may be added.

@@ -2,6 +2,7 @@
 
 use std::{collections::HashMap, fs};
 
+use burn_calibration::distribution::Subject;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use crate::{
@@ -77,18 +78,9 @@ pub fn of_files(args: &SourceArgs, files: &Files, rows: &Rows) -> Result<Labels>
 }
 
 /// The labels of an event, 0 or 1, in a column of a file.
-pub fn of_event(File { path, table }: &File, column: usize) -> Result<Vec<i64>> {
+pub fn of_event(args: &LabelsArgs, File { path, table }: &File, column: usize) -> Result<Vec<i64>> {
     let LabelColumn { name, at, cells } = &table.labels[column];
-    let classes = Classes {
-        count: 2,
-        names: &[],
-        numbers: HashMap::new(),
-        counted: true,
-        first: 0,
-        names_begin_at_1: false,
-        have_positions: true,
-    };
-    let labels = classes.parse(cells);
+    let labels = Classes::new(&[], 2, args, true).parse(cells);
     labels
         .map_err(|error| error.in_column(titled(*at, name)))
         .on(path, &table.lines)
@@ -108,7 +100,7 @@ pub fn check_same(
     let (names, count) = (names_of(args, rows), rows.predictions.classes());
     let classes = Classes::new(&names, count, &args.labels, args.rows.by_position);
     let found = labels_of(table, &classes).on(path, &table.lines)?;
-    let what = if rows.is_confidence {
+    let what = if rows.predictions.subject() == Subject::Correctness {
         "correctness"
     } else {
         "label"

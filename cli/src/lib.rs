@@ -62,20 +62,19 @@ pub fn run() -> ExitCode {
     let arguments = args::Arguments::from_arg_matches(&matches);
     let arguments = arguments.unwrap_or_else(|error| error.exit());
     let json = arguments.json;
-    let outcome = check_files(&matches).and_then(|()| {
-        args::check_families(&arguments.command)?;
-        match &arguments.command {
-            args::Command::Evaluate(args) => show("evaluate", &evaluate::run(args)?, json),
-            args::Command::Compare(args) => show("compare", &compare::run(args)?, json),
-            args::Command::Report(args) => report::run(args, json),
-            args::Command::Fit(args) => fit::run(args, json),
-            args::Command::Apply(args) => apply::run(args, json),
-            args::Command::Summarise(args) => show("summarise", &summarise::run(args)?, json),
-            args::Command::Merge(args) => show("merge", &merge::run(args)?, json),
-            args::Command::Show(args) => show("show", &show::run(args)?, json),
-            args::Command::Completions { shell } => completions(&mut command, *shell),
-            args::Command::Man { subcommand } => man(&mut command, subcommand.as_deref()),
-        }
+    let checked = check_files(&matches);
+    let checked = checked.and_then(|()| args::check_families(&command, &matches));
+    let outcome = checked.and_then(|()| match &arguments.command {
+        args::Command::Evaluate(args) => show("evaluate", &evaluate::run(args)?, json),
+        args::Command::Compare(args) => show("compare", &compare::run(args)?, json),
+        args::Command::Report(args) => report::run(args, json),
+        args::Command::Fit(args) => fit::run(args, json),
+        args::Command::Apply(args) => apply::run(args, json),
+        args::Command::Summarise(args) => show("summarise", &summarise::run(args)?, json),
+        args::Command::Merge(args) => show("merge", &merge::run(args)?, json),
+        args::Command::Show(args) => show("show", &show::run(args)?, json),
+        args::Command::Completions { shell } => completions(&mut command, *shell),
+        args::Command::Man { subcommand } => man(&mut command, subcommand.as_deref()),
     });
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

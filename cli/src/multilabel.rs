@@ -26,7 +26,7 @@ pub fn read(inputs: &Inputs, of: &Evaluate) -> Result<Views<Categorical>> {
     let device = device(args.rows.device)?;
     let mut files = Files::read(inputs, args, true)?;
     labels::read_file(&mut files, args, &[])?;
-    let left_out = files.join(args, &[])?;
+    files.join(args, &[])?;
     let File { path, table } = &files.sets[0];
     let of_labels = files.of_labels();
     let (count, found) = (table.numbers.columns, of_labels.table.labels.len());
@@ -66,7 +66,7 @@ pub fn read(inputs: &Inputs, of: &Evaluate) -> Result<Views<Categorical>> {
         let event = rows_of(&mut file, &rows, Wanted::Probabilities, (none, &device));
         let event = event.map_err(|error| error.in_column(title))?.predictions;
         let at = order.as_ref().map_or(column, |order| order[column]);
-        let labels = labels::of_event(of_labels, at)?;
+        let labels = labels::of_event(&args.labels, of_labels, at)?;
         let shape = [labels.len()];
         let labels = Tensor::from_data(TensorData::new(labels, shape), &device);
         let event = SampleWeights::on(&files.samples, event, &labels)?;
@@ -80,10 +80,10 @@ pub fn read(inputs: &Inputs, of: &Evaluate) -> Result<Views<Categorical>> {
             outcomes: Outcomes::Classes(count),
             class_names: names.clone(),
             subject: Subject::Classes,
-            left_out,
+            left_out: files.left_out,
             weights: files.samples.clone(),
         },
-        summary: Named(Vec::new()),
+        summary: Named::default(),
         list,
         lens: Lens::ClassWise,
         class_names: names,

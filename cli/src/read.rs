@@ -4,10 +4,10 @@ use std::{ffi::OsString, path::PathBuf};
 
 use burn::tensor::{Int, Tensor};
 use burn_calibration::{distribution::Categorical, error};
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::{
-    args::{Family, SourceArgs, check_source},
+    args::{Family, SourceArgs, check_options},
     error::Context,
     files::Inputs,
     kind::Kind,
@@ -81,7 +81,10 @@ struct Options {
 pub fn read_classes<T: Into<OsString> + Clone>(
     options: impl IntoIterator<Item = T>,
 ) -> error::Result<ClassFiles> {
-    let options = Options::try_parse_from(options).map_err(|reason| {
+    let mut command = Options::command();
+    let matches = command.try_get_matches_from_mut(options);
+    let parsed = matches.and_then(|given| Ok((Options::from_arg_matches(&given)?, given)));
+    let (options, given) = parsed.map_err(|reason| {
         let reason = reason.to_string();
         let lines = reason.lines().take_while(|line| !line.is_empty());
         let lines: Vec<&str> = lines.map(str::trim).collect();
@@ -90,7 +93,7 @@ pub fn read_classes<T: Into<OsString> + Clone>(
             expected: "options of `calibration evaluate` that are of files",
         }
     })?;
-    check_source(Family::Categorical, &options.source)?;
+    check_options(&command, &given, Family::Categorical)?;
     let inputs = Inputs::of(&options.predictions);
     let loaded = Categorical::read(&inputs, &options.source, Wanted::Logits);
     let mut loaded = loaded.of(&options.predictions)?;

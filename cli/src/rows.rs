@@ -38,16 +38,17 @@ pub struct Rows {
     pub predictions: Categorical,
     /// The names of the columns in the order of the classes; empty if the file has none.
     pub names: Vec<String>,
-    /// Whether there is one column: the probability of an event.
-    pub is_binary: bool,
-    /// Whether that is the confidence, and the labels are the correctness.
-    pub is_confidence: bool,
 }
 
 impl Rows {
+    /// Whether there is one column: the probability of an event.
+    pub fn is_binary(&self) -> bool {
+        self.predictions.subject() != Subject::Classes
+    }
+
     /// The names of the classes; of an event they are none.
     pub fn class_names(&self) -> &[String] {
-        if self.is_binary { &[] } else { &self.names }
+        if self.is_binary() { &[] } else { &self.names }
     }
 }
 
@@ -149,8 +150,6 @@ fn rows_of_table(
     Ok(Rows {
         predictions: predictions?.about(subject)?,
         names,
-        is_binary,
-        is_confidence,
     })
 }
 
@@ -179,7 +178,7 @@ pub fn read_classes(
         names => names.to_vec(),
     };
     labels::read_file(&mut files, args, &words)?;
-    let left_out = files.join(args, &words)?;
+    files.join(args, &words)?;
     let like = Names {
         names: &by_option,
         of: OPTION,
@@ -222,7 +221,7 @@ pub fn read_classes(
         class_names: labels.names,
         columns,
         given,
-        left_out,
+        left_out: files.left_out,
     })
 }
 

@@ -43,13 +43,10 @@ pub fn options(args: &RowsArgs, labels: Where, are_classes: bool) -> Options<'_>
         index: are_classes.then_some(if args.positive { 1 } else { 2 }),
         is_counted: matches!(labels, Where::Elsewhere | Where::InTheFirst),
         are_probabilities: are_classes && !args.logits && !args.log_probabilities,
-        correct: None,
-        weights: None,
         confidence: is_told.then_some(args.confidence_correctness),
-        words: &[],
-        models: &[],
         are_percentages: args.percent,
         skip_missing: args.skip_missing,
+        ..Options::default()
     }
 }
 

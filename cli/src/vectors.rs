@@ -18,7 +18,7 @@ use crate::{
     args::{Compare, Evaluate, LengthScale, RowsArgs, SourceArgs},
     compare::{Changes, change},
     error::{Context, Result, ensure},
-    files::{File, Files, Inputs, LeftOut, SampleWeights},
+    files::{File, Files, Inputs, SampleWeights},
     given,
     input::{Options, clipped, say},
     kernel::{fixed, some},
@@ -27,7 +27,7 @@ use crate::{
     quantities::estimates_of_vectors,
     rows::Wanted,
     source::{are_levels, check_halves, device, label_options, order_columns, targets, tensor},
-    words::{Outcomes, TargetWords},
+    words::{DataWords, Outcomes, TargetWords},
 };
 
 impl Vectors for Normal {
@@ -104,13 +104,16 @@ pub fn one_dimension(dimensions: usize) -> Result<()> {
 pub struct VectorFiles {
     files: Files,
     pub targets: Tensor<2>,
-    pub left_out: LeftOut,
 }
 
 impl VectorFiles {
-    /// The weights of the samples, if there are any.
-    pub fn weights(&self) -> Option<SampleWeights> {
-        self.files.samples.clone()
+    /// What a set of them is, for a result of it.
+    pub fn in_words<P: Kind>(&self, set: &P) -> DataWords {
+        DataWords {
+            left_out: self.files.left_out,
+            weights: self.files.samples.clone(),
+            ..set.in_words(&[])
+        }
     }
 
     /// Reads them, the targets from a file of their own or columns of the first: columns by their names, where
@@ -122,7 +125,7 @@ impl VectorFiles {
             ..label_options(&args.labels)
         };
         files.read_labels(args, &options)?;
-        let left_out = files.join(args, &[])?;
+        files.join(args, &[])?;
         let are_beside = files.labels.is_none();
         let (first, others) = files.sets.split_first_mut().expect("there is a file");
         for file in others {
@@ -134,7 +137,6 @@ impl VectorFiles {
         Ok(Self {
             targets: tensor(targets, name, &device(name)?),
             files,
-            left_out,
         })
     }
 
@@ -194,8 +196,8 @@ impl VectorFiles {
             given: given::of_files(&self.files, &numbers, &[])?,
             class_names: Vec::new(),
             columns: std::mem::take(&mut self.files.sets[0].table.names),
-            left_out: self.left_out,
-            weights: self.weights(),
+            left_out: self.files.left_out,
+            weights: self.files.samples,
             targets: self.targets,
         })
     }

@@ -33,6 +33,12 @@ impl<T: Serialize> Serialize for Named<T> {
     }
 }
 
+impl<T> Default for Named<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
 /// An outcome, or why there is none.
 pub struct Known<T>(pub Result<T, Missing>);
 

@@ -62,9 +62,9 @@ pub fn of_classes(args: &Apply, file: &mut File, device: &Device) -> Result<Appl
     let takes_zeros = is_unchanged || takes_zeros(map.method());
     let (logits, _) = logits(&args.input.predictions, &rows.predictions, takes_zeros)?;
     let numbers = Numbers::of(args);
-    let values = numbers.values(map.forward(logits), rows.is_binary);
+    let values = numbers.values(map.forward(logits), rows.is_binary());
     let values = values.try_into_vec_as::<f64>()?;
-    let columns = if rows.is_binary { 1 } else { classes };
+    let columns = if rows.is_binary() { 1 } else { classes };
     let is_wrong = |value: &f64| !value.is_finite() && numbers != Numbers::Logarithms;
     if let Some(at) = values.iter().position(is_wrong) {
         let wrong = wrong!(

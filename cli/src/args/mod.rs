@@ -6,7 +6,7 @@ mod options;
 mod values;
 
 pub use commands::*;
-pub use families::{check_families, check_source};
+pub use families::{check_families, check_options};
 pub use options::*;
 pub use values::*;
 

@@ -54,6 +54,8 @@ pub struct Files {
     pub given: Option<File>,
     /// The weights of the rows, once these are joined.
     pub samples: Option<SampleWeights>,
+    /// The rows that are left out, once these are joined.
+    pub left_out: LeftOut,
 }
 
 /// The rows that are left out of all files.
@@ -210,6 +212,7 @@ impl Files {
             weights,
             given,
             samples: None,
+            left_out: LeftOut::default(),
         })
     }
 
@@ -240,7 +243,7 @@ impl Files {
 
     /// Puts rows of all files in the order of their ids, and leaves out those without a value and those with a
     /// label that is ignored. Words that are labels are no missing values.
-    pub fn join(&mut self, args: &SourceArgs, words: &[String]) -> Result<LeftOut> {
+    pub fn join(&mut self, args: &SourceArgs, words: &[String]) -> Result<()> {
         self.check_counts()?;
         let files = self.all();
         let files: Vec<align::File> = files
@@ -283,12 +286,12 @@ impl Files {
             let kept: Vec<usize> = (0..n).filter(|&row| !is_left_out[row]).collect();
             self.all_mut().for_each(|file| file.table.select(&kept));
         }
-        self.weigh()?;
-        Ok(LeftOut {
+        self.left_out = LeftOut {
             rows,
             missing,
             ignored: rows - missing,
-        })
+        };
+        self.weigh()
     }
 
     /// Leaves out the rows with one of some labels, and says how many there are.

@@ -153,7 +153,8 @@ impl Fields {
             }
         }
         let is_taken = |column: &usize| {
-            !(options.label_is_all() && IDS.contains(&&*fields.names[*column].to_lowercase()))
+            !(matches!(options.label, WhichLabel::All)
+                && IDS.contains(&&*fields.names[*column].to_lowercase()))
         };
         fields.labels = (before..fields.names.len()).filter(is_taken).collect();
         if let Some((path, is_needed)) = options.weights

@@ -218,12 +218,6 @@ pub struct Options<'a> {
     pub are_percentages: bool,
 }
 
-impl Options<'_> {
-    fn label_is_all(&self) -> bool {
-        matches!(self.label, WhichLabel::All)
-    }
-}
-
 /// The model that a column is of, and what its name says besides: the longest beginning of the name after which
 /// there is nothing, a number, or what is neither a letter nor a digit.
 pub fn of_model<'a>(name: &'a str, models: &[String]) -> Option<(usize, &'a str)> {

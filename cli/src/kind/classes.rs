@@ -39,7 +39,6 @@ impl Kind for Categorical {
     fn view(self, targets: Tensor<1, Int>, class: Option<usize>, names: &[String]) -> View<Self> {
         View {
             class,
-            event: Event::of(&self),
             bins: BinArgs::default(),
             of: words(&self, class, names),
             predictions: self,
@@ -82,7 +81,7 @@ impl Kind for Categorical {
     fn summary(&self, labels: &Tensor<1, Int>) -> Named<f64> {
         let (plain, weights) = self.parted();
         let Ok(outcomes) = Event::of(self).outcomes(&plain, labels) else {
-            return Named(Vec::new());
+            return Named::default();
         };
         let occurred: Vec<f64> = outcomes.pairs().map(|(_, c)| c).collect();
         let mean = |values: &[f64]| MeanEstimate::weighted(values, &weights).estimate;
@@ -156,8 +155,9 @@ impl Kind for Categorical {
     }
 
     fn other_changes(args: &Compare, before: &View<Self>, after: &View<Self>) -> Result<Others> {
-        let View { of, event, .. } = before;
-        let labels = &before.targets;
+        let errors = |view| binned_errors(&args.bins, view);
+        let ece = errors(before).into_iter().zip(errors(after));
+        let (of, labels) = (&before.of, &before.targets);
         let (before, after) = (&before.predictions, &after.predictions);
         let accuracy = match before.subject() {
             Subject::Classes => {
@@ -174,7 +174,6 @@ impl Kind for Categorical {
             }
             _ => None,
         };
-        let errors = |set| binned_errors(&args.bins, (set, labels), (*event, None));
         let biased = |((name, before), (_, after)): ((Name, error::Result<f64>), (Name, _))| {
             let values = [before?, after?].into();
             let name = name.of(&of.event).with("biased");
@@ -186,17 +185,15 @@ impl Kind for Categorical {
                 },
             ))
         };
-        let ece = errors(before).into_iter().zip(errors(after)).map(biased);
         Ok(Others {
             accuracy,
-            ece: Named(ece.collect::<error::Result<_>>()?),
+            ece: Named(ece.map(biased).collect::<error::Result<_>>()?),
             levels: Vec::new(),
         })
     }
 
     fn sizes(sizing: &Sizing<Self>) -> Vec<(Name, Size)> {
-        let View { event, of, .. } = sizing.view;
-        let (event, of) = (*event, &of.event);
+        let (event, of) = (sizing.view.event(), &sizing.view.of.event);
         let excess = Overconfidence { event };
         let mut sizes = match sizing.view.predictions.subject() {
             Subject::Event => vec![
@@ -211,6 +208,13 @@ impl Kind for Categorical {
             sizes.extend(lp_errors(sizing, event, order));
         }
         sizes
+    }
+}
+
+impl View<Categorical> {
+    /// The event that the quantities of an event look at: the top label, or the one that is asked for.
+    pub fn event(&self) -> Event {
+        Event::of(&self.predictions)
     }
 }
 

@@ -6,7 +6,6 @@ use burn::tensor::Tensor;
 use burn_calibration::{
     distribution::{AbsoluteMoments, Geometry, Predictive, Subject},
     error,
-    estimator::Event,
     hypothesis::CalibrationTest,
     kernel::Kernel,
     names::Name,
@@ -79,8 +78,6 @@ pub struct View<P: Kind> {
     pub of: Words,
     pub predictions: P,
     pub targets: P::Targets,
-    /// The event that the quantities of an event look at: the top label, or the one that is asked for.
-    pub event: Event,
     /// The bins of its errors.
     pub bins: BinArgs,
 }
@@ -143,7 +140,6 @@ pub trait Kind: Reportable<Kernel: Pairs<Self>> + 'static {
             of: Words::default(),
             predictions: self,
             targets,
-            event: Event::TopLabel,
             bins: BinArgs::default(),
         }
     }
@@ -172,7 +168,7 @@ pub trait Kind: Reportable<Kernel: Pairs<Self>> + 'static {
 
     /// What happened on average, and what was predicted, of classes: shares.
     fn summary(&self, _targets: &Self::Targets) -> Named<f64> {
-        Named(Vec::new())
+        Named::default()
     }
 
     /// What the predictions are about, of classes.

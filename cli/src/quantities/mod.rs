@@ -6,7 +6,7 @@ mod pairs;
 
 pub use pairs::Pairs;
 
-use burn::tensor::{Int, Tensor};
+use burn::tensor::Tensor;
 use burn_calibration::{
     distribution::{Categorical, Subject},
     error::Result,
@@ -50,12 +50,9 @@ fn binned(bins: &BinArgs, norm: Norm, event: Event) -> Tce {
 
 /// The ECE of an event, and the error by the norm that is asked for, each by the name that it has of a view, as
 /// `evaluate` and `compare` have them.
-pub fn binned_errors(
-    bins: &BinArgs,
-    (predictions, labels): (&Categorical, &Tensor<1, Int>),
-    (event, class): (Event, Option<usize>),
-) -> Vec<(Name, Result<f64>)> {
+pub fn binned_errors(bins: &BinArgs, view: &View<Categorical>) -> Vec<(Name, Result<f64>)> {
     use names::*;
+    let (predictions, labels) = (&view.predictions, &view.targets);
     let error = |norm| {
         let (what, [top_label, against_rest, of_event]) = match norm {
             Norm::One => ("ECE", [ECE_TOP_LABEL, ECE_AGAINST_REST, ECE_EVENT]),
@@ -65,14 +62,14 @@ pub fn binned_errors(
             ),
             Norm::Max => ("MCE", [MCE_TOP_LABEL, MCE_AGAINST_REST, MCE_EVENT]),
         };
-        let name = match (predictions.subject(), class) {
+        let name = match (predictions.subject(), view.class) {
             (Subject::Classes, _) => top_label,
             (_, Some(_)) => against_rest,
             _ => of_event,
         };
         let title = format!("{what}, {} equal-{} bins", bins.bins, key(bins.binning));
         let title = title.into();
-        let estimate = binned(bins, norm, event).estimate(predictions, labels);
+        let estimate = binned(bins, norm, view.event()).estimate(predictions, labels);
         (Name { title, ..name }, estimate)
     };
     let mut norms = vec![Norm::One, bins.norm];
@@ -118,8 +115,8 @@ pub fn estimates_of_classes(view: &View<Categorical>) -> Estimates {
         number(Name::new(key, title), &of.whole, estimate)
     };
     let cox = |key, title, value| number(Name::new(key, title), &of.one, value);
-    let binned = binned_errors(&view.bins, (predictions, labels), (view.event, view.class));
-    let ks = KolmogorovSmirnov::new(view.event).estimate(predictions, labels);
+    let binned = binned_errors(&view.bins, view);
+    let ks = KolmogorovSmirnov::new(view.event()).estimate(predictions, labels);
     let in_the_large = Cox::new(one).in_the_large(predictions, labels);
     let line = Cox::new(one).fit(predictions, labels);
     let [intercept, slope] = match line {
@@ -217,13 +214,13 @@ pub fn tests_of_classes() -> Vec<Test<Categorical>> {
         (
             "ece_top_label_exact",
             "ECE, exact",
-            |_, view, replicates| exact(binned(&view.bins, Norm::One, view.event), replicates),
+            |_, view, replicates| exact(binned(&view.bins, Norm::One, view.event()), replicates),
         ),
         (
             "ece_top_label_consistency",
             "ECE, consistency",
             |_, view, n| {
-                let ece = binned(&view.bins, Norm::One, view.event);
+                let ece = binned(&view.bins, Norm::One, view.event());
                 Box::new(ConsistencyTest::new(ece).with_replicates(n))
             },
         ),
