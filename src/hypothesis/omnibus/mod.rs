@@ -58,7 +58,10 @@ use crate::{
 /// | `furthest_target` | `−ln(N q)` of the least `q = 2 min(u, 1 − u)` of `N` | a single target that is all but excluded |
 /// | `transforms` | the shares of `u` in twenty equal parts: `√(χ²/N)` | any other distribution of `u` |
 ///
-/// and the SKCE as above. Of [`QuantileForecasts`](crate::distribution::QuantileForecasts) there are the coverage
+/// and the SKCE as above. Where a predicted distribution function has a step at a target, as of counts and of draws, `u`
+/// is uniform on the step, and functions of it count by their means over the step: nothing is drawn to decide ties.
+/// `furthest_target` takes the probability of targets as far out or further.
+/// Of [`QuantileForecasts`](crate::distribution::QuantileForecasts) there are the coverage
 /// of each level (`level_τ`) and of each central interval (`interval_γ`), and, of the samples with the higher, lower,
 /// wider and narrower forecasts, that of the level next to ½ and of the widest interval; a target that equals a
 /// quantile counts in favour of the model.

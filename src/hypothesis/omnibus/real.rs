@@ -26,7 +26,7 @@ where
     ) -> Result<OmnibusPlan<'a, Vec<Vec<f64>>>> {
         let (plain, _) = self.parted();
         let mut plan = OmnibusPlan::new();
-        plan.push(Transforms::new(self, rng), aspects(self.dimensions()));
+        plan.push(Transforms::new(self), aspects(self.dimensions()));
         if self.len() > 1 {
             let kernel = with_bandwidth_of_some(kernel, &plain, rng)?;
             let skce = low_rank_of_targets((self, weight), kernel, &BANDWIDTHS, LANDMARKS, rng)?;

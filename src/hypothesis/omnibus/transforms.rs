@@ -1,6 +1,6 @@
 //! Aspects of the probability integral transforms of real targets.
 
-use rand::{Rng, RngExt};
+use std::f64::consts::PI;
 
 use crate::{
     distribution::{HostMarginals, Marginals, Weights, upper_normal_quantile},
@@ -31,8 +31,6 @@ const MOST_SKEWNESS: f64 = 0.75;
 /// than they should are not taken for a wrong location.
 pub(super) struct Transforms {
     marginals: Box<dyn HostMarginals>,
-    /// Uniform numbers that decide ties, the same in all sets.
-    ties: Vec<f64>,
     dimensions: usize,
     /// Predicted means and standard deviations; 0 where that is not a positive number.
     moments: Vec<(f64, f64)>,
@@ -44,7 +42,7 @@ pub(super) struct Transforms {
 }
 
 impl Transforms {
-    pub fn new<P: Marginals>(predictions: &P, rng: &mut dyn Rng) -> Self {
+    pub fn new<P: Marginals>(predictions: &P) -> Self {
         let (predictions, weights) = predictions.parted();
         let means = predictions.means();
         let [n, d] = means.dims();
@@ -64,7 +62,6 @@ impl Transforms {
         let deviations = to_vec(predictions.variances()).into_iter().map(deviation);
         Self {
             marginals: predictions.on_host(),
-            ties: (0..n * d).map(|_| rng.random()).collect(),
             dimensions: d,
             moments: means.into_iter().zip(deviations).collect(),
             ranks,
@@ -72,16 +69,12 @@ impl Transforms {
         }
     }
 
-    /// `u` and `1 − u`, each with the digits of its own size, randomised within an atom: for one of the
-    /// draws of its prediction, by its rank among them.
-    fn tails(&self, at: usize, y: f64) -> (f64, f64) {
+    /// The step of the distribution function at a target: of one of the draws of its prediction, its rank among them.
+    fn step(&self, at: usize, y: f64) -> Step {
         let (below, above) = self.marginals.tails(at, y);
-        let (atom, v) = (self.marginals.atom(at, y), self.ties[at]);
-        let below = below - atom + v * atom;
-        (
-            below.clamp(0.0, 1.0),
-            (above + (1.0 - v) * atom).clamp(0.0, 1.0),
-        )
+        let atom = self.marginals.atom(at, y);
+        let ends = [(below - atom, above + atom), (below, above)];
+        Step(ends.map(|(u, rest)| (u.clamp(0.0, 1.0), rest.clamp(0.0, 1.0))))
     }
 
     /// The weight of the row of a coordinate.
@@ -100,33 +93,33 @@ impl Transforms {
     fn of(&self, targets: &[f64]) -> Vec<f64> {
         let d = self.dimensions;
         let cdfs = self.marginals.cdfs(&|at| targets[at]);
-        let tails_at = |at: usize| match &cdfs {
-            Some(u) if u[at] <= EXACT_BELOW => (u[at], 1.0 - u[at]),
-            _ => self.tails(at, targets[at]),
+        let step_at = |at: usize| match &cdfs {
+            Some(u) if u[at] <= EXACT_BELOW => Step([(u[at], 1.0 - u[at]); 2]),
+            _ => self.step(at, targets[at]),
         };
         let total = targets.len() as f64;
-        let (mut u, mut z) = (Vec::new(), Vec::new());
+        let (mut levels, mut distances, mut squares) = (Vec::new(), Vec::new(), Vec::new());
         let mut counts = [0.0; PARTS];
         let mut furthest = (f64::INFINITY, 0);
         for at in 0..targets.len() {
-            let (below, above) = tails_at(at);
-            counts[((below * PARTS as f64) as usize).min(PARTS - 1)] += self.weight(at);
-            let tail = below.min(above).max(f64::MIN_POSITIVE);
+            let step = step_at(at);
+            step.add_to(&mut counts, self.weight(at));
+            let tail = step.tail();
             if tail < furthest.0 {
                 furthest = (tail, at);
             }
-            u.push(below);
-            z.push(upper_normal_quantile(tail).copysign(below - above));
+            levels.push(step.mean_level());
+            distances.push(step.mean_distance());
+            squares.push(step.mean_square());
         }
-        let squares: Vec<f64> = z.iter().map(|z| z * z).collect();
         let mut numbers = Vec::with_capacity(8 * d + 7);
         for c in 0..d {
             let of_coordinate = || (c..targets.len()).step_by(d);
-            let level = |at: usize| (self.weight(at), u[at] - 0.5);
+            let level = |at: usize| (self.weight(at), levels[at]);
             numbers.extend(studentised_mean(of_coordinate().map(level)));
             let error = |at: usize| (self.weight(at), self.error(at, targets[at]));
             numbers.extend(log_deviation(of_coordinate().map(error)));
-            let distance = |at: usize| (self.weight(at), (2.0 * u[at] - 1.0).abs() - 0.5);
+            let distance = |at: usize| (self.weight(at), distances[at]);
             numbers.extend(studentised_mean(of_coordinate().map(distance)));
             let pair = |at: usize| (self.weight(at), [self.ranks[at], squares[at]]);
             numbers.extend(correlation(of_coordinate().map(pair)));
@@ -137,7 +130,7 @@ impl Transforms {
             .map(|(at, x)| self.weight(at) * x);
         let weight = self.weights.total(targets.len() / d) * d as f64;
         numbers.push(weighted.sum::<f64>() / weight - 1.0);
-        let probability = 2.0 * furthest.0;
+        let probability = (2.0 * furthest.0).min(1.0);
         numbers.extend([-(total * probability).ln(), furthest.1 as f64, probability]);
         let excess = counts.map(|count| count / weight - (PARTS as f64).recip());
         let square: f64 = excess.iter().map(|excess| excess * excess).sum();
@@ -182,12 +175,95 @@ fn centred_ranks(values: &[f64], weights: &Weights) -> Vec<f64> {
     ranks
 }
 
-/// The mean of numbers that are uniform on `[−½, ½]` if the model is calibrated, and its standard deviation.
-fn studentised_mean(values: impl Iterator<Item = (f64, f64)>) -> [f64; 2] {
+/// A step of a distribution function, as of counts and of draws: `u` and `1 − u` at both ends, each with the digits of
+/// its own size. The transform is uniform on it, and its numbers are means over it, of the expectation that they have
+/// where there are no steps: no tie is decided by chance.
+struct Step([(f64, f64); 2]);
+
+/// The width below which a step counts as its middle: means over it would be of rounding.
+const NO_STEP: f64 = 1e-6;
+
+impl Step {
+    fn width(&self) -> f64 {
+        let [(low, _), (high, _)] = self.0;
+        high - low
+    }
+
+    /// The mean of a function over the step, from its antiderivative; the function at the middle of no step.
+    fn mean(&self, of: fn(f64) -> f64, antiderivative: fn(f64) -> f64) -> f64 {
+        let [(low, _), (high, _)] = self.0;
+        if self.width() < NO_STEP {
+            return of(0.5 * (low + high));
+        }
+        (antiderivative(high) - antiderivative(low)) / self.width()
+    }
+
+    /// The mean of `u − ½`, and the variance of that over the step.
+    fn mean_level(&self) -> (f64, f64) {
+        let [(low, _), (high, _)] = self.0;
+        (0.5 * (low + high) - 0.5, self.width().powi(2) / 12.0)
+    }
+
+    /// The mean of `|2u − 1| − ½`, and the variance of that over the step.
+    fn mean_distance(&self) -> (f64, f64) {
+        let mean = self.mean(
+            |u| (2.0 * u - 1.0).abs(),
+            |u| (2.0 * u - 1.0) * (2.0 * u - 1.0).abs() / 4.0,
+        );
+        let square = self.mean(
+            |u| (2.0 * u - 1.0).powi(2),
+            |u| (2.0 * u - 1.0).powi(3) / 6.0,
+        );
+        (mean - 0.5, (square - mean * mean).max(0.0))
+    }
+
+    /// The mean of the squared normal score `z²`, by `∫ z² φ = Φ − zφ`.
+    fn mean_square(&self) -> f64 {
+        let score = |(u, rest): (f64, f64)| {
+            let tail = u.min(rest).max(f64::MIN_POSITIVE);
+            upper_normal_quantile(tail).copysign(u - rest)
+        };
+        let [low, high] = self.0;
+        if self.width() < NO_STEP {
+            return score(high).powi(2);
+        }
+        let weighted = |end| {
+            let z: f64 = score(end);
+            z * (-0.5 * z * z).exp() / (2.0 * PI).sqrt()
+        };
+        1.0 - (weighted(high) - weighted(low)) / self.width()
+    }
+
+    /// The probability of a target as far out on its side, or further.
+    fn tail(&self) -> f64 {
+        let [(_, rest), (up_to, _)] = self.0;
+        up_to.min(rest).max(f64::MIN_POSITIVE)
+    }
+
+    /// Adds a weight to equal parts of `[0, 1]`, by the share of the step in each.
+    fn add_to(&self, counts: &mut [f64; PARTS], weight: f64) {
+        let [low, high] = self.0.map(|(u, _)| u * PARTS as f64);
+        let [first, last] = [low, high].map(|u| (u as usize).min(PARTS - 1));
+        if first == last || self.width() < NO_STEP {
+            counts[last] += weight;
+            return;
+        }
+        for (part, count) in counts.iter_mut().enumerate().take(last + 1).skip(first) {
+            let within = high.min(part as f64 + 1.0) - low.max(part as f64);
+            *count += weight * (within / (high - low));
+        }
+    }
+}
+
+/// The mean of numbers that are uniform on `[−½, ½]` if the model is calibrated, or means of such numbers, and its
+/// standard deviation.
+///
+/// - values: weights, and numbers with their variances over a step, which the means lack
+fn studentised_mean(values: impl Iterator<Item = (f64, (f64, f64))>) -> [f64; 2] {
     let (mut total, mut squares, mut sum, mut square) = (0.0, 0.0, 0.0, 0.0);
-    for (w, value) in values {
+    for (w, (value, within)) in values {
         total += w;
-        squares += w * w;
+        squares += w * w * (1.0 - 12.0 * within).max(0.0);
         sum += w * value;
         square += w * w * (value * value);
     }
@@ -287,6 +363,60 @@ mod tests {
         numbers.iter().map(|x| (1.0, *x))
     }
 
+    /// The means over a step are those of many transforms on it, and those of a point where there is none.
+    #[test]
+    fn means_over_steps() {
+        let points = 100_000;
+        for [low, high] in [
+            [0.0, 0.3],
+            [0.2, 0.9],
+            [0.45, 1.0],
+            [0.61, 0.64],
+            [0.0, 1.0],
+        ] {
+            let step = Step([low, high].map(|u| (u, 1.0 - u)));
+            let u = |k: i32| low + (high - low) * (f64::from(k) + 0.5) / f64::from(points);
+            let mean = |of: &dyn Fn(f64) -> f64| {
+                (0..points).map(|k| of(u(k))).sum::<f64>() / f64::from(points)
+            };
+            let (level, distance) = (step.mean_level(), step.mean_distance());
+            let from_half = |u: f64| (2.0 * u - 1.0).abs() - 0.5;
+            for (found, expected) in [
+                (level.0, mean(&|u| u - 0.5)),
+                (level.1, mean(&|u| (u - 0.5).powi(2)) - level.0.powi(2)),
+                (distance.0, mean(&from_half)),
+                (
+                    distance.1,
+                    mean(&|u| from_half(u).powi(2)) - distance.0.powi(2),
+                ),
+                (
+                    step.mean_square(),
+                    mean(&|u| upper_normal_quantile(u.min(1.0 - u)).powi(2)),
+                ),
+            ] {
+                assert!(
+                    (found - expected).abs() < 2e-4,
+                    "{low}, {high}: {found}, {expected}"
+                );
+            }
+            let mut counts = [0.0; PARTS];
+            step.add_to(&mut counts, 2.0);
+            let below = |part: usize| (part as f64 / PARTS as f64).clamp(low, high);
+            for (part, count) in counts.iter().enumerate() {
+                let share = (below(part + 1) - below(part)) / (high - low);
+                assert!(
+                    (count - 2.0 * share).abs() < 1e-12,
+                    "{low}, {high}: {counts:?}"
+                );
+            }
+        }
+        let point = Step([(0.975, 0.025); 2]);
+        assert!((point.mean_square() - 1.959963984540054f64.powi(2)).abs() < 1e-9);
+        assert_eq!((point.tail(), point.mean_level()), (0.025, (0.475, 0.0)));
+        // at most so many, on either side
+        assert_eq!(Step([(0.1, 0.9), (0.4, 0.6)]).tail(), 0.4);
+    }
+
     /// By hand, and where there is nothing to divide by.
     #[test]
     fn sums_of_a_set() {
@@ -296,14 +426,12 @@ mod tests {
         });
         assert_eq!(centred_ranks(&[2.0; 3], &Weights::default()), [0.0; 3]);
         // the known variance, and that of the set
+        let without_steps = |numbers| studentised_mean(equal(numbers).map(|(w, x)| (w, (x, 0.0))));
         assert_eq!(
-            studentised_mean(equal(&[0.1, -0.1])),
+            without_steps(&[0.1, -0.1]),
             [0.0, (2.0 / 12.0f64).sqrt() / 2.0]
         );
-        assert_eq!(
-            studentised_mean(equal(&[0.5, 0.5])),
-            [0.5, 0.5f64.sqrt() / 2.0]
-        );
+        assert_eq!(without_steps(&[0.5, 0.5]), [0.5, 0.5f64.sqrt() / 2.0]);
         // variance 2, kurtosis 1
         let [estimate, deviation] = log_deviation(equal(&[3.0, 5.0]));
         assert!((estimate - 0.5 * 2.0f64.ln()).abs() < 1e-15);
