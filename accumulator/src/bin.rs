@@ -1,9 +1,11 @@
+use num_bigint::Sign;
 use serde::{Deserialize, Serialize};
 
 use super::{
     Accumulator, Rows, Saved, check_counts, check_equal, check_merge, check_rows, check_samples,
     exact_sum::{Exact, ExactSum},
     format::saved,
+    weight_sums::WeightSums,
 };
 use burn_calibration::{
     error::{
@@ -23,7 +25,7 @@ use burn_calibration::{
 ///
 /// An estimate from no samples is an error.
 ///
-/// Memory: 64 bytes a bin, and some 60 more if it is occupied, 400 with weights. Cost: `m` operations a sample for the top
+/// Memory: 80 bytes a bin, and some 60 more if it is occupied, 400 with weights. Cost: `m` operations a sample for the top
 /// label, one for a class.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
@@ -210,67 +212,39 @@ struct BinSums {
     /// `Σ w r`
     probability: ExactSum,
     occurred: u64,
-    /// None where each weight is 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    weights: Option<Box<BinWeights>>,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-struct BinWeights {
-    /// `Σ w`
-    total: ExactSum,
-    /// `Σ w²`
-    squares: ExactSum,
-    /// `Σ w c`
-    occurred: ExactSum,
+    /// `Σ w`, `Σ w²` and `Σ w c`
+    #[serde(default, skip_serializing_if = "WeightSums::is_empty")]
+    weights: WeightSums,
 }
 
 impl BinSums {
     /// `Σ w`
     fn weight(&self) -> Exact {
-        let weights = self.weights.as_ref();
-        weights.map_or_else(|| self.samples.into(), |sums| sums.total.exact())
+        self.weights.exact(0, Exact::of(self.samples))
+    }
+
+    /// `Σ w²`
+    fn squares(&self) -> Exact {
+        self.weights.exact(1, Exact::of(self.samples))
     }
 
     /// `Σ w c`
     fn occurred(&self) -> Exact {
-        let weights = self.weights.as_ref();
-        weights.map_or_else(|| self.occurred.into(), |sums| sums.occurred.exact())
+        self.weights.exact(2, Exact::of(self.occurred))
     }
 
-    /// The effective number of samples, `(Σ w)²/Σ w²`.
-    fn effective(&self) -> f64 {
-        let weights = self.weights.as_ref();
-        weights.map_or(self.samples as f64, |sums| {
-            let total = sums.total.exact();
-            (&total * &total).over(&sums.squares.exact())
-        })
-    }
-
-    fn merge(&mut self, other: &Self) {
-        self.samples += other.samples;
-        self.probability.merge(&other.probability);
-        self.occurred += other.occurred;
-        if let Some(other) = &other.weights {
-            let weights = self.weights.get_or_insert_default();
-            weights.total.merge(&other.total);
-            weights.squares.merge(&other.squares);
-            weights.occurred.merge(&other.occurred);
+    /// Tells whether samples can have these sums, so many of them with weights.
+    fn is_possible(&self, sums: usize) -> bool {
+        if self.samples == 0 {
+            return *self == Self::default();
         }
-    }
-
-    /// Tells whether samples can have these sums.
-    fn is_possible(&self) -> bool {
-        let is_between = |low: Exact, high: Exact| !(high + -low).is_negative();
-        let [weight, zero] = [self.weight(), Exact::from(0)];
-        let probability = self.probability.exact();
-        let squares = (self.weights.iter()).all(|sums| sums.squares.exact().is_positive());
-        weight.is_positive() == (self.samples > 0)
-            && squares
+        let weight = self.weight();
+        let is_share = |sum: Exact| (0.0..=1.0).contains(&sum.over(&weight));
+        self.weights.len() == sums
             && self.occurred <= self.samples
-            && [probability, self.occurred()]
-                .into_iter()
-                .all(|sum| is_between(zero.clone(), sum.clone()) && is_between(sum, weight.clone()))
+            && [&weight, &self.squares()].map(Exact::sign) == [Sign::Plus; 2]
+            && is_share(self.probability.exact())
+            && is_share(self.occurred())
     }
 }
 
@@ -295,18 +269,18 @@ impl Bins {
             return;
         };
         bin.probability.add_product(&[w, probability]);
-        let weights = bin.weights.get_or_insert_default();
-        weights.total.add(w);
-        weights.squares.add_product(&[w, w]);
-        if occurred {
-            weights.occurred.add(w);
-        }
+        bin.weights
+            .add([&[w], &[w, w], &[w, f64::from(u8::from(occurred))]]);
     }
 
     /// Takes the samples of as many bins.
     pub fn merge(&mut self, other: &Self) {
-        let bins = self.0.iter_mut().zip(&other.0);
-        bins.for_each(|(bin, other)| bin.merge(other));
+        for (bin, other) in self.0.iter_mut().zip(&other.0) {
+            bin.samples += other.samples;
+            bin.probability.merge(&other.probability);
+            bin.occurred += other.occurred;
+            bin.weights.merge(&other.weights);
+        }
     }
 
     pub fn samples(&self) -> u64 {
@@ -316,12 +290,12 @@ impl Bins {
     /// Tells whether samples have weights; None without samples.
     pub fn weighted(&self) -> Option<bool> {
         let bin = self.0.iter().find(|bin| bin.samples > 0);
-        bin.map(|bin| bin.weights.is_some())
+        bin.map(|bin| !bin.weights.is_empty())
     }
 
     fn sum(&self, of: impl Fn(&BinSums) -> Exact) -> Exact {
         let terms = self.0.iter().map(of);
-        terms.fold(Exact::from(0), |sum, term| sum + term)
+        terms.fold(Exact::of(0), |sum, term| sum + term)
     }
 
     /// `Σ_b (n_b/n) …`, of at least one sample.
@@ -331,13 +305,13 @@ impl Bins {
 
     /// The occupied bins, whose weights sum to the number of samples; their squares are not known.
     fn means(&self) -> impl Iterator<Item = (u64, EventBin)> {
-        let (count, total) = (Exact::from(self.samples()), self.sum(BinSums::weight));
+        let (count, total) = (Exact::of(self.samples()), self.sum(BinSums::weight));
         let occupied = self.0.iter().filter(|bin| bin.samples > 0);
         occupied.map(move |bin| {
             let weight = bin.weight();
             let means = EventBin {
                 weight: (&weight * &count).over(&total),
-                size: bin.effective(),
+                size: (&weight * &weight).over(&bin.squares()),
                 probability: bin.probability.exact().over(&weight),
                 frequency: bin.occurred().over(&weight),
                 square: f64::NAN,
@@ -348,26 +322,16 @@ impl Bins {
 
     /// Bytes apart from their own size.
     pub fn held(&self) -> usize {
-        let weights = |sums: &BinWeights| {
-            let sums = [&sums.total, &sums.squares, &sums.occurred].map(ExactSum::held);
-            size_of::<BinWeights>() + sums.iter().sum::<usize>()
-        };
-        let bin = |bin: &BinSums| {
-            let weights = bin.weights.as_deref().map_or(0, weights);
-            size_of::<BinSums>() + bin.probability.held() + weights
-        };
+        let bin =
+            |bin: &BinSums| size_of::<BinSums>() + bin.probability.held() + bin.weights.held();
         self.0.iter().map(bin).sum()
     }
 
     /// Checks that predictions can have these sums.
     pub fn check(&self) -> Result<(), String> {
         check_counts(self.0.iter().map(|bin| bin.samples))?;
-        let weighted = self.weighted() == Some(true);
-        let is_wrong = |bin: &BinSums| {
-            let is_alike = bin.weights.is_some() == (weighted && bin.samples > 0);
-            !is_alike || !bin.is_possible()
-        };
-        match self.0.iter().position(is_wrong) {
+        let sums = if self.weighted() == Some(true) { 3 } else { 0 };
+        match self.0.iter().position(|bin| !bin.is_possible(sums)) {
             Some(bin) => Err(format!(
                 "bin {bin} holds more occurrences or greater probabilities than samples"
             )),

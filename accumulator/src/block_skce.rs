@@ -158,7 +158,9 @@ impl BlockSkceAccumulator {
         let values = block_values(kernel, self.size, self.classes, points, labels, relative);
         let values = values.expect("the kernel and the size were checked by new");
         for (block, value) in values.into_iter().enumerate() {
-            self.blocks.add(value, blocks.of(block));
+            let weight = blocks.pairs().get(block);
+            self.blocks
+                .add(value, weight.map_or(&[], |factors| factors));
         }
         let taken = labels.len() / self.size * self.size;
         self.left_out -= taken as u64;

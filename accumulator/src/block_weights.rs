@@ -33,9 +33,9 @@ impl BlockWeights {
         (!self.relative.is_empty()).then_some(&self.relative)
     }
 
-    /// The factors of the weight of a block: none without weights.
-    pub(super) fn of(&self, block: usize) -> &[f64] {
-        self.pairs.get(block).map_or(&[], |factors| factors)
+    /// The weight of the pairs of each whole block, as a product; none without weights.
+    pub fn pairs(&self) -> &[[f64; 3]] {
+        &self.pairs
     }
 }
 

@@ -89,6 +89,7 @@ mod means;
 mod moments;
 mod rows;
 mod score;
+mod weight_sums;
 
 pub use bin::{BinAccumulator, BinTotals};
 pub use block_skce::BlockSkceAccumulator;

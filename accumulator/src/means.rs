@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BlockWeights, Saved, check_equal, check_total, check_weighted,
+    Saved, check_equal, check_total, check_weighted,
     format::saved,
     moments::{GREATEST, Moments},
     rows::positive,
@@ -73,34 +73,21 @@ impl Means {
         self.add_each(name, numbers.iter().map(|&number| (number, &[][..])))
     }
 
-    /// Adds numbers with weights, of which those of weight 0 do not count. The mean is `Σ w x/Σ w`, and its standard
-    /// error that of [`ScoreAccumulator`](super::ScoreAccumulator).
+    /// Adds numbers with weights, each the product of `N` factors; those of weight 0 do not count. The mean is
+    /// `Σ w x/Σ w`, and its standard error that of [`ScoreAccumulator`](super::ScoreAccumulator).
     ///
     /// # Errors
     ///
-    /// As [`add`](Self::add); another number of weights, one that is negative or not finite, or numbers without
+    /// As [`add`](Self::add); another number of weights, a factor that is negative or not finite, or numbers without
     /// weights before.
-    pub fn add_weighted(&mut self, name: &str, numbers: &[f64], weights: &[f64]) -> Result<()> {
-        let kept = positive(weights, numbers.len())?.into_iter();
-        self.add_each(name, kept.map(|row| (numbers[row], &weights[row..=row])))
-    }
-
-    /// Adds numbers of blocks of samples, with the weights of their pairs where there are weights.
-    ///
-    /// # Errors
-    ///
-    /// As [`add`](Self::add).
-    pub fn add_blocks(
+    pub fn add_weighted<const N: usize>(
         &mut self,
         name: &str,
         numbers: &[f64],
-        weights: &BlockWeights,
+        weights: &[[f64; N]],
     ) -> Result<()> {
-        let numbers = numbers.iter().enumerate();
-        self.add_each(
-            name,
-            numbers.map(|(block, &number)| (number, weights.of(block))),
-        )
+        let kept = positive(weights, numbers.len())?.into_iter();
+        self.add_each(name, kept.map(|row| (numbers[row], &weights[row][..])))
     }
 
     fn add_each<'a>(

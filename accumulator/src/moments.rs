@@ -1,8 +1,10 @@
+use num_bigint::Sign;
 use serde::{Deserialize, Serialize};
 
 use super::{
     check_counts,
     exact_sum::{Exact, ExactSum},
+    weight_sums::WeightSums,
 };
 use burn_calibration::{
     error::{Error, Result},
@@ -16,29 +18,9 @@ pub(super) struct Moments {
     pub count: u64,
     sum: ExactSum,
     squares: ExactSum,
-    /// None where each weight is 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    weights: Option<Box<WeightMoments>>,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-struct WeightMoments {
-    /// `Σ w`, `Σ w²` and `Σ w³`
-    powers: [ExactSum; 3],
-    /// `Σ w² x`
-    values: ExactSum,
-}
-
-/// The sums of [`Moments`], of weights that may each be 1.
-struct Terms {
-    /// `Σ w`, `Σ w²` and `Σ w³`
-    powers: [Exact; 3],
-    /// `Σ w x`
-    sum: Exact,
-    /// `Σ w² x`
-    values: Exact,
-    /// `Σ w² x²`
-    squares: Exact,
+    /// `Σ w`, `Σ w²`, `Σ w³` and `Σ w² x`
+    #[serde(default, skip_serializing_if = "WeightSums::is_empty")]
+    weights: WeightSums,
 }
 
 impl Moments {
@@ -54,41 +36,33 @@ impl Moments {
         }
         self.sum.add_product(&[w, &[x]].concat());
         self.squares.add_product(&[w, w, &[x, x]].concat());
-        let weights = self.weights.get_or_insert_default();
-        weights.values.add_product(&[w, w, &[x]].concat());
-        for (k, sum) in weights.powers.iter_mut().enumerate() {
-            sum.add_product(&w.repeat(k + 1));
-        }
+        let values = [w, w, &[x]].concat();
+        self.weights.add([w, &w.repeat(2), &w.repeat(3), &values]);
     }
 
     pub fn merge(&mut self, other: &Self) {
         self.count += other.count;
         self.sum.merge(&other.sum);
         self.squares.merge(&other.squares);
-        if let Some(other) = &other.weights {
-            let weights = self.weights.get_or_insert_default();
-            weights.values.merge(&other.values);
-            let powers = weights.powers.iter_mut().zip(&other.powers);
-            powers.for_each(|(sum, other)| sum.merge(other));
-        }
+        self.weights.merge(&other.weights);
     }
 
     /// Tells whether there are weights; None without values.
     pub fn weighted(&self) -> Option<bool> {
-        (self.count > 0).then_some(self.weights.is_some())
+        (self.count > 0).then_some(!self.weights.is_empty())
     }
 
     /// `Σ w`: the number of values where there are no weights.
     pub fn weight(&self) -> f64 {
-        self.terms().powers[0].value()
+        self.powers()[0].value()
     }
 
     /// The weighted mean with its standard error, of at least one value.
     pub fn estimate(&self) -> MeanEstimate {
-        let Terms { powers, sum, .. } = self.terms();
-        let [total, squares, _] = &powers;
-        let (count, deviations) = (self.count as usize, self.squared_deviations());
-        let mut estimate = MeanEstimate::of_moments(count, sum.over(total), deviations);
+        let [total, squares, _] = &self.powers();
+        let mean = self.sum.exact().over(total);
+        let deviations = self.squared_deviations();
+        let mut estimate = MeanEstimate::of_moments(self.count as usize, mean, deviations);
         estimate.effective = (total * total).over(squares);
         estimate
     }
@@ -96,26 +70,21 @@ impl Moments {
     /// The asymptotic test of these values as block estimates of the SKCE, of blocks of `size` among so many
     /// samples.
     pub fn block_test(&self, size: usize, samples: usize) -> Result<TestOutcome> {
-        if self.weights.is_some() {
+        if !self.weights.is_empty() {
             return Err(Error::Unsupported {
                 what: "the asymptotic test takes no sample weights".into(),
                 expected: "the estimate with its standard error, or pieces without weights",
             });
         }
         let blocks = self.count as usize;
-        let mean = self.sum.exact().over(&Exact::from(self.count.max(1)));
+        let mean = self.sum.exact().over(&Exact::of(self.count.max(1)));
         let deviation = (self.squared_deviations() / (blocks as f64 - 1.0)).sqrt();
         AsymptoticBlockSkceTest::new((), size).of_moments(mean, deviation, blocks, samples)
     }
 
     /// Bytes apart from its own size.
     pub fn held(&self) -> usize {
-        let weights = |weights: &WeightMoments| {
-            let sums = weights.powers.iter().chain([&weights.values]);
-            size_of::<WeightMoments>() + sums.map(ExactSum::held).sum::<usize>()
-        };
-        let weights = self.weights.as_deref().map_or(0, weights);
-        self.sum.held() + self.squares.held() + weights
+        self.sum.held() + self.squares.held() + self.weights.held()
     }
 
     /// Checks that there are numbers with these sums.
@@ -124,10 +93,10 @@ impl Moments {
         let possible = if self.count == 0 {
             *self == Self::default()
         } else {
-            let terms = self.terms();
-            let powers = terms.powers.iter().all(Exact::is_positive);
-            let spread = terms.spread();
-            powers && !terms.deviations().is_negative() && spread.is_positive() == (self.count > 1)
+            let powers = self.powers().iter().all(|sum| sum.sign() == Sign::Plus);
+            let spread = (self.spread().sign() == Sign::Plus) == (self.count > 1);
+            let deviations = self.deviations().sign() != Sign::Minus;
+            [0, 4].contains(&self.weights.len()) && powers && spread && deviations
         };
         if possible {
             Ok(())
@@ -136,56 +105,41 @@ impl Moments {
         }
     }
 
-    /// `Σ (x − x̄)²`, of at least one value; 0 if and only if all values are equal. With weights it is what has the
-    /// standard error of the weighted mean `m`:
+    /// `Σ (x − x̄)²`, 0 if and only if all values are equal. With weights it is what has the standard error `s` of the
+    /// weighted mean `m`, `s² n(n − 1)`:
     ///
     /// ```text
     /// s² = Σ w²(x − m)² / (W² − 2 W Σw³/Σw² + Σw²),   W = Σ w
     /// ```
     ///
-    /// which is unbiased if weights do not depend on values, and `Σ (x − x̄)²/n(n − 1)` if they are equal.
+    /// It is unbiased if weights do not depend on values, and that without weights if they are equal.
     pub fn squared_deviations(&self) -> f64 {
         if self.count < 2 {
             return 0.0;
         }
-        let terms = self.terms();
-        let [total, squares, _] = &terms.powers;
-        let scale = &(squares * &self.count.into()) * &(self.count - 1).into();
-        let scaled = &terms.deviations() * &scale;
-        scaled.over(&(&(total * total) * &terms.spread()))
+        let [total, squares, _] = &self.powers();
+        let pairs = &Exact::of(self.count) * &Exact::of(self.count - 1);
+        let scaled = &(&self.deviations() * squares) * &pairs;
+        scaled.over(&(&(total * total) * &self.spread()))
     }
 
-    fn terms(&self) -> Terms {
-        let (powers, values) = match &self.weights {
-            Some(weights) => (
-                weights.powers.each_ref().map(ExactSum::exact),
-                weights.values.exact(),
-            ),
-            None => ([(); 3].map(|()| self.count.into()), self.sum.exact()),
-        };
-        Terms {
-            powers,
-            values,
-            sum: self.sum.exact(),
-            squares: self.squares.exact(),
-        }
+    /// `Σ w`, `Σ w²` and `Σ w³`
+    fn powers(&self) -> [Exact; 3] {
+        [0, 1, 2].map(|k| self.weights.exact(k, Exact::of(self.count)))
     }
-}
 
-impl Terms {
     /// `W² Σ w² (x − m)² = W² Σ w²x² − 2 W (Σ wx) Σ w²x + (Σ wx)² Σ w²`
     fn deviations(&self) -> Exact {
-        let [total, squares, _] = &self.powers;
-        let product = &(total * &self.sum) * &self.values;
-        &(total * total) * &self.squares
-            + -(&product * &2.into())
-            + &(&self.sum * &self.sum) * squares
+        let [total, weights, _] = &self.powers();
+        let [sum, squares] = [&self.sum, &self.squares].map(ExactSum::exact);
+        let mixed = &(total * &sum) * &self.weights.exact(3, sum.clone());
+        &(total * total) * &squares + &mixed * &Exact::of(-2) + &(&sum * &sum) * weights
     }
 
     /// `W² Σw² − 2 W Σw³ + (Σw²)²`: 0 of one value.
     fn spread(&self) -> Exact {
-        let [total, squares, cubes] = &self.powers;
-        &(total * total) * squares + -(&(total * cubes) * &2.into()) + squares * squares
+        let [total, squares, cubes] = &self.powers();
+        &(total * total) * squares + &(total * cubes) * &Exact::of(-2) + squares * squares
     }
 }
 

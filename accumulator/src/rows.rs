@@ -96,7 +96,7 @@ impl Rows {
     ///
     /// Another number of weights than of rows, or one that is negative or not finite, with its row.
     pub fn weighted(self, weights: &[f64]) -> Result<Self> {
-        let kept = positive(weights, self.samples())?;
+        let kept = positive(weights.as_chunks::<1>().0, self.samples())?;
         let select = |numbers: &[f64]| kept.iter().map(|&row| numbers[row]).collect();
         let probabilities =
             |&row: &usize| &self.probabilities[row * self.classes..][..self.classes];
@@ -200,8 +200,8 @@ impl Rows {
     }
 }
 
-/// The rows with a positive weight, of so many.
-pub(super) fn positive(weights: &[f64], rows: usize) -> Result<Vec<usize>> {
+/// The rows with a positive weight, of so many: weights are products of numbers.
+pub(super) fn positive<const N: usize>(weights: &[[f64; N]], rows: usize) -> Result<Vec<usize>> {
     if weights.len() != rows {
         return Err(Error::Length {
             predictions: rows,
@@ -209,17 +209,20 @@ pub(super) fn positive(weights: &[f64], rows: usize) -> Result<Vec<usize>> {
             what: "sample weights",
         });
     }
-    let is_valid = |weight: &f64| weight.is_finite() && *weight >= 0.0;
-    match weights.iter().position(|weight| !is_valid(weight)) {
-        Some(row) => Err(Error::Value {
-            row,
+    let factors = weights.as_flattened();
+    let is_wrong = |factor: &f64| !factor.is_finite() || *factor < 0.0;
+    match factors.iter().position(is_wrong) {
+        Some(at) => Err(Error::Value {
+            row: at / N,
             column: "column",
-            at: 0,
+            at: at % N,
             what: "the sample weight",
-            value: weights[row],
+            value: factors[at],
             expected: "a finite number of at least 0",
         }),
-        None => Ok((0..rows).filter(|&row| weights[row] > 0.0).collect()),
+        None => Ok((0..rows)
+            .filter(|&row| weights[row].iter().all(|factor| *factor > 0.0))
+            .collect()),
     }
 }
 

@@ -118,7 +118,7 @@ where
         for (name, numbers) in &columns {
             match weights.values() {
                 [] => means.add(name.key, numbers)?,
-                weights => means.add_weighted(name.key, numbers, weights)?,
+                weights => means.add_weighted(name.key, numbers, weights.as_chunks::<1>().0)?,
             }
         }
         if let Some(kernel) = kernel {
@@ -132,7 +132,10 @@ where
                     None => pairs.block_estimates(block),
                 };
             }
-            means.add_blocks(names::SKCE_BLOCK.key, &blocks, &weights)?;
+            match weights.pairs() {
+                [] => means.add(names::SKCE_BLOCK.key, &blocks)?,
+                weights => means.add_weighted(names::SKCE_BLOCK.key, &blocks, weights)?,
+            }
             columns.push((names::SKCE_BLOCK, blocks));
         }
         Ok((means, columns))

@@ -1,4 +1,4 @@
-use std::ops::{Add, Mul, Neg};
+use std::ops::{Add, Mul};
 
 use num_bigint::{BigInt, Sign};
 
@@ -12,6 +12,11 @@ pub(crate) struct Exact {
 }
 
 impl Exact {
+    /// Takes a whole number.
+    pub fn of(count: impl Into<BigInt>) -> Self {
+        Self::new(count.into(), 0)
+    }
+
     pub(super) fn new(digits: BigInt, exponent: i64) -> Self {
         Self { digits, exponent }
     }
@@ -20,22 +25,18 @@ impl Exact {
         &self.digits
     }
 
+    pub fn sign(&self) -> Sign {
+        self.digits.sign()
+    }
+
     /// The nearest f64, ties to even; infinite if there is none.
     pub fn value(&self) -> f64 {
-        self.over(&Self::from(1))
-    }
-
-    pub fn is_positive(&self) -> bool {
-        self.digits.sign() == Sign::Plus
-    }
-
-    pub fn is_negative(&self) -> bool {
-        self.digits.sign() == Sign::Minus
+        self.over(&Self::of(1))
     }
 
     /// The nearest f64 to the quotient, ties to even; infinite if there is none. The divisor is not 0.
     pub fn over(&self, divisor: &Self) -> f64 {
-        if self.digits.sign() == Sign::NoSign {
+        if self.sign() == Sign::NoSign {
             return 0.0;
         }
         // the quotient is between 2^(order − 1) and 2^(order + 1)
@@ -64,7 +65,7 @@ impl Exact {
             shift => ((shift as u64) << (DIGITS - 1)) + significand + u64::from(up),
         };
         let value = f64::from_bits(magnitude);
-        if self.is_negative() == divisor.is_negative() {
+        if self.sign() == divisor.sign() {
             value
         } else {
             -value
@@ -74,12 +75,6 @@ impl Exact {
     /// `log₂` of the magnitude, rounded down, plus 1.
     fn order(&self) -> i64 {
         self.digits.bits() as i64 + self.exponent
-    }
-}
-
-impl From<u64> for Exact {
-    fn from(count: u64) -> Self {
-        Self::new(count.into(), 0)
     }
 }
 
@@ -98,13 +93,5 @@ impl Add for Exact {
         let exponent = self.exponent.min(other.exponent);
         let [a, b] = [self, other].map(|number| number.digits << (number.exponent - exponent));
         Self::new(a + b, exponent)
-    }
-}
-
-impl Neg for Exact {
-    type Output = Self;
-
-    fn neg(self) -> Self {
-        Self::new(-self.digits, self.exponent)
     }
 }

@@ -256,8 +256,8 @@ fn memory() {
     let bytes = |a: &dyn Fn(usize) -> usize| (a(0), a(50), a(N));
     let class_bins =
         bytes(&|n| having(&ClassBinAccumulator::new(15, 10).unwrap(), &p[..n], &y[..n]).bytes());
-    assert!((9_600..10_200).contains(&class_bins.0), "{class_bins:?}");
-    assert!((9_600..21_000).contains(&class_bins.2), "{class_bins:?}");
+    assert!((12_000..12_600).contains(&class_bins.0), "{class_bins:?}");
+    assert!((12_000..24_000).contains(&class_bins.2), "{class_bins:?}");
     let score = bytes(&|n| having(&ScoreAccumulator::new(LogScore, 10), &p[..n], &y[..n]).bytes());
     assert!(
         (100..400).contains(&score.1) && (100..400).contains(&score.2),

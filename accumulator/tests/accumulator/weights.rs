@@ -328,8 +328,8 @@ fn on_file() {
     assert!(!text(&having(&empty, &p, &y)).contains("weights"));
     let good = text(&with(&empty, &p, &y, &w));
     let score = text(&with(&ScoreAccumulator::new(Brier, 3), &p, &y, &w));
-    let powers = &score[score.find("\"powers\":[").unwrap()..];
-    let total = &powers[10..=powers.find('}').unwrap()];
+    let powers = &score[score.find("\"weights\":[").unwrap()..];
+    let total = &powers[11..=powers.find('}').unwrap()];
     let none = "{\"negative\":false,\"first\":0,\"limbs\":[]}";
     let error = |text: String| {
         serde_json::from_str::<Evaluation>(&text)
@@ -340,7 +340,7 @@ fn on_file() {
     assert!(found.contains("no numbers have its sums"), "{found}");
     let bins = &good[good.find("\"top_label\"").unwrap()..];
     let weights = &bins[bins.find(",\"weights\"").unwrap()..];
-    let weights = &weights[..=weights.find("}}").unwrap() + 1];
+    let weights = &weights[..=weights.find("}]").unwrap() + 1];
     let found = error(good.replacen(weights, "", 1));
     assert!(found.contains("holds more occurrences"), "{found}");
     let log = &good[good.find("\"log\"").unwrap()..good.find("\"spherical\"").unwrap()];
@@ -361,7 +361,9 @@ fn intervals_cover() {
             let mut means = Means::new([("family", "normal")]);
             let values: Vec<f64> = (0..n).map(|_| rng.random_range(-1.0..1.0)).collect();
             let weights: Vec<f64> = (0..n).map(|_| heavy.sample(&mut rng)).collect();
-            means.add_weighted("crps", &values, &weights).unwrap();
+            means
+                .add_weighted("crps", &values, weights.as_chunks::<1>().0)
+                .unwrap();
             let interval = means.mean("crps").unwrap().interval(0.95).unwrap();
             covered += usize::from(interval.lower <= 0.0 && 0.0 <= interval.upper);
         }
@@ -377,7 +379,7 @@ fn means_of_numbers() {
     let empty = || Means::new([("family", "normal")]);
     let weighted = |x: &[f64], w: &[f64]| {
         let mut means = empty();
-        means.add_weighted("crps", x, w).unwrap();
+        means.add_weighted("crps", x, w.as_chunks::<1>().0).unwrap();
         means
     };
     let mut merged = weighted(&[1.0, 5.0], &[1e300, 0.0]);
@@ -407,7 +409,7 @@ fn means_of_numbers() {
         Err(Error::Unsupported { .. })
     ));
     let wrong = empty()
-        .add_weighted("crps", &[1.0], &[-1.0])
+        .add_weighted("crps", &[1.0], &[[-1.0]])
         .unwrap_err()
         .to_string();
     assert_eq!(
