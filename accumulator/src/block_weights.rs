@@ -51,5 +51,5 @@ fn unit(block: &[f64]) -> f64 {
         return sorted[0];
     }
     let exponent = 0.5 * (sorted[0].log2() + sorted[1].log2());
-    exponent.floor().exp2()
+    exponent.floor().min(1023.0).exp2() // log₂ of the largest number rounds to 1024
 }

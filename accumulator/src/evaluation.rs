@@ -141,34 +141,25 @@ impl Evaluation {
     }
 
     fn check(&self) -> Result<(), String> {
-        fn size(part: &impl Accumulator) -> (u64, usize) {
-            (part.samples(), part.classes())
+        fn size(part: &impl Accumulator) -> (u64, usize, Option<bool>) {
+            (part.samples(), part.classes(), part.weighted())
         }
         let all = size(&self.brier);
-        let same = [
+        let parts = [
             size(&self.log),
             size(&self.spherical),
             size(&self.top_label),
             size(&self.class_wise),
             self.skce.as_ref().map_or(all, size),
         ];
-        if same != [all; 5] {
-            return Err("its parts differ in the numbers of samples or classes".into());
-        }
-        let weighted = self.weighted();
-        let others = [
-            self.log.weighted(),
-            self.spherical.weighted(),
-            self.top_label.weighted(),
-            self.class_wise.weighted(),
-            self.skce.as_ref().and_then(Accumulator::weighted),
-        ];
-        if others
-            .into_iter()
-            .flatten()
-            .any(|other| weighted != Some(other))
-        {
-            return Err("some of its parts have weights".into());
+        // a part without finite numbers does not know whether samples have weights
+        let differs = |(samples, classes, weighted): (u64, usize, Option<bool>)| {
+            (samples, classes, weighted.or(all.2)) != all
+        };
+        if parts.into_iter().any(differs) {
+            return Err(
+                "its parts differ in the numbers of samples or classes, or in weights".into(),
+            );
         }
         self.subject
             .check(self.classes())

@@ -4,15 +4,60 @@ use proptest::{collection::vec, prelude::*};
 
 use super::*;
 
-type Labelled = (Vec<Vec<f64>>, Vec<usize>);
+/// Predictions with labels, and weights that count or not.
+#[derive(Debug, Clone)]
+struct Labelled {
+    p: Vec<Vec<f64>>,
+    y: Vec<usize>,
+    w: Vec<f64>,
+    weighted: bool,
+    classes: usize,
+}
 
-/// Predictions over two to four classes, some of them certain or equal, with labels, in whole blocks.
+impl Labelled {
+    /// Some of the rows, of which there may be none.
+    fn rows(&self, rows: std::ops::Range<usize>) -> Rows {
+        let labels: Vec<i64> = self.y[rows.clone()].iter().map(|&y| y as i64).collect();
+        let p = self.p[rows.clone()].concat();
+        let taken = Rows::from_probabilities(p, self.classes, &labels).unwrap();
+        if self.weighted {
+            taken.weighted(&self.w[rows]).unwrap()
+        } else {
+            taken
+        }
+    }
+
+    fn part<A: Accumulator>(&self, empty: &A, rows: std::ops::Range<usize>) -> A {
+        let mut part = empty.clone();
+        part.update_rows(&self.rows(rows)).unwrap();
+        part
+    }
+
+    fn all<A: Accumulator>(&self, empty: &A) -> A {
+        self.part(empty, 0..self.p.len())
+    }
+}
+
+/// Predictions over two to four classes, some of them certain or equal, in whole blocks; weights of all sizes.
 fn labelled(size: usize) -> impl Strategy<Value = Labelled> {
-    (2usize..5, 0usize..30).prop_flat_map(move |(m, blocks)| {
+    (2usize..5, 0usize..30).prop_flat_map(move |(classes, blocks)| {
         let logit = prop_oneof![Just(0.0), -4.0..4.0f64, Just(800.0)];
-        let row = vec(logit, m).prop_map(|row| softmax(&row));
+        let row = vec(logit, classes).prop_map(|row| softmax(&row));
+        let weight = prop_oneof![Just(2.0), 1e-3..3.0f64, Just(1e-300), Just(f64::MAX)];
         let n = blocks * size;
-        (vec(row, n), vec(0..m, n))
+        let columns = (
+            vec(row, n),
+            vec(0..classes, n),
+            vec(weight, n),
+            any::<bool>(),
+        );
+        columns.prop_map(move |(p, y, w, weighted)| Labelled {
+            p,
+            y,
+            w,
+            weighted,
+            classes,
+        })
     })
 }
 
@@ -45,87 +90,77 @@ proptest! {
     /// Whole blocks for the SKCE; samples go their own ways otherwise.
     #[test]
     fn any_partition_and_order(
-        (p, y) in labelled(BLOCK),
+        data in labelled(BLOCK),
         cuts in vec(any::<prop::sample::Index>(), 0..6),
         choices in vec(any::<prop::sample::Index>(), 20),
         shift in any::<prop::sample::Index>(),
     ) {
-        let m = p.first().map_or(2, Vec::len);
+        let (n, m) = (data.p.len(), data.classes);
         let empty = evaluation(m, BLOCK);
-        let all = having(&empty, &p, &y);
-        let parts = pieces(p.len() / BLOCK, &cuts).into_iter().map(|blocks| {
-            let piece = blocks.start * BLOCK..blocks.end * BLOCK;
-            having(&empty, &p[piece.clone()], &y[piece])
-        });
+        let all = data.all(&empty);
+        let parts = pieces(n / BLOCK, &cuts).into_iter();
+        let parts = parts.map(|blocks| data.part(&empty, blocks.start * BLOCK..blocks.end * BLOCK));
         let found = merged(parts.collect(), &choices);
         prop_assert_eq!(text(&found), text(&all));
         prop_assert_eq!(&found, &all);
+        prop_assert_eq!(&serde_json::from_str::<Evaluation>(&text(&all)).unwrap(), &all);
         if let (Ok(found), Ok(all)) = (found.skce().unwrap().outcome(), all.skce().unwrap().outcome()) {
             prop_assert_eq!(found, all);
         }
 
         // samples in another order and in any pieces: all but the SKCE
         let empty = Evaluation::new(7, m).unwrap();
-        let all = having(&empty, &p, &y);
-        let moved: Labelled = (0..p.len())
-            .map(|k| (k + shift.index(p.len().max(1))) % p.len())
-            .map(|k| (p[k].clone(), y[k]))
-            .unzip();
-        let parts = pieces(p.len(), &cuts).into_iter();
-        let parts = parts.map(|piece| having(&empty, &moved.0[piece.clone()], &moved.1[piece]));
-        let found = merged(parts.collect(), &choices);
+        let all = data.all(&empty);
+        let mut moved = data.clone();
+        let by = shift.index(n.max(1));
+        moved.p.rotate_left(by);
+        moved.y.rotate_left(by);
+        moved.w.rotate_left(by);
+        let parts = pieces(n, &cuts).into_iter();
+        let found = merged(parts.map(|piece| moved.part(&empty, piece)).collect(), &choices);
         prop_assert_eq!(text(&found), text(&all));
         prop_assert_eq!(found.log().mean(), all.log().mean());
     }
 
     /// Updates of any sizes are one stream of blocks.
     #[test]
-    fn any_updates((p, y) in labelled(1), cuts in vec(any::<prop::sample::Index>(), 0..6)) {
-        let m = p.first().map_or(2, Vec::len);
-        let empty = evaluation(m, 4);
+    fn any_updates(data in labelled(1), cuts in vec(any::<prop::sample::Index>(), 0..6)) {
+        let (n, empty) = (data.p.len(), evaluation(data.classes, 4));
         let mut found = empty.clone();
-        for piece in pieces(p.len(), &cuts) {
-            found.update_rows(&rows_of(&p[piece.clone()], &y[piece], m)).unwrap();
+        for piece in pieces(n, &cuts) {
+            found.update_rows(&data.rows(piece)).unwrap();
         }
-        prop_assert_eq!(text(&found), text(&having(&empty, &p, &y)));
-        prop_assert_eq!(found.skce().unwrap().left_out() as usize, p.len() % 4);
+        prop_assert_eq!(text(&found), text(&data.all(&empty)));
+        prop_assert_eq!(found.skce().unwrap().left_out() as usize, n % 4);
     }
 
     /// Also of pieces with incomplete blocks: associative, commutative, and empty ones change nothing.
     #[test]
-    fn a_commutative_monoid((p, y) in labelled(1), cuts in vec(any::<prop::sample::Index>(), 2)) {
-        let m = p.first().map_or(2, Vec::len);
-        let pieces = pieces(p.len(), &cuts);
-        each_kind!(m, |empty| {
-            let part = |k: usize| having(&empty, &p[pieces[k].clone()], &y[pieces[k].clone()]);
+    fn a_commutative_monoid(data in labelled(1), cuts in vec(any::<prop::sample::Index>(), 2)) {
+        let pieces = pieces(data.p.len(), &cuts);
+        each_kind!(data.classes, |empty| {
             let sum = |mut a, b| {
                 Accumulator::merge(&mut a, &b).unwrap();
                 a
             };
-            let (a, b, c) = (part(0), part(1), part(2));
+            let [a, b, c] = [0, 1, 2].map(|k| data.part(&empty, pieces[k].clone()));
             let left = sum(sum(a.clone(), b.clone()), c.clone());
             let right = sum(a.clone(), sum(b.clone(), c.clone()));
             prop_assert_eq!(text(&left), text(&right));
             prop_assert_eq!(&left, &right);
             prop_assert_eq!(text(&sum(b.clone(), a.clone())), text(&sum(a.clone(), b.clone())));
-            prop_assert_eq!(left.samples() as usize, p.len());
+            prop_assert_eq!(left.samples() as usize, data.p.len());
             // to the last sample that waits: what comes after completes the same blocks
             for mut same in [sum(a.clone(), empty.clone()), sum(empty.clone(), a.clone())] {
                 prop_assert_eq!(text(&same), text(&a));
                 let mut expected = a.clone();
-                let next = rows_of(&p[pieces[1].clone()], &y[pieces[1].clone()], m);
+                let next = data.rows(pieces[1].clone());
                 expected.update_rows(&next).unwrap();
                 same.update_rows(&next).unwrap();
                 prop_assert_eq!(text(&same), text(&expected));
             }
         });
     }
-}
-
-/// Rows that may be none.
-fn rows_of(p: &[Vec<f64>], y: &[usize], classes: usize) -> Rows {
-    let labels: Vec<i64> = y.iter().map(|&y| y as i64).collect();
-    Rows::from_probabilities(p.concat(), classes, &labels).unwrap()
 }
 
 /// By hand: 3 + 3 samples in blocks of 2.
