@@ -45,6 +45,7 @@ pub fn corpus() -> Vec<(String, Vec<u8>)> {
             "mixture.csv",
             table(6, &|i, c| [0.25, 0.75, i as f64, 1.0, 0.5, 2.0][c]),
         ),
+        ("w.csv", table(1, &|i, _| (i * 5 % 12) as f64 / 4.0)),
         ("t.csv", table(1, &|i, _| (i * 5 % 12) as f64 / 4.0)),
         (
             "given.csv",
@@ -157,6 +158,16 @@ pub fn corpus() -> Vec<(String, Vec<u8>)> {
             "--family normal --predictions normal.csv --targets t.csv",
             "--bandwidth 1 --length-scale 1 --block 2",
             "means.blocks",
+        ),
+        (
+            "--predictions p.csv --labels y.csv --weights w.csv",
+            "--bandwidth 1 --block 2",
+            "part.weights",
+        ),
+        (
+            "--family normal --predictions normal.csv --targets t.csv --weights w.csv",
+            "--bandwidth 1 --length-scale 1 --block 2",
+            "means.weights",
         ),
     ] {
         let arguments = format!("summarise {data} {options} -o {name}");

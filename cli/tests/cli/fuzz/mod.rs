@@ -60,6 +60,9 @@ const COMMANDS: &[&str] = &[
     "summarise --predictions @p --labels @y -o out.json",
     "summarise --predictions @z --logits --labels @y --bandwidth 0.5 --block 2 -o out.json",
     "summarise --family normal --predictions @normal --targets @t --bandwidth 0.5 --length-scale 1 --block 2 -o out.json",
+    "summarise --predictions @p --labels @y --weights @w -o out.json",
+    "summarise --predictions @z --logits --labels @y --weights @w --bandwidth 0.5 --block 2 -o out.json",
+    "summarise --family normal --predictions @normal --targets @t --weights @w --bandwidth 0.5 --length-scale 1 --block 2 -o out.json",
     "merge @part @part",
     "merge @means --json",
     #[cfg(feature = "parquet")]
