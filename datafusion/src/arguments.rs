@@ -27,8 +27,9 @@ pub fn probabilities_type(given: &DataType) -> Option<DataType> {
     }
 }
 
-/// The rows of a batch without those whose prediction or label is NULL; none if there are no others.
-pub fn rows(values: &[ArrayRef]) -> Result<Option<Rows>> {
+/// The rows of a batch without those whose prediction, label or weight is NULL; none if there are no others. One of
+/// the arguments may be weights.
+pub fn rows(values: &[ArrayRef], weight: Option<usize>) -> Result<Option<Rows>> {
     let (lists, labels) = (
         values[0].as_list::<i32>(),
         values[1].as_primitive::<Int64Type>(),
@@ -36,10 +37,14 @@ pub fn rows(values: &[ArrayRef]) -> Result<Option<Rows>> {
     let mut probabilities = Vec::with_capacity(lists.values().len());
     let mut classes = None;
     let mut known = Vec::with_capacity(labels.len());
+    let weights = weight.map(|at| values[at].as_primitive::<Float64Type>());
+    let mut known_weights = Vec::new();
     for (row, label) in labels.iter().enumerate() {
-        let Some(label) = label.filter(|_| lists.is_valid(row)) else {
+        let is_known = lists.is_valid(row) && weights.is_none_or(|weights| weights.is_valid(row));
+        let Some(label) = label.filter(|_| is_known) else {
             continue;
         };
+        known_weights.extend(weights.map(|weights| weights.value(row)));
         let list = lists.value(row);
         let list = list.as_primitive::<Float64Type>();
         if list.null_count() > 0 {
@@ -59,6 +64,10 @@ pub fn rows(values: &[ArrayRef]) -> Result<Option<Rows>> {
         return Ok(None);
     };
     let rows = Rows::from_probabilities(probabilities, classes, &known);
+    let rows = rows.and_then(|rows| match weights {
+        Some(_) => rows.weighted(&known_weights),
+        None => Ok(rows),
+    });
     // rows are counted within what the accumulator is given
     let place = "among the rows of a group in one batch";
     rows.map(Some).map_err(|e| external(e).context(place))
@@ -94,7 +103,9 @@ fn constant(function: &str, what: &str, parameter: &Arc<dyn PhysicalExpr>) -> Re
     let nothing = RecordBatch::new_empty(Arc::new(Schema::empty()));
     match parameter.evaluate(&nothing) {
         Ok(ColumnarValue::Scalar(value)) => Ok(value),
-        _ => plan_err!("{function}: {what} is {parameter}, expected a constant"),
+        _ => {
+            plan_err!("{function}: {what} is {parameter}, expected a constant; a weight comes last")
+        }
     }
 }
 

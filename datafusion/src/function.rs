@@ -72,13 +72,29 @@ impl Quantity {
     /// The arguments after prediction and label, in words, and how many of them may be left out.
     fn parameters(self) -> (&'static str, &'static [DataType], usize) {
         match self {
-            Self::Accuracy | Self::Brier | Self::LogLoss | Self::Spherical => ("", &[], 0),
-            Self::Ece | Self::Mce | Self::ClasswiseEce => (" [, bins]", &[DataType::Int64], 1),
-            Self::BlockSkce | Self::BlockSkceStandardError | Self::BlockSkcePValue => {
+            Self::Accuracy | Self::Brier | Self::LogLoss | Self::Spherical => {
+                (" [, weight]", &[DataType::Float64], 1)
+            }
+            Self::Ece | Self::Mce | Self::ClasswiseEce => {
+                let types = &[DataType::Int64, DataType::Float64];
+                (" [, bins [, weight]]", types, 2)
+            }
+            Self::BlockSkce | Self::BlockSkceStandardError => {
+                let types = &[DataType::Float64, DataType::Int64, DataType::Float64];
+                (", bandwidth, size [, weight]", types, 1)
+            }
+            Self::BlockSkcePValue => {
                 let types = &[DataType::Float64, DataType::Int64];
                 (", bandwidth, size", types, 0)
             }
         }
+    }
+
+    /// The argument that is a weight, of so many arguments.
+    fn weight(self, arguments: usize) -> Option<usize> {
+        let (_, types, optional) = self.parameters();
+        let has_weight = optional > 0 && arguments == 2 + types.len();
+        has_weight.then(|| arguments - 1)
     }
 
     /// Whether the value depends on the order of rows.
@@ -175,30 +191,29 @@ impl AggregateUDFImpl for CalibrationFunction {
             2 => Ok(15),
             _ => count(name, "the number of bins", &args.exprs[2], 1),
         };
+        let weight = self.quantity.weight(args.exprs.len());
         let top_label = |bins, value: fn(&BinAccumulator) -> error::Result<f64>| {
-            Running::boxed(
-                move |classes| BinAccumulator::top_label(bins, classes),
-                value,
-            )
+            let empty = move |classes| BinAccumulator::top_label(bins, classes);
+            Running::boxed(empty, value, weight)
         };
         let skce = |value: fn(&BlockSkceAccumulator) -> error::Result<f64>| -> Result<Box<dyn Accumulator>> {
             let width = bandwidth(name, &args.exprs[2])?;
             let size = count(name, "the size of a block", &args.exprs[3], 2)?;
             let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(width));
             let empty = move |classes| BlockSkceAccumulator::new(kernel, size, classes);
-            Ok(Running::boxed(empty, value))
+            Ok(Running::boxed(empty, value, weight))
         };
         Ok(match self.quantity {
             Quantity::Accuracy => top_label(1, BinAccumulator::frequency),
-            Quantity::Brier => mean_score(Brier),
-            Quantity::LogLoss => mean_score(LogScore),
-            Quantity::Spherical => mean_score(Spherical),
+            Quantity::Brier => mean_score(Brier, weight),
+            Quantity::LogLoss => mean_score(LogScore, weight),
+            Quantity::Spherical => mean_score(Spherical, weight),
             Quantity::Ece => top_label(bins()?, BinAccumulator::ece),
             Quantity::Mce => top_label(bins()?, BinAccumulator::mce),
             Quantity::ClasswiseEce => {
                 let bins = bins()?;
                 let empty = move |classes| ClassBinAccumulator::new(bins, classes);
-                Running::boxed(empty, ClassBinAccumulator::cwce)
+                Running::boxed(empty, ClassBinAccumulator::cwce, weight)
             }
             Quantity::BlockSkce => skce(|blocks| Ok(blocks.mean()?.estimate))?,
             Quantity::BlockSkceStandardError => skce(|blocks| match blocks.blocks() {
@@ -215,12 +230,16 @@ impl AggregateUDFImpl for CalibrationFunction {
 }
 
 /// The mean of a score; infinite if one is.
-fn mean_score<S: Kept + Send + Sync + 'static>(score: S) -> Box<dyn Accumulator> {
-    Running::boxed(
-        move |classes| Ok(ScoreAccumulator::new(score.clone(), classes)),
-        |scores: &ScoreAccumulator<S>| match scores.mean() {
+fn mean_score<S: Kept + Send + Sync + 'static>(
+    score: S,
+    weight: Option<usize>,
+) -> Box<dyn Accumulator> {
+    let value = |scores: &ScoreAccumulator<S>| -> error::Result<f64> {
+        match scores.mean() {
             Err(Error::InfiniteScores { .. }) => Ok(f64::INFINITY),
             mean => Ok(mean?.estimate),
-        },
-    )
+        }
+    };
+    let empty = move |classes| Ok(ScoreAccumulator::new(score.clone(), classes));
+    Running::boxed(empty, value, weight)
 }

@@ -11,18 +11,24 @@
 //!
 //! | function | is |
 //! | --- | --- |
-//! | `accuracy(p, y)` | how often the most likely class is right |
-//! | `brier(p, y)`, `log_loss(p, y)`, `spherical(p, y)` | mean proper scores; infinite for a log loss if an observed class has probability 0 |
-//! | `ece(p, y [, bins])` | expected calibration error of the top label, 15 bins of equal width unless given |
-//! | `mce(p, y [, bins])` | maximum calibration error |
-//! | `classwise_ece(p, y [, bins])` | mean over classes of the error of each against the rest |
-//! | `block_skce(p, y, bandwidth, size)` | squared kernel calibration error in blocks of `size` rows, exponential kernel over total variation |
-//! | `block_skce_standard_error(p, y, bandwidth, size)` | its standard error; NULL for one block |
+//! | `accuracy(p, y [, w])` | how often the most likely class is right |
+//! | `brier(p, y [, w])`, `log_loss(p, y [, w])`, `spherical(p, y [, w])` | mean proper scores; infinite for a log loss if an observed class has probability 0 |
+//! | `ece(p, y [, bins [, w]])` | expected calibration error of the top label, 15 bins of equal width unless given |
+//! | `mce(p, y [, bins [, w]])` | maximum calibration error |
+//! | `classwise_ece(p, y [, bins [, w]])` | mean over classes of the error of each against the rest |
+//! | `block_skce(p, y, bandwidth, size [, w])` | squared kernel calibration error in blocks of `size` rows, exponential kernel over total variation |
+//! | `block_skce_standard_error(p, y, bandwidth, size [, w])` | its standard error; NULL for one block |
 //! | `block_skce_p_value(p, y, bandwidth, size)` | the asymptotic test of calibration; NULL for fewer than two blocks, or if all are equal |
 //!
 //! Behind each is an accumulator of [`burn_calibration_accumulator`]. The engine runs one for each
 //! partition and group, sends their states, a column of bytes, wherever it merges them, and so does
 //! Ballista between machines.
+//!
+//! # Weights
+//!
+//! A last argument `w` is the weight of a row, as of a survey: a number of at least 0, of which only ratios count.
+//! `brier(p, y, w)` is `Σ w s/Σ w`. A row of weight 0 or NULL is left out. Whole numbers give the means of rows that
+//! are repeated; a standard error differs, since a row is one sample whatever its weight. The test takes no weights.
 //!
 //! # Order
 //!

@@ -17,6 +17,8 @@ pub struct Running<A> {
     /// For predictions over so many classes.
     empty: Box<dyn Fn(usize) -> error::Result<A> + Send + Sync>,
     value: fn(&A) -> error::Result<f64>,
+    /// The argument that is the weight of a row.
+    weight: Option<usize>,
     /// None until there is a row, which says how many classes there are.
     taken: Option<A>,
 }
@@ -25,10 +27,12 @@ impl<A: Accumulator + Send + Sync + 'static> Running<A> {
     pub fn boxed(
         empty: impl Fn(usize) -> error::Result<A> + Send + Sync + 'static,
         value: fn(&A) -> error::Result<f64>,
+        weight: Option<usize>,
     ) -> Box<dyn EngineAccumulator> {
         Box::new(Self {
             empty: Box::new(empty),
             value,
+            weight,
             taken: None,
         })
     }
@@ -44,7 +48,7 @@ impl<A: Debug> Debug for Running<A> {
 
 impl<A: Accumulator + Send + Sync + 'static> EngineAccumulator for Running<A> {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
-        let Some(rows) = rows(values)? else {
+        let Some(rows) = rows(values, self.weight)? else {
             return Ok(());
         };
         let taken = match &mut self.taken {
