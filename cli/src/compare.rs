@@ -21,6 +21,7 @@ use crate::{
     kind::{Kind, Vectors, View, with_family, with_vectors},
     limits::redraws,
     models::{self, Models},
+    program,
     progress::Progress,
     quantities::Pairs,
     rows::Wanted,
@@ -67,6 +68,19 @@ pub struct Others {
 pub enum Outcome {
     Two(Box<Comparison>),
     Several(Box<Models>),
+}
+
+impl Outcome {
+    /// The omnibus tests of two sets; none of several models.
+    pub fn outcomes(&self) -> program::Outcomes<'_> {
+        match self {
+            Self::Two(two) => vec![
+                ("before".into(), &two.omnibus.before),
+                ("after".into(), &two.omnibus.after),
+            ],
+            Self::Several(_) => Vec::new(),
+        }
+    }
 }
 
 impl fmt::Display for Outcome {

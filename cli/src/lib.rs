@@ -1,7 +1,7 @@
 //! `calibration`: a predictions file in, estimates and p-values or a page of HTML out.
 //!
-//! For programs there is [`read_classes`], which reads files as the command does; take the crate with
-//! `default-features = false` if they are not Parquet or Arrow.
+//! For programs there is [`read_classes`], which reads files as the command does, and [`answer`], which takes
+//! predictions in memory; take the crate with `default-features = false` if files are not Parquet or Arrow.
 //!
 //! Results of the command, or the names of the files that hold them, go to standard output, everything else to
 //! standard error; bad input gives one line and the exit code 2.
@@ -30,6 +30,7 @@ mod models;
 mod multilabel;
 pub mod onnx;
 mod probabilities;
+mod program;
 mod progress;
 mod quantiles;
 mod quantities;
@@ -44,6 +45,8 @@ mod vectors;
 mod words;
 mod writer;
 
+pub use onnx::to_onnx;
+pub use program::{Answer, Held, HeldFiles, answer};
 pub use read::{ClassFiles, read_classes};
 
 use std::{fs, path::PathBuf, process::ExitCode};

@@ -11,6 +11,7 @@ use crate::{
     error::Context,
     files::Inputs,
     kind::Kind,
+    program::option_error,
     rows::{self, Wanted},
 };
 
@@ -84,14 +85,9 @@ pub fn read_classes<T: Into<OsString> + Clone>(
     let mut command = Options::command();
     let matches = command.try_get_matches_from_mut(options);
     let parsed = matches.and_then(|given| Ok((Options::from_arg_matches(&given)?, given)));
-    let (options, given) = parsed.map_err(|reason| {
-        let reason = reason.to_string();
-        let lines = reason.lines().take_while(|line| !line.is_empty());
-        let lines: Vec<&str> = lines.map(str::trim).collect();
-        error::Error::Unsupported {
-            what: lines.join(" ").trim_start_matches("error: ").into(),
-            expected: "options of `calibration evaluate` that are of files",
-        }
+    let (options, given) = parsed.map_err(|reason| error::Error::Unsupported {
+        what: option_error(reason),
+        expected: "options of `calibration evaluate` that are of files",
     })?;
     check_options(&command, &given, Family::Categorical)?;
     let inputs = Inputs::of(&options.predictions);

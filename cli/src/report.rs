@@ -126,7 +126,7 @@ fn write_page<S: Section>(
         let paths = paths?.into_iter();
         files.extend(paths.map(|path| path.display().to_string()));
     }
-    if to_stdout {
+    if to_stdout || args.quiet {
         return Ok(());
     }
     if json {

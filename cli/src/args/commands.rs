@@ -135,6 +135,10 @@ pub struct Report {
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
 
+    /// Whether nothing is printed
+    #[arg(skip)]
+    pub quiet: bool,
+
     /// Where the diagrams go as files of their own as well: a folder, which is made if need be
     #[arg(long, value_name = "DIR")]
     pub pictures: Option<PathBuf>,

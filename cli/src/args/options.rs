@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::values::*;
-use crate::kernel;
+use crate::{kernel, program::HeldFiles};
 
 /// The kind of prediction that a row of a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
@@ -212,6 +212,10 @@ pub struct RowsArgs {
     /// Where to compute: in f64, but in f32 on wgpu
     #[arg(long, value_enum, default_value_t = DeviceName::Flex)]
     pub device: DeviceName,
+
+    /// Files that are in memory
+    #[arg(skip)]
+    pub held: HeldFiles,
 }
 
 #[derive(Debug, Args)]

@@ -19,7 +19,7 @@ use crate::{
     given::{self, Column, GivenAnswer},
     kind::{Kind, Test, View, with_family},
     limits::{QUADRATIC_LIMIT, redraws},
-    multilabel,
+    multilabel, program,
     progress::Progress,
     quantities::{Pairs, estimates, tests},
     rows::Wanted,
@@ -299,4 +299,19 @@ fn adjust(classes: &[Aspect]) -> Named<Adjusted> {
     let of_tests = tests.iter().enumerate().filter_map(of_test);
     let omnibus = adjusted(&names::OMNIBUS, &omnibus);
     Named(omnibus.into_iter().chain(of_tests).collect())
+}
+
+impl Evaluation {
+    /// The omnibus tests, of classes with their names.
+    pub fn outcomes(&self) -> program::Outcomes<'_> {
+        let aspects = match &self.found {
+            Found::Whole(whole) => std::slice::from_ref(&**whole),
+            Found::Classes { classes, .. } => classes,
+        };
+        let name = |aspect: &Aspect| aspect.class.as_ref().map(|class| class.name.clone());
+        let aspects = aspects.iter();
+        aspects
+            .map(|aspect| (name(aspect).unwrap_or_default(), &aspect.answer.omnibus))
+            .collect()
+    }
 }

@@ -80,7 +80,7 @@ impl File {
             skip_missing: args.skip_missing,
             ..*options
         };
-        let mut table = read_table(path, &options)?;
+        let mut table = read_table(path, &args.held, &options)?;
         table.ids.take_if(|_| args.by_position);
         let path = path.to_path_buf();
         Ok(Self { path, table })
@@ -157,7 +157,10 @@ impl Files {
     /// Reads all but the labels of a file of their own.
     pub fn read(inputs: &Inputs, args: &SourceArgs, are_classes: bool) -> Result<Self> {
         let weights = args.labels.weights.as_deref();
-        let is_file = |name: &&str| split_array_name(name.as_ref()).0.exists();
+        let is_file = |name: &&str| {
+            let is_held = args.rows.held.get(name.as_ref()).is_some();
+            is_held || split_array_name(name.as_ref()).0.exists()
+        };
         let (file, column) = (
             weights.filter(is_file),
             weights.filter(|name| !is_file(name)),

@@ -17,7 +17,10 @@ mod table;
 
 use std::path::{Path, PathBuf};
 
-use crate::error::{Context, Result, ensure};
+use crate::{
+    error::{Context, Result, ensure},
+    program::{Held, HeldFiles},
+};
 pub use cells::{Cells, Ids, LabelColumn, Lines};
 use columns::Columns;
 pub use columns::PANDAS;
@@ -247,20 +250,34 @@ pub enum WhichLabel<'a> {
     IfThere(&'a str),
 }
 
-/// Reads a table; what was taken for what goes to standard error.
-pub fn read_table(path: &Path, options: &Options) -> Result<Table> {
+/// Reads a table from memory, if it is held there, or else from a file; what was taken for what goes to standard error.
+pub fn read_table(path: &Path, held: &HeldFiles, options: &Options) -> Result<Table> {
     let (file, array) = split_array_name(path);
-    let table = open(&file).and_then(|content| match content {
-        Content::Text(reader) => table::read(reader, options),
-        Content::JsonLines(reader) => json::read(reader, options),
-        Content::Npy(reader) => array_table(array::npy(reader)?, options),
-        Content::Archive(reader) => array_table(array::npz(reader, array.as_deref())?, options),
-        Content::Safetensors(bytes) => {
-            array_table(array::safetensors(&bytes, array.as_deref())?, options)
+    let of_file = || {
+        open(&file).and_then(|content| match content {
+            Content::Text(reader) => table::read(reader, options),
+            Content::JsonLines(reader) => json::read(reader, options),
+            Content::Npy(reader) => array_table(array::npy(reader)?, options),
+            Content::Archive(reader) => array_table(array::npz(reader, array.as_deref())?, options),
+            Content::Safetensors(bytes) => {
+                array_table(array::safetensors(&bytes, array.as_deref())?, options)
+            }
+            #[cfg(feature = "parquet")]
+            Content::Columnar(bytes) => columnar::read(bytes, options),
+        })
+    };
+    let table = match held.get(path) {
+        Some(Held::Numbers {
+            columns,
+            values,
+            format,
+        }) => {
+            let (columns, values) = (*columns, values.clone());
+            array_table((Matrix { columns, values }, *format), options)
         }
-        #[cfg(feature = "parquet")]
-        Content::Columnar(bytes) => columnar::read(bytes, options),
-    });
+        Some(Held::Text(text)) => table::read(text.as_bytes(), options),
+        None => of_file(),
+    };
     let table = table.and_then(|table| {
         let is_alone = table.numbers.columns == 0 && matches!(options.label, WhichLabel::Named(_));
         ensure!(!is_alone, "one column, expected numbers beside the labels");

@@ -1,0 +1,157 @@
+//! The command for programs: predictions in memory in the place of files, and answers in the place of output.
+
+use std::{collections::BTreeMap, ffi::OsString, fmt, path::PathBuf, sync::Arc};
+
+use burn::tensor::DType;
+use burn_calibration::hypothesis::OmnibusOutcome;
+use clap::{CommandFactory, FromArgMatches};
+use serde::Serialize;
+
+use crate::{
+    args::{Arguments, Command, RowsArgs, check_families},
+    compare,
+    error::{Result, bail},
+    evaluate, report,
+    words::{Known, object},
+};
+
+/// A file that is in memory.
+#[derive(Debug, Clone)]
+pub enum Held {
+    /// An array, as of an NPY file.
+    Numbers {
+        /// The number of columns.
+        columns: usize,
+        /// The numbers, row by row.
+        values: Vec<f64>,
+        /// The format that the numbers had, which says how closely probabilities sum to 1.
+        format: DType,
+    },
+    /// The text of a table, such as CSV.
+    Text(String),
+}
+
+/// Files in memory by their names, which the options of a command may name in the place of other files.
+#[derive(Debug, Clone, Default)]
+pub struct HeldFiles(Arc<BTreeMap<PathBuf, Held>>);
+
+impl HeldFiles {
+    /// Holds files by names of their own.
+    pub fn new(files: impl IntoIterator<Item = (String, Held)>) -> Self {
+        let files = files.into_iter();
+        Self(Arc::new(
+            files
+                .map(|(name, file)| (PathBuf::from(name), file))
+                .collect(),
+        ))
+    }
+
+    pub(crate) fn get(&self, path: &std::path::Path) -> Option<&Held> {
+        self.0.get(path)
+    }
+}
+
+/// What a command answers.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Answer {
+    /// What the command prints with `--json`; empty of a page.
+    pub json: String,
+    /// What the command prints without, free of colours; the HTML of a page.
+    pub text: String,
+    /// The omnibus tests, each with what it is of: nothing of the whole prediction, "before" and "after" of two sets,
+    /// the name of a class; or why there is none.
+    pub outcomes: Vec<(String, Result<OmnibusOutcome, String>)>,
+}
+
+/// Answers `evaluate`, `compare` of two sets or `report` with the options of the command, of which some name files in
+/// memory. A page goes to no file, whatever `--output` says.
+///
+/// ```
+/// use burn::tensor::DType;
+/// use burn_calibration_cli::{Held, HeldFiles, answer};
+///
+/// let array = |columns, values| Held::Numbers { columns, values, format: DType::F64 };
+/// let files = HeldFiles::new([
+///     ("probabilities".into(), array(2, [0.9, 0.1].repeat(100))),
+///     ("labels".into(), array(1, [0.0, 1.0].repeat(50))),
+/// ]);
+/// let options = ["evaluate", "--predictions", "probabilities", "--labels", "labels"];
+/// let answer = answer(options, files).unwrap();
+/// assert!(answer.outcomes[0].1.as_ref().unwrap().p_value < 0.01); // half of them are wrong
+/// ```
+///
+/// # Errors
+///
+/// What the command would say: an unknown option, or what is wrong in which row of which file.
+pub fn answer<T: Into<OsString> + Clone>(
+    options: impl IntoIterator<Item = T>,
+    files: HeldFiles,
+) -> Result<Answer, String> {
+    let name = std::iter::once("calibration".into());
+    let options = name.chain(options.into_iter().map(Into::into));
+    let mut command = Arguments::command();
+    let given = command.try_get_matches_from_mut(options);
+    let parsed = given.and_then(|given| Ok((Arguments::from_arg_matches(&given)?, given)));
+    let (arguments, given) = parsed.map_err(option_error)?;
+    let answer = check_families(&command, &given).and_then(|()| of_command(arguments.command, files));
+    answer.map_err(|error| error.to_string())
+}
+
+/// What is wrong with options, on one line.
+pub fn option_error(reason: clap::Error) -> String {
+    let reason = reason.to_string();
+    let lines = reason.lines().take_while(|line| !line.is_empty());
+    let lines: Vec<&str> = lines.map(str::trim).collect();
+    lines.join(" ").trim_start_matches("error: ").into()
+}
+
+fn of_command(command: Command, files: HeldFiles) -> Result<Answer> {
+    let hold = |rows: &mut RowsArgs| rows.held = files;
+    match command {
+        Command::Evaluate(mut args) => {
+            hold(&mut args.source.rows);
+            let evaluation = evaluate::run(&args)?;
+            Answer::new("evaluate", &evaluation, evaluation.outcomes())
+        }
+        Command::Compare(mut args) => {
+            hold(&mut args.source.rows);
+            let comparison = compare::run(&args)?;
+            Answer::new("compare", &comparison, comparison.outcomes())
+        }
+        Command::Report(mut args) => {
+            hold(&mut args.source.rows);
+            let folder = tempfile::tempdir()?;
+            args.output = folder.path().join("page.html");
+            args.quiet = true;
+            report::run(&args, false)?;
+            Ok(Answer {
+                json: String::new(),
+                text: std::fs::read_to_string(&args.output)?,
+                outcomes: Vec::new(),
+            })
+        }
+        _ => bail!("expected evaluate, compare or report"),
+    }
+}
+
+/// Omnibus tests with what they are of.
+pub type Outcomes<'a> = Vec<(String, &'a Known<OmnibusOutcome>)>;
+
+impl Answer {
+    fn new<T: Serialize + fmt::Display>(
+        command: &'static str,
+        outcome: &T,
+        outcomes: Outcomes,
+    ) -> Result<Self> {
+        let known = |(of, outcome): (String, &Known<OmnibusOutcome>)| {
+            let outcome = outcome.0.as_ref().cloned();
+            (of, outcome.map_err(|reason| reason.to_string()))
+        };
+        Ok(Self {
+            json: object(command, outcome)?,
+            text: anstream::adapter::strip_str(&outcome.to_string()).to_string(),
+            outcomes: outcomes.into_iter().map(known).collect(),
+        })
+    }
+}
