@@ -4,6 +4,7 @@
 //! order, a number or text, and what is wrong with it is a `ValueError`.
 
 mod arrays;
+mod commands;
 mod maps;
 mod penalties;
 mod work;
@@ -19,5 +20,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(maps::load, module)?)?;
     module.add_function(wrap_pyfunction!(penalties::skce, module)?)?;
     module.add_function(wrap_pyfunction!(penalties::mmce, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::answer, module)?)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }

@@ -15,6 +15,7 @@ use burn_calibration::{
     error::{self, Error},
     recalibration::*,
 };
+use burn_calibration_cli::to_onnx;
 use numpy::PyReadonlyArray1;
 use pyo3::{
     exceptions::{PyOSError, PyValueError},
@@ -317,6 +318,18 @@ impl FittedMap {
         let choice = self.choice.as_ref();
         let words = choice.map(|choice| Ok((json(choice)?, choice.to_string())));
         words.transpose()
+    }
+
+    /// What the map computes, with its numbers, line by line; None of a map without a formula.
+    fn formula(&self) -> Option<String> {
+        self.map().formula().map(|formula| formula.to_string())
+    }
+
+    /// The ONNX model of the map, as bytes of a file; None of a map without a formula.
+    fn to_onnx<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        let map = self.map();
+        let formula = map.formula()?;
+        Some(PyBytes::new(py, &to_onnx(&formula, map.width())))
     }
 
     /// Recalibrates logits `[n, m]`: logits in their dtype.

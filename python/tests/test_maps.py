@@ -187,3 +187,22 @@ def test_a_warning_of_a_fit_is_one_of_python():
     with pytest.warns(bc.FitWarning, match="every prediction is right|right"):
         scaling = bc.TemperatureScaling().fit(logits, logits.argmax(axis=1))
     assert scaling.warnings_
+
+
+def test_a_formula_has_the_numbers(three):
+    scaling = bc.TemperatureScaling().fit(*three)
+    assert f"{scaling.temperature_:.6f}"[:6] in scaling.formula()
+    with pytest.raises(Exception, match="not fitted"):
+        bc.TemperatureScaling().to_onnx()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_onnx_runtime_gives_what_the_map_does(kind, three, tmp_path):
+    runtime = pytest.importorskip("onnxruntime")
+    logits, labels = three
+    scaling = fitted(kind, (logits[:300], labels[:300]))
+    model = scaling.to_onnx(tmp_path / "map.onnx")
+    assert (tmp_path / "map.onnx").read_bytes() == model
+    new = draw(10_000, 3, seed=12)[0].astype(np.float32)
+    (found,) = runtime.InferenceSession(model).run(["probabilities"], {"logits": new})
+    np.testing.assert_allclose(found, scaling.predict_proba(new.astype(np.float64)), atol=1e-6)

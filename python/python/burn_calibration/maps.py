@@ -151,6 +151,36 @@ class LogitMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         self._fitted.save(os.fspath(path))
 
+    def formula(self) -> str:
+        """What the fitted map computes, with its numbers, line by line: some lines in any language repeat it."""
+        check_is_fitted(self)
+        return self._closed_form(self._fitted.formula())
+
+    def to_onnx(self, path: str | os.PathLike[str] | None = None) -> bytes:
+        """The fitted map as an ONNX model, from ``logits`` to ``probabilities``, both ``[N, m]`` in float32.
+
+        Parameters
+        ----------
+        path : path, optional
+            Where the model goes as well.
+
+        Returns
+        -------
+        bytes
+            The model, which `onnxruntime` and others run.
+        """
+        check_is_fitted(self)
+        model = self._closed_form(self._fitted.to_onnx())
+        if path is not None:
+            with open(path, "wb") as file:
+                file.write(model)
+        return model
+
+    def _closed_form(self, made: Any) -> Any:
+        if made is None:
+            raise ValueError(f"a {self.kind_} has no formula, expected another kind of map")
+        return made
+
     def _options(self) -> dict[str, Any]:
         """The parameters as the library names them."""
         return self.get_params(deep=False)

@@ -1,0 +1,523 @@
+"""Is a model calibrated, where not and by how much: the answers of the command ``calibration`` about arrays."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import os
+from dataclasses import dataclass
+from typing import Any, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from . import _native
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """Predictions of a family, one row per sample; see the functions that make them."""
+
+    family: str
+    rows: np.ndarray
+    options: tuple[str, ...] = ()
+    #: What rows are called in messages.
+    name: str = "predictions"
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def _columns(*parts: Any) -> np.ndarray:
+    """Arrays of as many rows side by side, ``[n, ...]``."""
+    columns = [np.asarray(part) for part in parts]
+    columns = [part[:, None] if part.ndim == 1 else part for part in columns]
+    lengths = [len(part) for part in columns]
+    if len(set(lengths)) > 1:
+        raise ValueError(f"arrays of {', '.join(map(str, lengths))} rows, expected as many rows of each")
+    return np.concatenate(columns, axis=1)
+
+
+def probabilities(p: Any) -> Predictions:
+    """Probabilities of classes, ``[n, m]``; of one dimension those of an event, class 1 of two."""
+    rows = np.asarray(p)
+    options = ("--positive",) if rows.ndim == 1 else ()
+    return Predictions("categorical", rows, options, "probabilities")
+
+
+def logits(z: Any) -> Predictions:
+    """Logits of classes, ``[n, m]``; of one dimension the log-odds of an event, class 1 of two."""
+    rows = np.asarray(z)
+    options = ("--logits", "--positive") if rows.ndim == 1 else ("--logits",)
+    return Predictions("categorical", rows, options, "logits")
+
+
+def normal(loc: Any, scale: Any) -> Predictions:
+    """Normal distributions: means and standard deviations, ``[n]`` or ``[n, d]``."""
+    return Predictions("normal", _columns(loc, scale))
+
+
+def laplace(loc: Any, scale: Any) -> Predictions:
+    """Laplace distributions: locations and scales, ``[n]`` or ``[n, d]``."""
+    return Predictions("laplace", _columns(loc, scale))
+
+
+def normal_mixture(weights: Any, loc: Any, scale: Any) -> Predictions:
+    """Mixtures of normal distributions: weights, means and standard deviations, ``[n, k]``."""
+    return Predictions("normal-mixture", _columns(weights, loc, scale))
+
+
+def laplace_mixture(weights: Any, loc: Any, scale: Any) -> Predictions:
+    """Mixtures of Laplace distributions: weights, locations and scales, ``[n, k]``."""
+    return Predictions("laplace-mixture", _columns(weights, loc, scale))
+
+
+def samples(draws: Any) -> Predictions:
+    """Monte Carlo samples, ``[n, k]``: ``k`` draws of each prediction."""
+    return Predictions("samples", np.asarray(draws))
+
+
+def quantiles(values: Any, levels: Iterable[float]) -> Predictions:
+    """Forecasts by quantiles, ``[n, k]``, at ``k`` levels between 0 and 1."""
+    levels = ",".join(repr(float(level)) for level in levels)
+    return Predictions("quantiles", np.asarray(values), ("--levels", levels))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The omnibus test of one set of predictions, or of one class.
+
+    Attributes
+    ----------
+    of : str
+        Nothing, "before" or "after", or the name of a class.
+    verdict : str
+        The answer in a sentence.
+    p_value : float or None
+        The p-value; None if there is no test.
+    findings : list of dict
+        The aspects that fail at the level 0.05, adjusted, the most significant first: ``name``, ``finding`` in words,
+        ``estimate``, ``p_value``, ``adjusted_p_value``, and ``row`` if it is of one sample.
+    """
+
+    of: str
+    verdict: str
+    p_value: float | None
+    findings: list[dict[str, Any]]
+
+
+def _outcome(outcome: dict[str, Any]) -> Outcome:
+    reason = outcome.get("error")
+    verdict = outcome["verdict"] if reason is None else f"There is no test of calibration: {reason}"
+    return Outcome(outcome["of"], verdict, outcome.get("p_value"), outcome.get("findings", []))
+
+
+class _Answer:
+    """What the command answers: ``str`` gives its text."""
+
+    def __init__(self, answer: tuple[str, str, str]):
+        self._json, self._text, outcomes = answer
+        self.outcomes = [_outcome(outcome) for outcome in json.loads(outcomes)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What the command prints with ``--json``."""
+        return json.loads(self._json)
+
+    def __str__(self) -> str:
+        return self._text
+
+    @property
+    def verdict(self) -> str:
+        """The verdict in a sentence, one line for each of several omnibus tests."""
+        lines = [f"{outcome.of}: {outcome.verdict}" if outcome.of else outcome.verdict for outcome in self.outcomes]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        """A short table for notebooks; `report` makes a whole page."""
+        parts = []
+        for outcome in self.outcomes:
+            of = f"{html.escape(outcome.of)}: " if outcome.of else ""
+            findings = [f"<li>{html.escape(finding['finding'])}</li>" for finding in outcome.findings]
+            parts.append(f"<p><b>{of}{html.escape(outcome.verdict)}</b></p><ul>{''.join(findings)}</ul>")
+        rows = [
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>" for cells in self._table()
+        ]
+        return f"<div>{''.join(parts)}<table>{''.join(rows)}</table></div>"
+
+    def _table(self) -> list[list[str]]:
+        return []
+
+
+def _interval_row(title: str, size: Mapping[str, Any]) -> list[str]:
+    if "estimate" not in size:
+        return [title, "-", str(next(iter(size.values()), ""))]
+    cell = lambda value: f"{value:.4g}" if isinstance(value, (int, float)) else "infinite"  # noqa: E731
+    lower, upper = cell(size["lower"]), cell(size["upper"])
+    return [title, cell(size["estimate"]), f"[{lower}, {upper}]"]
+
+
+class Evaluation(_Answer):
+    """The answer of `evaluate`.
+
+    Attributes
+    ----------
+    verdict : str
+        The answer in a sentence, one line a class with ``lens="class-wise"``.
+    p_value : float or None
+        The p-value of the omnibus test. With ``lens="class-wise"`` the least of the classes, adjusted for their number
+        by Holm's method.
+    findings : list of dict
+        The aspects that fail, see `Outcome`.
+    intervals : dict
+        The errors with their confidence intervals: ``estimate``, ``lower``, ``upper``, ``level``, or an ``error``. With
+        ``lens="class-wise"`` a dict for each class.
+    estimates : dict
+        All estimates. With ``lens="class-wise"`` a dict for each class.
+    outcomes : list of Outcome
+        The omnibus test, or that of each class.
+    """
+
+    @property
+    def p_value(self) -> float | None:
+        if self._classes is None:
+            return self.outcomes[0].p_value
+        adjusted = self.to_dict()["adjusted"].get("omnibus")
+        return None if adjusted is None else min(adjusted["holm"])
+
+    @property
+    def findings(self) -> list[dict[str, Any]]:
+        return [finding for outcome in self.outcomes for finding in outcome.findings]
+
+    @property
+    def intervals(self) -> dict[str, Any]:
+        return self._of("intervals")
+
+    @property
+    def estimates(self) -> dict[str, Any]:
+        return self._of("estimates")
+
+    @property
+    def _classes(self) -> list[dict[str, Any]] | None:
+        """What is found of each class; None of the whole prediction."""
+        return self.to_dict().get("classes")
+
+    def _of(self, key: str) -> dict[str, Any]:
+        classes = self._classes
+        if classes is None:
+            return self.to_dict()[key]
+        return {found["name"]: found[key] for found in classes}
+
+    def _table(self) -> list[list[str]]:
+        if self._classes is not None:
+            return []
+        return [["", "estimate", "interval"]] + [_interval_row(*item) for item in self.intervals.items()]
+
+
+class Comparison(_Answer):
+    """The answer of `compare`.
+
+    Attributes
+    ----------
+    verdict : str
+        Two lines: before and after.
+    changes : dict
+        Scores and the SKCE: ``before``, ``after``, ``difference``, ``standard_error``, ``interval`` and ``p_value`` of
+        the paired difference after - before; negative is a gain.
+    intervals : dict
+        The errors with their confidence intervals, ``before`` and ``after``.
+    outcomes : list of Outcome
+        The omnibus tests before and after.
+    """
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        return self.to_dict()["changes"]
+
+    @property
+    def intervals(self) -> dict[str, Any]:
+        return self.to_dict()["intervals"]
+
+    def _table(self) -> list[list[str]]:
+        cell = lambda value: f"{value:.4g}" if isinstance(value, (int, float)) else "-"  # noqa: E731
+        keys = ("before", "after", "difference", "p_value")
+        rows = [[name] + [cell(change.get(key)) for key in keys] for name, change in self.changes.items()]
+        return [["", *keys]] + rows
+
+
+Files = list[tuple[str, Any]]
+
+
+def _array(values: Any, name: str) -> tuple[np.ndarray, str]:
+    """An array of rows in double precision, and the dtype that it had."""
+    rows = np.asarray(values)
+    if rows.dtype.kind not in "fiub":
+        raise ValueError(f"{name}: an array of {rows.dtype}, expected numbers")
+    if rows.ndim == 1:
+        rows = rows[:, None]
+    if rows.ndim != 2 or rows.size == 0:
+        raise ValueError(f"{name}: an array of shape {np.shape(values)}, expected [n] or [n, m] with some rows")
+    return np.ascontiguousarray(rows, dtype=np.float64), str(rows.dtype)
+
+
+def _predictions(predictions: Any) -> Predictions:
+    return predictions if isinstance(predictions, Predictions) else probabilities(predictions)
+
+
+def _labels(labels: Any, classes: Sequence[Any] | None) -> Any:
+    """Labels as numbers: of names the places among the classes."""
+    values = np.asarray(labels)
+    if values.dtype.kind in "fiub":
+        return values
+    if classes is None:
+        raise ValueError("labels that are names: expected classes=[...], the names in the order of the columns")
+    places = {name: place for place, name in enumerate(classes)}
+    numbers = np.array([places.get(label, -1) for label in values.tolist()])
+    wrong = np.flatnonzero(numbers < 0)
+    if wrong.size:
+        raise ValueError(f"row {wrong[0]}: the label is {values[wrong[0]]!r}, expected one of {list(places)}")
+    return numbers
+
+
+def _given(columns: Any) -> str:
+    """Variables of each sample by their names, as the text of a table."""
+    if hasattr(columns, "columns") and hasattr(columns, "to_numpy"):  # of pandas
+        columns = {name: columns[name].to_numpy() for name in columns.columns}
+    if not isinstance(columns, Mapping):
+        raise ValueError("given: expected a mapping of names to columns, or a frame of pandas")
+    values = [np.asarray(column).tolist() for column in columns.values()]
+    if len({len(column) for column in values}) > 1:
+        raise ValueError(f"given: columns of {sorted({len(c) for c in values})} rows, expected as many rows of each")
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(columns.keys())
+    writer.writerows(zip(*values))
+    return text.getvalue()
+
+
+def _common(
+    family: str, labels: Any, classes: Sequence[Any] | None, weights: Any, seed: int
+) -> tuple[list[str], Files]:
+    """The options and the files that all commands have."""
+    options = ["--labels", "labels", "--seed", str(int(seed))]
+    if classes is not None:
+        names = [str(name) for name in classes]
+        if any("," in name for name in names):
+            raise ValueError("classes: a name has a comma, expected names without")
+        options += ["--classes", ",".join(names)]
+    files: Files = [("labels", _array(_labels(labels, classes), "labels"))]
+    if weights is not None:
+        options += ["--weights", "weights"]
+        files.append(("weights", _array(weights, "weights")))
+    return [*options, "--family", family], files
+
+
+def _named(options: Mapping[str, Any]) -> list[str]:
+    """Options by their names, without those that are None."""
+    named = []
+    for name, value in options.items():
+        if value is not None:
+            named += [f"--{name}", str(value)]
+    return named
+
+
+def evaluate(
+    probabilities: Any = None,
+    labels: Any = None,
+    *,
+    logits: Any = None,
+    weights: Any = None,
+    given: Any = None,
+    classes: Sequence[Any] | None = None,
+    lens: str = "canonical",
+    tests: Sequence[str] = (),
+    level: float = 0.95,
+    tolerance: float | None = None,
+    lp_error: float | None = None,
+    kernel: str | None = None,
+    bandwidth: float | str | None = None,
+    bins: int | None = None,
+    redraws: int | None = None,
+    seed: int = 0,
+) -> Evaluation:
+    """Is a model calibrated, where not, and by how much.
+
+    Parameters
+    ----------
+    probabilities : array or Predictions
+        Probabilities of classes, ``[n, m]``, or of an event, ``[n]``; or predictions of a family, as of `normal`,
+        `laplace`, `samples` or `quantiles`.
+    labels : array, [n]
+        Classes from 0 to ``m - 1``, or names of ``classes``; of other families the targets, ``[n]`` or ``[n, d]``.
+    logits : array
+        In the place of probabilities: logits ``[n, m]``, or the log-odds of an event, ``[n]``.
+    weights : array, [n], optional
+        Weights of the samples.
+    given : mapping or frame, optional
+        Variables of each sample by their names: is the model calibrated given these? Numbers are compared by a kernel
+        and in quarters, each text is a group.
+    classes : sequence of str, optional
+        Names of the classes in the order of the columns.
+    lens : {"canonical", "top-label", "class-wise"}
+        The whole vector of probabilities, the top label, or each class against the rest.
+    tests : sequence of str
+        Tests besides the omnibus test, by their names at the command line.
+    level : float
+        The level of the confidence intervals.
+    tolerance : float, optional
+        An error that can be tolerated, in probability: is it larger?
+    lp_error : float, optional
+        Also bound the Lp calibration error of this order from below.
+    kernel, bandwidth, bins, redraws
+        As the options of the command; None is its default.
+    seed : int
+        The seed of what is drawn.
+
+    Returns
+    -------
+    Evaluation
+        ``str`` of it is the text of the command, ``to_dict()`` its JSON.
+
+    Raises
+    ------
+    ValueError
+        What is wrong in which row, or an option that is none.
+    """
+    if (probabilities is None) == (logits is None):
+        raise ValueError("expected probabilities or logits, one of them")
+    if labels is None:
+        raise ValueError("expected labels")
+    predictions = _predictions(probabilities) if logits is None else _logits(logits)
+    options, files = _common(predictions.family, labels, classes, weights, seed)
+    options += ["--predictions", predictions.name, *predictions.options]
+    options += _named({
+        "lens": None if lens == "canonical" else lens,
+        "level": level,
+        "tolerance": tolerance,
+        "lp-error": lp_error,
+        "kernel": kernel,
+        "bandwidth": bandwidth,
+        "bins": bins,
+        "replicates": redraws,
+    })
+    for test in tests:
+        options += ["--test", test]
+    files.append((predictions.name, _array(predictions.rows, predictions.name)))
+    if given is not None:
+        options += ["--given", "given"]
+        files.append(("given", _given(given)))
+    return Evaluation(_native.answer(["evaluate", *options], files))
+
+
+_logits = logits
+
+
+def compare(
+    before: Any,
+    after: Any,
+    labels: Any,
+    *,
+    weights: Any = None,
+    classes: Sequence[Any] | None = None,
+    level: float = 0.95,
+    redraws: int | None = None,
+    seed: int = 0,
+) -> Comparison:
+    """What a recalibration gained: two sets of predictions of the same samples.
+
+    Parameters
+    ----------
+    before, after : array or Predictions
+        As of `evaluate`: probabilities, ``logits(z)``, or predictions of a family. Those of real numbers may be of two
+        families; those of classes are both probabilities or both logits, else logits become probabilities.
+    labels, weights, classes, level, redraws, seed
+        As of `evaluate`.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    ValueError
+        What is wrong in which row.
+    """
+    sets = [_predictions(predictions) for predictions in (before, after)]
+    if sets[0].options != sets[1].options and {one.name for one in sets} == {"logits", "probabilities"}:
+        sets = [_softmax(one) for one in sets]
+    if sets[0].options != sets[1].options:
+        raise ValueError("before and after: expected two sets of one shape, quantiles at the same levels")
+    options, files = _common(sets[0].family, labels, classes, weights, seed)
+    options += ["--before", "before", "--after", "after", *sets[0].options]
+    if sets[1].family != sets[0].family:
+        options += ["--after-family", sets[1].family]
+    options += _named({"level": level, "redraws": redraws})
+    files += [(name, _array(one.rows, name)) for name, one in zip(("before", "after"), sets)]
+    return Comparison(_native.answer(["compare", *options], files))
+
+
+def _softmax(predictions: Predictions) -> Predictions:
+    """The probabilities of logits."""
+    if predictions.name != "logits":
+        return predictions
+    rows = np.asarray(predictions.rows, dtype=np.float64)
+    if rows.ndim == 1:
+        return probabilities(np.exp(-np.logaddexp(0, -rows)))
+    weights = np.exp(rows - rows.max(axis=1, keepdims=True))
+    return probabilities(weights / weights.sum(axis=1, keepdims=True))
+
+
+def report(
+    predictions: Any,
+    labels: Any,
+    *,
+    after: Any = None,
+    weights: Any = None,
+    classes: Sequence[Any] | None = None,
+    title: str | None = None,
+    bins: int | None = None,
+    path: str | os.PathLike[str] | None = None,
+    seed: int = 0,
+) -> str:
+    """A page of HTML with numbers and diagrams.
+
+    Parameters
+    ----------
+    predictions, after : array or Predictions
+        As of `evaluate`; ``after`` are recalibrated ones of the same samples, of the same kind.
+    labels, weights, classes, bins, seed
+        As of `evaluate`.
+    title : str, optional
+        The title of the page.
+    path : path, optional
+        Where the page goes as well.
+
+    Returns
+    -------
+    str
+        The page.
+
+    Raises
+    ------
+    ValueError
+        What is wrong in which row.
+    """
+    sets = [_predictions(predictions)] + ([] if after is None else [_predictions(after)])
+    if len(sets) == 2 and sets[0].options != sets[1].options and sets[0].family == sets[1].family == "categorical":
+        sets = [_softmax(one) for one in sets]
+    options, files = _common(sets[0].family, labels, classes, weights, seed)
+    options += ["--predictions", "predictions", *sets[0].options, "--output", "page"]
+    if len(sets) == 2:
+        if (sets[1].family, sets[1].options) != (sets[0].family, sets[0].options):
+            raise ValueError("after: expected predictions of the same kind as before")
+        options += ["--after", "after"]
+    options += _named({"title": title, "bins": bins})
+    files += [(name, _array(one.rows, name)) for name, one in zip(("predictions", "after"), sets)]
+    page = _native.answer(["report", *options], files)[1]
+    if path is not None:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(page)
+    return page

@@ -1,0 +1,71 @@
+//! The answers of the command `calibration` about arrays.
+
+use burn::tensor::DType;
+use burn_calibration::hypothesis::OmnibusOutcome;
+use burn_calibration_cli::{Answer, Held, HeldFiles};
+use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+
+use crate::{arrays::value_error, work};
+
+/// A file that is in memory: the text of a table, or an array in double precision with the name of the dtype that its
+/// numbers had.
+#[derive(FromPyObject)]
+pub enum File<'py> {
+    Text(String),
+    Array(PyReadonlyArray2<'py, f64>, String),
+}
+
+impl File<'_> {
+    fn held(self) -> PyResult<Held> {
+        Ok(match self {
+            Self::Text(text) => Held::Text(text),
+            Self::Array(array, dtype) => Held::Numbers {
+                columns: array.shape()[1],
+                values: array.as_slice().map_err(value_error)?.to_vec(),
+                format: match &*dtype {
+                    "float16" => DType::F16,
+                    "float32" => DType::F32,
+                    _ => DType::F64,
+                },
+            },
+        })
+    }
+}
+
+/// Answers `evaluate`, `compare` or `report` with options that name files in memory: the JSON of the command, its
+/// text, and the omnibus tests as JSON, each with what it is `of`, its verdict, p-value and findings, or an error.
+#[pyfunction]
+pub fn answer(
+    py: Python<'_>,
+    options: Vec<String>,
+    files: Vec<(String, File<'_>)>,
+) -> PyResult<(String, String, String)> {
+    let held = |(name, file): (String, File)| Ok((name, file.held()?));
+    let files: Vec<(String, Held)> = files.into_iter().map(held).collect::<PyResult<_>>()?;
+    let files = HeldFiles::new(files);
+    let answer = work::run(py, None, move |_| {
+        burn_calibration_cli::answer(options, files)
+    })?;
+    let Answer {
+        json,
+        text,
+        outcomes,
+        ..
+    } = answer.map_err(value_error)?;
+    let outcomes: Vec<Value> = outcomes.iter().map(outcome).collect();
+    Ok((json, text, Value::from(outcomes).to_string()))
+}
+
+fn outcome((of, outcome): &(String, Result<OmnibusOutcome, String>)) -> Value {
+    match outcome {
+        Ok(outcome) => json!({
+            "of": of,
+            "verdict": outcome.verdict(),
+            "p_value": outcome.p_value,
+            "findings": outcome.failing(OmnibusOutcome::LEVEL),
+        }),
+        Err(reason) => json!({ "of": of, "error": reason }),
+    }
+}

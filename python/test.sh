@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Builds the wheel, installs it into a virtual environment of its own, and runs the tests there.
+#   python/test.sh [PROFILE]     the profile of Cargo, release by default; CALIBRATION_BIN names the command to compare
+#                                with, which is built if nothing does
+set -euo pipefail
+cd "$(dirname "$0")"
+profile=${1:-release}
+target=$(cargo metadata --no-deps --format-version 1 | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+python3 -m venv "$work/venv"
+"$work/venv/bin/pip" install -q "maturin>=1.9,<2" numpy scikit-learn scipy pandas onnxruntime pytest
+"$work/venv/bin/maturin" build --profile "$profile" --out "$work/wheels"
+if [ -z "${CALIBRATION_BIN:-}" ]; then
+    (cd .. && cargo build --profile "$profile" -p burn-calibration-python -p burn-calibration-cli --no-default-features)
+    folder=$([ "$profile" = dev ] && echo debug || echo "$profile")
+    export CALIBRATION_BIN="$target/$folder/calibration"
+fi
+"$work/venv/bin/pip" install -q --no-index "$work"/wheels/*.whl
+# not the sources beside the tests
+cp -r tests README.md "$work"
+cd "$work"
+WHEEL=$(echo "$work"/wheels/*.whl) "$work/venv/bin/python" -m pytest -q -p no:cacheprovider tests

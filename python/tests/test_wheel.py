@@ -1,0 +1,44 @@
+"""The wheel in a fresh environment, and the five lines of the README."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import venv
+
+import pytest
+
+WHEEL = os.environ.get("WHEEL")
+README = pathlib.Path(__file__).parent.parent / "README.md"
+
+
+def five_lines():
+    """The first block of code."""
+    return re.search(r"```python\n(.*?)```", README.read_text(), re.DOTALL).group(1)
+
+
+def test_the_lines_of_the_readme_run():
+    done = subprocess.run([sys.executable, "-c", five_lines()], capture_output=True, text=True, check=True)
+    assert "not calibrated" in done.stdout and "difference" in done.stdout
+
+
+@pytest.mark.skipif(WHEEL is None, reason="WHEEL does not name the wheel")
+def test_the_wheel_alone_is_enough(tmp_path):
+    assert "-cp310-abi3-" in WHEEL
+    venv.create(tmp_path / "venv", with_pip=True)
+    python = str(tmp_path / "venv" / "bin" / "python")
+    subprocess.run([python, "-m", "pip", "install", "-q", WHEEL], check=True)  # with NumPy alone
+    code = five_lines() + (
+        "from burn_calibration import TemperatureScaling\n"
+        "import pickle\n"
+        "scaling = TemperatureScaling().set_params(prior=None).fit(logits, labels)\n"
+        "assert pickle.loads(pickle.dumps(scaling)).temperature_ == scaling.temperature_\n"
+        "assert scaling.get_params()['prior'] is None and 'prior=None' in repr(scaling)\n"
+        "try:\n    import sklearn\nexcept ImportError:\n    print('without scikit-learn')\n"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        [python, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path, env=environment
+    )
+    assert "without scikit-learn" in done.stdout and "not calibrated" in done.stdout
