@@ -13,7 +13,7 @@ python3 -m venv "$work/venv"
 "$work/venv/bin/pip" install -q "maturin>=1.9,<2" numpy scikit-learn scipy pandas onnxruntime pytest
 "$work/venv/bin/maturin" build --profile "$profile" --out "$work/wheels"
 if [ -z "${CALIBRATION_BIN:-}" ]; then
-    (cd .. && cargo build --profile "$profile" -p burn-calibration-python -p burn-calibration-cli --no-default-features)
+    (cd .. && cargo build --profile "$profile" -p burn-calibration-cli --no-default-features)
     folder=$([ "$profile" = dev ] && echo debug || echo "$profile")
     export CALIBRATION_BIN="$target/$folder/calibration"
 fi

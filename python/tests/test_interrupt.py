@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -74,3 +76,22 @@ def test_fits_of_several_threads_are_those_of_one(three):
     [thread.start() for thread in threads]
     [thread.join() for thread in threads]
     np.testing.assert_array_equal(found, expected)
+
+
+def test_ctrl_c_ends_the_wait_for_an_evaluation():
+    code = (
+        "import os, signal, sys, threading, time\n"
+        "import numpy as np\n"
+        "import burn_calibration as bc\n"
+        "rng = np.random.default_rng(0)\n"
+        "threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "start = time.perf_counter()\n"
+        "try:\n"
+        "    bc.evaluate(logits=rng.normal(size=(20_000, 50)), labels=rng.integers(0, 50, 20_000))\n"
+        "except KeyboardInterrupt:\n"
+        "    print(time.perf_counter() - start, flush=True)\n"
+        "    os._exit(0)\n"  # the work goes on until then
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 5
