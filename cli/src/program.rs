@@ -94,7 +94,8 @@ pub fn answer<T: Into<OsString> + Clone>(
     let given = command.try_get_matches_from_mut(options);
     let parsed = given.and_then(|given| Ok((Arguments::from_arg_matches(&given)?, given)));
     let (arguments, given) = parsed.map_err(option_error)?;
-    let answer = check_families(&command, &given).and_then(|()| of_command(arguments.command, files));
+    let answer =
+        check_families(&command, &given).and_then(|()| of_command(arguments.command, files));
     answer.map_err(|error| error.to_string())
 }
 
