@@ -149,10 +149,13 @@ impl Statistic for Mce {
     }
 }
 
+/// Sums the discrepancies of bins up.
+type SumOfBins = fn(Discrepancy, &[Bin]) -> f64;
+
 /// The discrepancies of the bins of an event, summed up in some way; of the whole prediction one set after another.
 fn of_event_bins<'a>(
     statistic: &'a impl Statistic,
-    (ece, sum): (&'a Ece, fn(Discrepancy, &[Bin]) -> f64),
+    (ece, sum): (&'a Ece, SumOfBins),
     predictions: &'a Categorical,
 ) -> Result<EvaluatorOf<'a>> {
     let Aspect::Event(event) = ece.aspect else {

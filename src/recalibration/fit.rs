@@ -288,12 +288,15 @@ pub fn no_criterion(asked: bool, map: &str, reason: &str) -> Result<()> {
     Ok(())
 }
 
+/// A map, and the logits of what a cross-validation left out.
+type FittedWithLeftOut<C> = (Fitted<<C as LogitFit>::Form>, Option<Vec<f64>>);
+
 /// Fits a map: one that is asked for says what there is to know about the data, and is fitted to the log loss of all
 /// rows but those that would rule the fit. Gives the logits of what a cross-validation left out as well.
 pub fn fit_task<C: LogitFit<Form: Apply<Tensor<2>>>>(
     config: &C,
     task: Task,
-) -> Result<(Fitted<C::Form>, Option<Vec<f64>>)> {
+) -> Result<FittedWithLeftOut<C>> {
     let is_asked_for = task.purpose == Purpose::Map;
     if is_asked_for && task.criterion.is_none() {
         return Ok((fit_robustly(config, task.data, task.progress)?, None));

@@ -72,6 +72,11 @@ impl Exact {
         }
     }
 
+    /// Its digits where the exponent is a smaller one.
+    fn digits_at(self, exponent: i64) -> BigInt {
+        self.digits << (self.exponent - exponent)
+    }
+
     /// `log₂` of the magnitude, rounded down, plus 1.
     fn order(&self) -> i64 {
         self.digits.bits() as i64 + self.exponent
@@ -91,7 +96,7 @@ impl Add for Exact {
 
     fn add(self, other: Self) -> Self {
         let exponent = self.exponent.min(other.exponent);
-        let [a, b] = [self, other].map(|number| number.digits << (number.exponent - exponent));
+        let [a, b] = [self, other].map(|number| number.digits_at(exponent));
         Self::new(a + b, exponent)
     }
 }
