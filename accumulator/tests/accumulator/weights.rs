@@ -3,7 +3,7 @@
 use approx::assert_relative_eq;
 use burn::tensor::Tensor;
 use burn_calibration::{
-    distribution::{Categorical, Predictive},
+    distribution::Predictive,
     error::Error,
     estimator::*,
     kernel::Kernel,
