@@ -64,8 +64,10 @@ fn compare(compute: impl Fn(&Device, DType) -> Vec<(String, Vec<f64>)>) {
                 .iter()
                 .fold(0.0f64, |largest, x| largest.max(x.abs()));
             let pairs = expected.iter().zip(&found);
-            // a NaN is no number within the tolerance
-            let differs = |(e, f): &(&f64, &f64)| !((*e - *f).abs() <= tolerance * largest);
+            let differs = |(e, f): &(&f64, &f64)| {
+                let error = (*e - *f).abs();
+                error.is_nan() || error > tolerance * largest
+            };
             if let Some((e, f)) = pairs.clone().find(differs) {
                 let count = pairs.filter(differs).count();
                 wrong.push(format!(
