@@ -84,6 +84,9 @@ impl MapMixture {
         }
         let mut parts = Vec::new();
         for (name, weight) in weights {
+            if name == MIXTURE {
+                return Err(format!("a part is a {} itself", Self::KIND)); // of no depth that a file may give
+            }
             let weight = weight.iter::<f64>().next().unwrap_or(f64::NAN);
             parts.push((weight, LogitMap::of_part(&mut saved, PARTS, &name)?));
         }

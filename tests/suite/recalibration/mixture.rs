@@ -1,5 +1,7 @@
 //! Mixtures of maps.
 
+use std::path::PathBuf;
+
 use burn::tensor::activation::softmax;
 
 use crate::data::*;
@@ -100,4 +102,25 @@ fn maps_that_do_not_fit_together() {
     assert!(error.contains("two parts are called matrix"), "{error}");
     let error = with(0.5, mixture(&device).into()).unwrap_err();
     assert!(error.contains("a mixture of maps itself"), "{error}");
+}
+
+/// A file may name a mixture as a part, of which the parts are mixtures, and so on.
+#[test]
+fn a_file_with_a_mixture_in_it_is_refused() {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("mixture-in-mixture.safetensors");
+    save_safetensors(&mixture(&Device::flex()), &path).unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let header = std::str::from_utf8(&bytes[8..8 + length]).unwrap();
+    let changed = header.replace("\"weights.temperature\"", "\"weights.mixture\"");
+    assert_ne!(header, changed);
+    let changed = format!("{changed:length$}"); // as long as before
+    bytes[8..8 + length].copy_from_slice(changed.as_bytes());
+    std::fs::write(&path, bytes).unwrap();
+    let error = load_map(&path, &Device::flex()).err().unwrap().to_string();
+    std::fs::remove_file(&path).unwrap();
+    assert!(
+        error.contains("a part is a mixture of maps itself"),
+        "{error}"
+    );
 }
