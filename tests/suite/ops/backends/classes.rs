@@ -1,6 +1,6 @@
 //! Losses, estimates, tests and maps of classes.
 
-use super::{N, classes, compare, logits};
+use super::{N, classes, compare_products, logits};
 use crate::data::*;
 use crate::recalibration::logits as maps;
 use crate::recalibration::scalar as scalar_maps;
@@ -43,7 +43,7 @@ fn losses() -> Vec<(String, Box<dyn Criterion>)> {
 
 #[test]
 fn losses_and_gradients() {
-    compare(|device, dtype| {
+    compare_products(|device, dtype| {
         let device = device.clone().autodiff();
         let labels = labels_on(&classes(), &device);
         let value_and_gradient = |(name, loss): (String, Box<dyn Criterion>)| {
@@ -62,7 +62,7 @@ fn losses_and_gradients() {
 
 #[test]
 fn estimates_and_tests() {
-    compare(|device, dtype| {
+    compare_products(|device, dtype| {
         let predictions = Categorical::from_logits(tensor_on(&logits(), device, dtype)).unwrap();
         let labels = labels_on(&classes(), device);
         let mut numbers = Vec::new();
@@ -106,7 +106,7 @@ fn estimates_and_tests() {
 
 #[test]
 fn recalibration() {
-    compare(|device, dtype| {
+    compare_products(|device, dtype| {
         let logits = tensor_on(&logits(), device, dtype);
         let labels = labels_on(&classes(), device);
         let config = TemperatureScalingConfig::new().with_prior(None);
@@ -152,7 +152,7 @@ fn fitted_maps() {
             (name, path)
         })
         .collect();
-    compare(|device, dtype| {
+    compare_products(|device, dtype| {
         // not those of the fit, at which the steps of a map lie: rounding decides on their side
         let logits = tensor_on(&rows, device, dtype) * 0.93;
         let apply = |(name, path): &(String, std::path::PathBuf)| {
@@ -178,7 +178,7 @@ fn omnibus_and_sizes() {
             ),
         ]
     }
-    compare(|device, dtype| {
+    compare_products(|device, dtype| {
         let predictions = Categorical::from_logits(tensor_on(&logits(), device, dtype)).unwrap();
         let labels = labels_on(&classes(), device);
         let test = OmnibusTest::new().with_redraws(199);

@@ -2,7 +2,7 @@
 
 use burn_calibration::ops::pair_statistic;
 
-use super::compare;
+use super::compare_products;
 use crate::data::*;
 
 /// Shapes, and sizes of blocks for each: rows that do not fill a tile, tiles that share columns or
@@ -62,7 +62,7 @@ fn numbers_of(
 
 #[test]
 fn pair_statistics() {
-    compare(|device, dtype| {
+    compare_products(|device, dtype| {
         let mut numbers = Vec::new();
         for (n, m, sizes) in SHAPES {
             let rows = coarse_probabilities(n, m);
@@ -95,7 +95,7 @@ fn degenerate_pair_statistics() {
         (scaled(small), 0.4 * small),
         (scaled(large), 0.4 * large),
     ];
-    compare(|device, dtype| {
+    compare_products(|device, dtype| {
         let mut numbers = Vec::new();
         for (rows, bandwidth) in &cases {
             let all = Pairing::Blocks { size: rows.len() };
@@ -115,7 +115,7 @@ fn degenerate_pair_statistics() {
 fn residual_statistics() {
     let rows = coarse_probabilities(37, 5);
     let residuals = random_rows(37, 3, 1.0, &mut rng(66));
-    compare(|device, dtype| {
+    compare_products(|device, dtype| {
         let mut numbers = Vec::new();
         let device = &device.clone().autodiff();
         for (distance, profile) in [
