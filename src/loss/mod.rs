@@ -35,7 +35,6 @@
 
 mod criterion;
 mod focal;
-mod held_out;
 mod input;
 mod lens;
 mod mmce;
@@ -48,7 +47,6 @@ mod step_counter;
 
 pub use criterion::Criterion;
 pub use focal::{FocalLoss, FocalLossConfig};
-pub use held_out::{BatchDealer, DealtBatch, HoldOut};
 pub use input::{Input, Probabilities};
 pub use lens::{Lens, LensLoss};
 pub use mmce::{MmceLoss, MmceLossConfig};

@@ -118,8 +118,32 @@ impl<B, P> PenalisedLoss<B, P> {
         self.terms_of((samples.0.unconditional(), samples.1), samples, step)
     }
 
+    /// Returns the loss at a 0-based training step, `[1]`, with the base loss of some samples and the
+    /// penalty of others, so that the penalty does not look at what the base loss fits (interleaved
+    /// training, Yoon et al. 2023): each of logits and labels, or of predictions and their targets, see
+    /// [`Input`].
+    ///
+    /// # Panics
+    ///
+    /// As [`terms`](Self::terms).
+    pub fn forward_held_out<I: Input, J: Input>(
+        &self,
+        (input, targets): (I, I::Targets),
+        (held_out, held_out_targets): (J, J::Targets),
+        step: usize,
+    ) -> Tensor<1>
+    where
+        B: Criterion<<I::Predictions as Predictive>::Unconditional>,
+        P: Criterion<J::Predictions>,
+    {
+        let (predictions, held_out) = (input.into_predictions(), held_out.into_predictions());
+        let base = (predictions.unconditional(), targets.borrow());
+        let penalty = (&held_out, held_out_targets.borrow());
+        self.terms_of(base, penalty, step).total()
+    }
+
     /// The terms, with the base loss of some samples and the penalty of the same or others.
-    pub(super) fn terms_of<Q: Predictive, R: Predictive>(
+    fn terms_of<Q: Predictive, R: Predictive>(
         &self,
         (predictions, targets): (&Q, &Q::Targets),
         (compared, compared_targets): (&R, &R::Targets),

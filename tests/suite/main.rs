@@ -68,7 +68,6 @@ mod kernel {
 mod loss {
     mod criteria;
     mod data_parallel;
-    mod held_out;
     mod lens;
     mod one_road;
     mod penalised;

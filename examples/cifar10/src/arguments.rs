@@ -1,11 +1,11 @@
 use std::path::PathBuf;
 
 use burn::tensor::Device;
-use burn_calibration::loss::{HoldOut, WeightSchedule};
+use burn_calibration::loss::WeightSchedule;
 use burn_calibration_models::Architecture;
 use clap::{Parser, ValueEnum};
 
-use crate::{objective::Loss, run::Run};
+use crate::{held_out::HoldOut, objective::Loss, run::Run};
 
 /// Train on CIFAR-10 with a calibration penalty, recalibrate, test
 #[derive(Debug, Parser)]

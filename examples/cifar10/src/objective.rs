@@ -121,5 +121,5 @@ fn penalised<P: Module + Criterion>(
         let logits = logits.clone().slice(rows.clone());
         (logits, labels.clone().slice(rows))
     };
-    loss.forward_apart(part(0..base), part(base..n), step)
+    loss.forward_held_out(part(0..base), part(base..n), step)
 }

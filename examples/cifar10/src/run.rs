@@ -1,9 +1,12 @@
 //! One training: what it is called and what it was told.
 
-use burn_calibration::loss::{BatchDealer, HoldOut, WeightSchedule};
+use burn_calibration::loss::WeightSchedule;
 use serde::{Deserialize, Serialize};
 
-use crate::objective::Loss;
+use crate::{
+    held_out::{HoldOut, HoldOutSampler},
+    objective::Loss,
+};
 
 /// The settings of a run, which its results repeat.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,24 +55,24 @@ impl Run {
         let hold_out = match self.hold_out {
             None => "",
             Some(HoldOut::Rotating { .. }) => "-rotating",
-            Some(_) => "-held-out",
+            Some(HoldOut::Fixed { .. }) => "-held-out",
         };
         format!("{}-{loss}{hold_out}", self.model)
     }
 
-    /// Deals the images out where the penalty has its own; it compares as many at a time as the base loss
+    /// Divides the images where the penalty has its own; it compares as many at a time as the base loss
     /// has in a batch.
-    pub fn dealer(&self) -> Option<BatchDealer> {
-        let deal = |hold_out| BatchDealer::new(self.images, self.batch, hold_out, self.seed);
-        let dealer = self.hold_out.map(deal)?;
-        Some(dealer.with_penalty_batch(self.batch))
+    pub fn sampler(&self) -> Option<HoldOutSampler> {
+        let sampler = |hold_out| HoldOutSampler::new(self.images, self.batch, hold_out, self.seed);
+        let sampler = self.hold_out.map(sampler)?;
+        Some(sampler.with_penalty_batch(self.batch))
     }
 
     /// The steps of so many epochs.
     pub fn steps(&self, epochs: usize) -> usize {
-        match self.dealer() {
+        match self.sampler() {
             None => epochs * self.images.div_ceil(self.batch),
-            Some(dealer) => (0..epochs).map(|epoch| dealer.steps(epoch)).sum(),
+            Some(sampler) => (0..epochs).map(|epoch| sampler.steps(epoch)).sum(),
         }
     }
 }

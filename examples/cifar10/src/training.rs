@@ -41,8 +41,8 @@ use crate::{
     batch::{Batch, ImageBatcher},
     classifier::Classifier,
     data::Data,
-    dealt::DealtLoader,
     evaluation::Outputs,
+    held_out_loader::HoldOutLoader,
     images::Images,
     objective::Objective,
     plain::Plain,
@@ -115,7 +115,7 @@ pub fn train(run: &Run, data: &Data, folder: &Path, arguments: &Arguments) -> Re
         true => ImageBatcher::augmented(run.seed),
         false => ImageBatcher::plain(),
     };
-    let batches = match run.dealer() {
+    let batches = match run.sampler() {
         None => loader(
             &data.training,
             batcher,
@@ -123,9 +123,9 @@ pub fn train(run: &Run, data: &Data, folder: &Path, arguments: &Arguments) -> Re
             Some(run.seed),
             &training,
         ),
-        Some(dealer) => {
+        Some(sampler) => {
             let first = arguments.resume.unwrap_or(0);
-            DealtLoader::start(&data.training, batcher, dealer, first, &training)
+            HoldOutLoader::start(&data.training, batcher, sampler, first, &training)
         }
     };
     let validation = loader(

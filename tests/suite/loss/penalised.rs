@@ -10,7 +10,9 @@ use burn_calibration::{
     score::LogScore,
 };
 
-use crate::data::{device, labels, random_labels, random_rows, rng, scalar, tensor, tensor_on};
+use crate::data::{
+    assert_relative, device, labels, random_labels, random_rows, rng, scalar, tensor, tensor_on,
+};
 
 const ONE: WeightSchedule = WeightSchedule::Constant(1.0);
 
@@ -100,7 +102,7 @@ fn padding_of_the_penalty_alone() {
     let config = SkceLossConfig::new().with_pad_tokens(Some(vec![2]));
     let loss = PenalisedLoss::new(ScoreLoss::new(LogScore), config.init(), ONE);
     let samples = (logits, y);
-    loss.forward_apart(samples.clone(), samples, 0);
+    loss.forward_held_out(samples.clone(), samples, 0);
 }
 
 /// A lens hides the labels, so that it cannot leave padding out.
@@ -154,4 +156,27 @@ fn an_empty_batch() {
     let logits = Tensor::<2>::zeros([0, 3], (&device(), DType::F64));
     let y = Tensor::<1, Int>::zeros([0], &device());
     PenalisedLoss::new(cross_entropy(None), penalty(), ONE).forward(logits, y, 0);
+}
+
+#[test]
+fn a_penalised_loss_of_two_batches() {
+    let mut rng = rng(41);
+    let logits = tensor(&random_rows(9, 3, 2.0, &mut rng));
+    let labels = labels(&random_labels(9, 3, &mut rng));
+    let base = CrossEntropyLossConfig::new().init(&device());
+    let penalty = SkceLossConfig::new().init();
+    let weight = WeightSchedule::WarmUp {
+        weight: 4.0,
+        steps: 2,
+    };
+    let loss = PenalisedLoss::new(base.clone(), penalty.clone(), weight);
+    let part = |rows: std::ops::Range<usize>| {
+        let logits = logits.clone().slice(rows.clone());
+        (logits, labels.clone().slice(rows))
+    };
+    let (first, second) = (part(0..5), part(5..9));
+    let expected = scalar(base.forward(first.0.clone(), first.1.clone()))
+        + 2.0 * scalar(penalty.forward(second.0.clone(), second.1.clone()));
+    let found = scalar(loss.forward_held_out(first, second, 1));
+    assert_relative(found, expected, 1e-14);
 }

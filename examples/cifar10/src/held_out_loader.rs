@@ -12,44 +12,44 @@ use burn::{
     },
     tensor::Device,
 };
-use burn_calibration::loss::{BatchDealer, DealtBatch};
 
 use crate::{
     batch::{Batch, ImageBatcher},
+    held_out::{HoldOutSampler, StepSamples},
     images::{Image, Images},
 };
 
-/// Deals images out, another epoch at each iteration.
+/// Images of the base loss and of the penalty, another epoch at each iteration.
 #[derive(Clone)]
-pub struct DealtLoader {
+pub struct HoldOutLoader {
     images: Arc<Vec<Image>>,
     batcher: Arc<ImageBatcher>,
-    dealer: BatchDealer,
+    sampler: HoldOutSampler,
     epoch: Arc<AtomicUsize>,
     device: Device,
 }
 
-impl DealtLoader {
+impl HoldOutLoader {
     /// Begins with a 0-based epoch.
     pub fn start(
         images: &Images,
         batcher: ImageBatcher,
-        dealer: BatchDealer,
+        sampler: HoldOutSampler,
         epoch: usize,
         device: &Device,
     ) -> Arc<dyn DataLoader<Batch>> {
         Arc::new(Self {
             images: Arc::new(images.images.clone()),
             batcher: Arc::new(batcher),
-            dealer,
+            sampler,
             epoch: Arc::new(epoch.into()),
             device: device.clone(),
         })
     }
 
-    fn batch(&self, dealt: DealtBatch) -> Batch {
-        let base = dealt.base.len();
-        let rows = dealt.base.into_iter().chain(dealt.penalty);
+    fn batch(&self, samples: StepSamples) -> Batch {
+        let base = samples.base.len();
+        let rows = samples.base.into_iter().chain(samples.penalty);
         let images = rows.map(|row| self.images[row].clone()).collect();
         Batch {
             base,
@@ -58,11 +58,11 @@ impl DealtLoader {
     }
 }
 
-impl DataLoader<Batch> for DealtLoader {
+impl DataLoader<Batch> for HoldOutLoader {
     fn iter<'a>(&'a self) -> Box<dyn DataLoaderIterator<Batch> + 'a> {
         let epoch = self.epoch.fetch_add(1, Ordering::Relaxed);
-        let batches = self.dealer.epoch(epoch);
-        Box::new(Dealt {
+        let batches = self.sampler.epoch(epoch);
+        Box::new(Batches {
             total: batches.len(),
             batches: batches.into_iter(),
             loader: self,
@@ -71,7 +71,7 @@ impl DataLoader<Batch> for DealtLoader {
 
     /// Batches, which is what progress is counted in.
     fn num_items(&self) -> usize {
-        self.dealer.steps(self.epoch.load(Ordering::Relaxed))
+        self.sampler.steps(self.epoch.load(Ordering::Relaxed))
     }
 
     fn to_device(&self, device: &Device) -> Arc<dyn DataLoader<Batch>> {
@@ -85,27 +85,27 @@ impl DataLoader<Batch> for DealtLoader {
     ///
     /// Always: this program trains on one device.
     fn slice(&self, _start: usize, _end: usize) -> Arc<dyn DataLoader<Batch>> {
-        panic!("dealt batches are of all images, for one device")
+        panic!("batches with held-out images are of all of them, for one device")
     }
 }
 
 /// The batches of an epoch.
-struct Dealt<'a> {
-    loader: &'a DealtLoader,
-    batches: std::vec::IntoIter<DealtBatch>,
+struct Batches<'a> {
+    loader: &'a HoldOutLoader,
+    batches: std::vec::IntoIter<StepSamples>,
     total: usize,
 }
 
-impl Iterator for Dealt<'_> {
+impl Iterator for Batches<'_> {
     type Item = Result<Batch, DatasetError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let dealt = self.batches.next()?;
-        Some(Ok(self.loader.batch(dealt)))
+        let samples = self.batches.next()?;
+        Some(Ok(self.loader.batch(samples)))
     }
 }
 
-impl DataLoaderIterator<Batch> for Dealt<'_> {
+impl DataLoaderIterator<Batch> for Batches<'_> {
     fn progress(&self) -> Progress {
         let done = self.total - self.batches.len();
         Progress::new(done, self.total, Some("batches".into()))

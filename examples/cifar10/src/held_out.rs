@@ -1,15 +1,10 @@
-use std::borrow::Borrow;
+//! Which samples of a training step the base loss looks at, and which the penalty.
 
-use burn::tensor::Tensor;
 use rand::{SeedableRng, rngs::StdRng, seq::SliceRandom};
 use serde::{Deserialize, Serialize};
 
-use super::{Criterion, Input, PenalisedLoss};
-use crate::distribution::Predictive;
-
 /// Which training samples are held out from the base loss, for the penalty.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub enum HoldOut {
     /// The same share of the samples in every epoch, rounded to a number from 1 to `n − 1`.
     Fixed {
@@ -26,14 +21,14 @@ pub enum HoldOut {
 
 /// The samples of a training step, by their numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DealtBatch {
+pub struct StepSamples {
     /// Those of the base loss.
     pub base: Vec<usize>,
     /// Those of the penalty, different ones.
     pub penalty: Vec<usize>,
 }
 
-/// Deals training samples out to the base loss and to the penalty, so that a penalty does not look at
+/// Divides training samples between the base loss and the penalty, so that a penalty does not look at
 /// what the base loss fits (interleaved training, Yoon et al. 2023).
 ///
 /// Every sample is on one side for an epoch. Those of the base loss come once, in batches of the same size
@@ -41,41 +36,9 @@ pub struct DealtBatch {
 /// that compares samples with each other wants more of them at a time, see
 /// [`with_penalty_batch`](Self::with_penalty_batch).
 ///
-/// A function of seed and epoch alone: training resumed from a checkpoint continues the deal.
-///
-/// ```
-/// use burn::nn::loss::CrossEntropyLossConfig;
-/// use burn::tensor::{Device, Int, Tensor};
-/// use burn_calibration::distribution::Targets;
-/// use burn_calibration::loss::{
-///     BatchDealer, DealtBatch, HoldOut, PenalisedLoss, SkceLossConfig, WeightSchedule,
-/// };
-///
-/// let device = Device::default().autodiff();
-/// let inputs = Tensor::<2>::ones([100, 3], &device);
-/// let labels = Tensor::<1, Int>::zeros([100], &device);
-/// let weights = Tensor::<2>::zeros([3, 2], &device).require_grad();
-/// let loss = PenalisedLoss::new(
-///     CrossEntropyLossConfig::new().init(&device),
-///     SkceLossConfig::new().init(),
-///     WeightSchedule::Constant(1.0),
-/// );
-/// let dealer = BatchDealer::new(100, 32, HoldOut::Rotating { folds: 10 }, 0).with_penalty_batch(10);
-/// let mut step = 0;
-/// for epoch in 0..2 {
-///     for DealtBatch { base, penalty } in dealer.epoch(epoch) {
-///         let of = |rows: &[usize]| {
-///             let logits = inputs.select_rows(rows).matmul(weights.clone());
-///             (logits, labels.select_rows(rows))
-///         };
-///         let gradients = loss.forward_apart(of(&base), of(&penalty), step).backward();
-///         step += 1; // and a step of the optimiser
-///     }
-/// }
-/// assert_eq!(step, 2 * 3); // 90 samples in batches of 32, twice
-/// ```
+/// A function of seed and epoch alone: training resumed from a checkpoint goes on with the same batches.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BatchDealer {
+pub struct HoldOutSampler {
     samples: usize,
     batch: usize,
     hold_out: HoldOut,
@@ -83,8 +46,8 @@ pub struct BatchDealer {
     penalty_batch: Option<usize>,
 }
 
-impl BatchDealer {
-    /// Deals so many samples out, in batches of the base loss of this size.
+impl HoldOutSampler {
+    /// A sampler of so many samples, in batches of the base loss of this size.
     ///
     /// # Panics
     ///
@@ -113,7 +76,7 @@ impl BatchDealer {
     }
 
     /// Gives the penalty so many samples in every step, all that are held out if there are fewer. They are
-    /// dealt out again and again, in another order each time, none twice in a batch: equally often within
+    /// taken again and again, in another order each time, none twice in a batch: equally often within
     /// 1 in an epoch.
     ///
     /// # Panics
@@ -134,7 +97,7 @@ impl BatchDealer {
     }
 
     /// The batches of a 0-based epoch.
-    pub fn epoch(&self, epoch: usize) -> Vec<DealtBatch> {
+    pub fn epoch(&self, epoch: usize) -> Vec<StepSamples> {
         let mut order: Vec<usize> = (0..self.samples).collect();
         order.shuffle(&mut self.rng(0));
         let [from, to] = self.held_out(epoch);
@@ -144,7 +107,7 @@ impl BatchDealer {
         let steps = order.len().div_ceil(self.batch);
         let bound = |step: usize| step * held_out.len() / steps;
         let mut queue: Vec<usize> = Vec::new();
-        let deal = |(step, base): (usize, &[usize])| {
+        let step_samples = |(step, base): (usize, &[usize])| {
             let size = match self.penalty_batch {
                 None => bound(step + 1) - bound(step),
                 Some(size) => size.min(held_out.len()),
@@ -155,12 +118,16 @@ impl BatchDealer {
                 again.sort_by_key(|sample| queue.contains(sample)); // what is left comes first, and once
                 queue.append(&mut again);
             }
-            DealtBatch {
+            StepSamples {
                 base: base.to_vec(),
                 penalty: queue.drain(..size).collect(),
             }
         };
-        order.chunks(self.batch).enumerate().map(deal).collect()
+        order
+            .chunks(self.batch)
+            .enumerate()
+            .map(step_samples)
+            .collect()
     }
 
     /// Where the samples that are held out begin and end in the order of the seed.
@@ -187,26 +154,5 @@ impl BatchDealer {
     }
 }
 
-impl<B, P> PenalisedLoss<B, P> {
-    /// Returns the loss at a 0-based training step, `[1]`, with the base loss of some samples and the
-    /// penalty of others: each of logits and labels, or of predictions and their targets, see [`Input`].
-    ///
-    /// # Panics
-    ///
-    /// As [`terms`](Self::terms).
-    pub fn forward_apart<I: Input, J: Input>(
-        &self,
-        (input, targets): (I, I::Targets),
-        (held_out, held_out_targets): (J, J::Targets),
-        step: usize,
-    ) -> Tensor<1>
-    where
-        B: Criterion<<I::Predictions as Predictive>::Unconditional>,
-        P: Criterion<J::Predictions>,
-    {
-        let (predictions, held_out) = (input.into_predictions(), held_out.into_predictions());
-        let base = (predictions.unconditional(), targets.borrow());
-        let penalty = (&held_out, held_out_targets.borrow());
-        self.terms_of(base, penalty, step).total()
-    }
-}
+#[cfg(test)]
+mod tests;
