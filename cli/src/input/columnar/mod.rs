@@ -4,6 +4,7 @@ mod arrow;
 mod parquet;
 mod rows;
 mod thrift;
+mod values;
 
 use std::panic::{self, AssertUnwindSafe};
 

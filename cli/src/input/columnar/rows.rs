@@ -1,14 +1,12 @@
 //! The rows of record batches, one batch after the other.
 
-use arrow_array::{Array, ArrayRef, RecordBatch, cast::AsArray, types::Float64Type};
-use arrow_cast::cast;
-use arrow_schema::{DataType, Field};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 
-use super::Kind;
+use super::values::{lists, numbers, push_cells};
 use crate::error::{Result, wrong};
 use crate::input::{
     Table,
-    cells::{Cells, LabelColumn},
+    cells::LabelColumn,
     columns::{Columns, Index},
     limits::{check_numbers, check_unpacked},
 };
@@ -80,11 +78,10 @@ impl<'a> Rows<'a> {
             self.table.numbers.values.resize(count, 0.0);
             self.table.numbers.columns = width;
             for (at, &column) in self.columns.numbers.iter().enumerate() {
-                let numbers = cast(&array(self, column), &DataType::Float64)?;
+                let numbers = numbers(&array(self, column));
                 let places = self.table.numbers.values[start..].iter_mut().skip(at);
-                let numbers = numbers.as_primitive::<Float64Type>().iter();
                 let pairs = places.step_by(width).zip(numbers);
-                pairs.for_each(|(to, number)| *to = number.unwrap_or(f64::NAN));
+                pairs.for_each(|(to, number)| *to = number);
             }
         }
         self.count = end;
@@ -93,11 +90,8 @@ impl<'a> Rows<'a> {
 
     /// Adds rows that are lists of one length.
     fn push_lists(&mut self, column: usize, array: &ArrayRef) -> Result<()> {
-        let item = Field::new_list_field(DataType::Float64, true);
-        let lists = cast(array, &DataType::LargeList(item.into()))?;
-        let lists = lists.as_list::<i64>();
-        let offsets = lists.offsets();
-        for (row, length) in offsets.lengths().enumerate() {
+        let (lengths, values) = lists(array);
+        for (row, &length) in lengths.iter().enumerate() {
             if self.count + row == 0 {
                 self.table.numbers.columns = length;
             }
@@ -110,12 +104,8 @@ impl<'a> Rows<'a> {
             return Err(wrong.at(self.count + row, self.columns.title(column)));
         }
         let width = self.table.numbers.columns;
-        self.check(self.count + lists.len(), width)?;
-        let (start, count) = (offsets[0] as usize, width * lists.len());
-        let values = lists.values().slice(start, count);
-        let numbers = values.as_primitive::<Float64Type>().iter();
-        let numbers = numbers.map(|number| number.unwrap_or(f64::NAN));
-        self.table.numbers.values.extend(numbers);
+        self.check(self.count + lengths.len(), width)?;
+        self.table.numbers.values.extend(numbers(&values));
         Ok(())
     }
 
@@ -135,24 +125,4 @@ impl<'a> Rows<'a> {
             Err(wrong!("is null, expected a value").at(row, self.columns.title(column)))
         })
     }
-}
-
-/// Adds a cell of each row, within what a file of so many bytes may unpack to. Text is viewed, so that a long
-/// word of many rows is in memory once; whole numbers keep all their digits. A null is a cell without text.
-fn push_cells(array: &ArrayRef, cells: &mut Cells, size: u64) -> Result<()> {
-    let values = match array.data_type() {
-        DataType::Dictionary(_, value) => &**value,
-        other => other,
-    };
-    if Kind::of(values) == Kind::Text || values.is_integer() {
-        let text = cast(array, &DataType::Utf8View)?;
-        let text = text.as_string_view().iter();
-        text.for_each(|cell| cells.push(cell.unwrap_or_default()));
-    } else {
-        let numbers = cast(array, &DataType::Float64)?;
-        let numbers = numbers.as_primitive::<Float64Type>().iter();
-        let text = |number: Option<f64>| number.map_or_else(String::new, |x| x.to_string());
-        numbers.for_each(|number| cells.push(&text(number)));
-    }
-    check_unpacked(cells.bytes() as u64, size)
 }
