@@ -1,6 +1,6 @@
-//! A guide: which parts to take, and how they go together. One page for each question.
+//! A guide to the library, with one page for each question.
 //!
-//! Read [`start`] first. It goes from `cargo new` to a first p-value, and says which page comes next.
+//! Read [`start`] first. It goes from `cargo new` to a first p-value, and names the next page.
 //!
 //! | you want to | page |
 //! | --- | --- |
@@ -8,18 +8,18 @@
 //! | choose a penalty for training | [`which_loss`] |
 //! | choose a recalibration map | [`which_map`] |
 //! | choose a test, or a measure of the error | [`which_test`] |
-//! | train with a penalty, by hand or with Burn's `Learner` | [`train`] |
+//! | train with a penalty, with a loop of your own or with Burn's `Learner` | [`train`] |
 //! | recalibrate a trained model, save the map and load it | [`recalibrate`] |
-//! | test a model, say how large its error is, and report that | [`test_and_report`] |
-//! | do the same for numbers instead of classes | [`regression`] |
+//! | test a model, measure its error, and report the results | [`test_and_report`] |
+//! | predict numbers instead of classes | [`regression`] |
 //! | give samples weights | [`weights`] |
 //! | work with thousands of classes, or with language models | [`many_classes`] |
 //! | use a GPU, or several devices | [`devices`] |
 //! | find the counterpart of a Python library | [`from_pytorch`] |
 //! | know what calibration does not promise | [`what_calibration_is_not`] |
 //!
-//! All code here is compiled and run with the tests of the library. All figures are measured; the page
-//! says in which file of `docs/` the whole table is.
+//! The tests of the library compile and run all code of these pages. All figures are measured; each page
+//! names the file of `docs/` with the whole table.
 
 #[doc = include_str!("start.md")]
 pub mod start {}
