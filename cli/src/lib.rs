@@ -1,10 +1,8 @@
-//! `calibration`: a predictions file in, estimates and p-values or a page of HTML out.
-//!
-//! For programs there is [`read_classes`], which reads files as the command does, and [`answer`], which takes
-//! predictions in memory; take the crate with `default-features = false` if files are not Parquet or Arrow.
-//!
-//! Results of the command, or the names of the files that hold them, go to standard output, everything else to
-//! standard error; bad input gives one line and the exit code 2.
+//! `calibration` reads a file of predictions, and prints estimates and p-values or writes a page of HTML.
+//! Programs call [`read_classes`], which reads files as the command does, or [`answer`], which takes
+//! predictions in memory. Use the crate with `default-features = false` if no file is Parquet or Arrow.
+//! The command prints results, or the names of the files that hold them, to standard output, and everything
+//! else to standard error. For bad input it prints one line and returns the exit code 2.
 
 #![warn(missing_docs)]
 
@@ -88,7 +86,7 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Prints what a shell needs to complete the command.
+/// Prints the completion script for a shell.
 fn completions(command: &mut Command, shell: Shell) -> Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(shell, command, "calibration", &mut script);
@@ -96,7 +94,7 @@ fn completions(command: &mut Command, shell: Shell) -> Result<()> {
     Ok(())
 }
 
-/// Prints the page of the manual of the command, or of a subcommand.
+/// Prints the manual page of the command, or of a subcommand.
 fn man(command: &mut Command, subcommand: Option<&str>) -> Result<()> {
     command.build(); // names subcommands in full
     let mut page = command.clone();
@@ -122,7 +120,7 @@ const INPUTS: [&str; 7] = [
     "parts",
 ];
 
-/// Refuses an output that is an input as well, and standard input for two files.
+/// Refuses an output file that is also an input, and standard input for two files.
 fn check_files(matches: &ArgMatches) -> Result<()> {
     let Some((_, matches)) = matches.subcommand() else {
         return Ok(());
@@ -146,7 +144,7 @@ fn check_files(matches: &ArgMatches) -> Result<()> {
     Ok(())
 }
 
-/// A message on one line, whatever it quotes.
+/// Puts a message on one line, and removes control characters of quoted text.
 fn one_line(reason: &str) -> String {
     const MOST: usize = 2000;
     let line: String = reason

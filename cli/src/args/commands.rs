@@ -32,21 +32,22 @@ pub struct Evaluate {
     #[command(flatten)]
     pub kernel: KernelArgs,
 
-    /// Which calibration to test: the whole vector of probabilities, the top label, or each class
+    /// What to test: the whole vector of probabilities, the top label, or each class
     #[arg(long, value_enum, default_value_t = Lens::Canonical)]
     pub lens: Lens,
 
-    /// Is the model calibrated given these, as for every age and sex? A table with a header, in the same formats,
-    /// a row a sample: each value of a column of text is a group, numbers are compared by a kernel and in quarters
+    /// Also test calibration given these variables, such as age and sex. A table with a header, in the same
+    /// formats, with one row per sample. Each value of a text column is a group. Numbers are compared by a
+    /// kernel, and split into quarters
     #[arg(long, value_name = "FILE")]
     pub given: Option<PathBuf>,
 
-    /// A test to run besides the omnibus test; repeatable
+    /// A test to run in addition to the omnibus test; repeatable
     #[arg(long = "test", value_name = "TEST", value_parser = PossibleValuesParser::new(test_keys()))]
     pub tests: Vec<String>,
 
-    /// Redraws of the omnibus test, which draws up to ten times as many where its p-value is near 5 %,
-    /// and of tests that resample
+    /// Number of redraws of the omnibus test and of resampling tests. The omnibus test draws up to ten
+    /// times as many if its p-value is near 5 %
     #[arg(long, visible_alias = "redraws", default_value_t = USUAL_REDRAWS, value_parser = clap::value_parser!(u32).range(1..=REDRAWS.into()))]
     pub replicates: u32,
 
@@ -62,7 +63,7 @@ pub struct Evaluate {
     after_help = "Examples:\n  calibration compare --before probs.csv --after better.csv --labels labels.csv\n  calibration compare --predictions all.csv --models forest,net --label-column y\n  calibration compare --family normal --after-family normal-mixture --before p.csv --after q.csv --targets y.csv"
 )]
 pub struct Compare {
-    /// Predictions before, in the same formats as for evaluate
+    /// The first predictions, in the same formats as for evaluate
     #[arg(
         long,
         value_name = "FILE",
@@ -71,7 +72,7 @@ pub struct Compare {
     )]
     pub before: Option<PathBuf>,
 
-    /// Predictions after, of the same samples in the same order
+    /// The second predictions, of the same samples in the same order
     #[arg(long, value_name = "FILE", requires = "before")]
     pub after: Option<PathBuf>,
 
@@ -79,16 +80,16 @@ pub struct Compare {
     #[arg(long, value_name = "FILE", requires = "models")]
     pub predictions: Option<PathBuf>,
 
-    /// What the names of the columns of each model begin with: a,b for the columns a_0,a_1,b_0,b_1 of
-    /// --predictions. All pairs of models are compared
+    /// Names of the models. The columns of a model begin with its name: a,b for the columns a_0,a_1,b_0,b_1
+    /// of --predictions. All pairs of models are compared
     #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "predictions", conflicts_with_all = ["before", "after", "after_family", "columns"])]
     pub models: Vec<String>,
 
-    /// What a row of the predictions is
+    /// Kind of the predictions
     #[arg(long, value_enum, default_value_t = Family::Categorical)]
     pub family: Family,
 
-    /// What a row of the predictions after is, if it is another
+    /// Kind of the second predictions, if it differs
     #[arg(long, value_enum)]
     pub after_family: Option<Family>,
 
@@ -104,7 +105,7 @@ pub struct Compare {
     #[command(flatten)]
     pub bins: BinArgs,
 
-    /// Redraws of the omnibus test
+    /// Number of redraws of the omnibus test
     #[arg(long, default_value_t = USUAL_REDRAWS, value_parser = clap::value_parser!(u32).range(1..=REDRAWS.into()))]
     pub redraws: u32,
 }
@@ -131,7 +132,7 @@ pub struct Report {
     #[arg(long, default_value = "Calibration report")]
     pub title: String,
 
-    /// Where the page goes; - is standard output
+    /// File of the page; - is standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
 
@@ -139,7 +140,7 @@ pub struct Report {
     #[arg(skip)]
     pub quiet: bool,
 
-    /// Where the diagrams go as files of their own as well: a folder, which is made if need be
+    /// Also write each diagram to a file in this folder, which is created if it does not exist
     #[arg(long, value_name = "DIR")]
     pub pictures: Option<PathBuf>,
 }
@@ -149,31 +150,33 @@ pub struct Report {
     after_help = "Examples:\n  calibration fit --predictions held_out.csv --labels labels.csv -o best.map\n  calibration fit --predictions logits.npy --logits --labels y.npy --keep accuracy -o best.map\n  calibration fit --family normal --predictions mean_sd.csv --targets y.csv -o best.map\n  calibration fit --trained-at 0.5 --prior 0.002 -o best.map"
 )]
 pub struct Fit {
-    /// The map; without it the simplest one within one standard error of the least log loss by
-    /// cross-validation, or a mixture of maps where that is better; none unless a gain is established
+    /// The map to fit. By default a map is chosen by cross-validation: the simplest one within one standard
+    /// error of the lowest log loss, or a mixture of maps if it is better. If no gain is established,
+    /// predictions stay unchanged
     #[arg(long, value_parser = PossibleValuesParser::new(methods()))]
     pub method: Option<String>,
 
-    /// What a map that is chosen has to keep of the predictions
+    /// What the chosen map must keep of the predictions
     #[arg(long, value_enum, conflicts_with = "method")]
     pub keep: Option<KeepName>,
 
-    /// Base rates where the map is used: the probability of class 1 of two classes, or a number per class. What
-    /// the map gives is corrected to them, from the frequencies of the labels or from --trained-at
+    /// Base rates of the data on which the map is used: the probability of class 1 of two classes, or one
+    /// number per class. The map corrects predictions to these rates, from the frequencies of the labels or
+    /// from --trained-at
     #[arg(long, value_name = "RATES", value_delimiter = ',')]
     pub prior: Vec<f64>,
 
-    /// Base rates of the training data, as after undersampling or with class weights. The correction needs no
-    /// fit: no predictions and no labels
+    /// Base rates of the training data, for example after undersampling or with class weights. This
+    /// correction needs no predictions and no labels
     #[arg(long, value_name = "RATES", value_delimiter = ',', requires = "prior", conflicts_with_all = ["predictions", "labels", "method", "keep", "loss"])]
     pub trained_at: Vec<f64>,
 
-    /// Predictions that were held out from training, in the same formats as for evaluate; the logits of
-    /// probabilities are their logarithms
+    /// Held-out predictions, in the same formats as for evaluate. The logits of probabilities are their
+    /// logarithms
     #[arg(long, value_name = "FILE", required_unless_present = "trained_at")]
     pub predictions: Option<PathBuf>,
 
-    /// What a row of the predictions is: categorical, normal, laplace or quantiles
+    /// Kind of the predictions: categorical, normal, laplace or quantiles
     #[arg(long, value_enum, default_value_t = Family::Categorical)]
     pub family: Family,
 
@@ -204,12 +207,12 @@ pub struct Apply {
     #[command(flatten)]
     pub rows: RowsArgs,
 
-    /// Raise quantiles below this number to it, where targets are never less, as counts are not below 0; of the family
-    /// quantiles
+    /// Raise quantiles below this number to it. Use it if targets cannot be lower, such as counts at 0; for
+    /// --family quantiles
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub minimum: Option<f64>,
 
-    /// Write probabilities; by default what the predictions are: probabilities, or logits with --logits
+    /// Write probabilities. By default the output is like the input: probabilities, or logits with --logits
     #[arg(long)]
     pub to_probabilities: bool,
 
@@ -217,14 +220,13 @@ pub struct Apply {
     #[arg(long, conflicts_with = "to_probabilities")]
     pub to_logits: bool,
 
-    /// Where to write: CSV with the names of columns and the ids of rows that the predictions have (FILE.csv,
-    /// FILE.csv.gz), NPY (FILE.npy) or safetensors (FILE.safetensors, as the tensor "logits" or
-    /// "probabilities")
+    /// File to write: CSV with the column names and row ids of the predictions (FILE.csv, FILE.csv.gz), NPY
+    /// (FILE.npy) or safetensors (FILE.safetensors, with the tensor "logits" or "probabilities")
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
 }
 
-/// The names of all kinds of maps: of classes, of distributions, or of both.
+/// The names of all kinds of maps, for classes, for distributions or for both.
 fn methods() -> impl Iterator<Item = PossibleValue> {
     let of_classes = MapKind::ALL.iter();
     let of_classes = of_classes.map(|kind| (kind.name(), kind.about()));
@@ -233,7 +235,7 @@ fn methods() -> impl Iterator<Item = PossibleValue> {
     let is_new = |(name, _): &(&str, &str)| MapKind::ALL.iter().all(|kind| kind.name() != *name);
     let of_quantiles = [(
         CONFORMAL,
-        "a shift of each level of quantiles, whose intervals then cover",
+        "a shift of each quantile level, after which intervals cover at their level",
     )];
     let all = of_classes
         .chain(of_distributions.filter(is_new))
@@ -259,10 +261,10 @@ pub enum LossName {
     Log,
     /// Brier score
     Brier,
-    /// Squared kernel calibration error, biased, by descent from the log loss; its bandwidth is the
-    /// median at the fit by log loss
+    /// Biased squared kernel calibration error, minimised from the fit by log loss; its bandwidth is the
+    /// median distance at that fit
     Skce,
-    /// Maximum mean calibration error, by descent from the log loss
+    /// Maximum mean calibration error, minimised from the fit by log loss
     Mmce,
 }
 
@@ -275,26 +277,27 @@ pub struct Show {
     #[arg(value_name = "MAP")]
     pub map: PathBuf,
 
-    /// Print what it computes, as mathematics with its numbers
+    /// Print the formula of the map, with the numbers of its parameters
     #[arg(long)]
     pub formula: bool,
 
-    /// Also write it for other programs
+    /// Also write the map in a format for other programs
     #[arg(long, value_enum, requires = "output")]
     pub export: Option<ExportFormat>,
 
-    /// Where it goes
+    /// File to write
     #[arg(short, long, value_name = "FILE", requires = "export")]
     pub output: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
-    /// What --json prints
+    /// The output of --json
     Json,
-    /// A tensor of f64 for each parameter: temperature, or weight and bias, as PyTorch has them
+    /// One f64 tensor per parameter: temperature, or weight and bias as in PyTorch
     Safetensors,
-    /// A model from logits to probabilities (of distributions, from parameters to parameters) for ONNX Runtime and others
+    /// A model for ONNX Runtime and others, from logits to probabilities, or from parameters to parameters
+    /// for distributions
     Onnx,
 }
 
@@ -309,33 +312,32 @@ pub struct Summarise {
     #[command(flatten)]
     pub source: SourceArgs,
 
-    /// Bins of equal width of the top label and of each class; of classes
+    /// Number of bins of equal width, for the top label and each class; for families of classes
     #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..))]
     pub bins: u32,
 
     #[command(flatten)]
     pub shape: KernelShapeArgs,
 
-    /// Bandwidth of the kernel, the same number for every piece (evaluate --bandwidth median:5000 finds
-    /// one); without it there is no SKCE
+    /// Bandwidth of the kernel, the same number for every piece. evaluate --bandwidth median:5000 prints
+    /// one. Without it no SKCE is computed
     #[arg(long, value_name = "NUMBER", value_parser = positive)]
     pub bandwidth: Option<f64>,
 
-    /// Profile of the kernel on targets; of families other than categorical
+    /// Profile of the kernel on targets; for families other than categorical
     #[arg(long, value_enum, default_value_t = TargetKernelName::Gaussian)]
     pub target_kernel: TargetKernelName,
 
-    /// Length scale of the kernel on targets, the same number for every piece; needed with --bandwidth by
-    /// families other than categorical
+    /// Length scale of the kernel on targets, the same number for every piece. Families other than
+    /// categorical need it with --bandwidth
     #[arg(long, value_name = "NUMBER", value_parser = positive)]
     pub length_scale: Option<f64>,
 
-    /// Samples in a block of the SKCE: consecutive ones of the piece; those that fill no block are left
-    /// out
+    /// Number of consecutive samples in a block of the SKCE. Samples that do not fill a block are left out
     #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(u32).range(2..))]
     pub block: u32,
 
-    /// Where the sums go, as JSON
+    /// File of the sums, as JSON
     #[arg(short, long, value_name = "PART.json")]
     pub output: PathBuf,
 }
@@ -343,15 +345,15 @@ pub struct Summarise {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  calibration merge part1.json part2.json")]
 pub struct Merge {
-    /// What summarise or merge saved, in any order
+    /// Files that summarise or merge saved, in any order
     #[arg(required = true, value_name = "PART.json")]
     pub parts: Vec<PathBuf>,
 
-    /// Count predictions that are in several parts several times
+    /// Allow parts with the same predictions, which are then counted more than once
     #[arg(long)]
     pub allow_duplicates: bool,
 
-    /// Where the merged sums go
+    /// File of the merged sums
     #[arg(short, long, value_name = "OUT.json")]
     pub output: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! The options that only some families take: one table, and one check of a call.
+//! A table of the options that only some families take, and a check of a call.
 
 use burn_calibration::recalibration::{DistributionMethod, MapKind};
 use clap::{ArgMatches, Command, parser::ValueSource};
@@ -37,7 +37,7 @@ const ALONE: &[Family] = &[
     Quantiles,
 ];
 
-/// The commands that some families have.
+/// The commands that only some families have.
 const COMMANDS: [(&str, &[Family]); 5] = [
     ("compare", ALONE),
     ("report", ALONE),
@@ -56,7 +56,7 @@ const COMMANDS: [(&str, &[Family]); 5] = [
     ),
 ];
 
-/// Options, or a value of one, that some families take.
+/// Options, or values of an option, that only some families take.
 const OPTIONS: [(&str, &str, &[Family]); 41] = [
     ("logits", "", CLASSES),
     ("percent", "", CLASSES),
@@ -101,7 +101,7 @@ const OPTIONS: [(&str, &str, &[Family]); 41] = [
     ("to-logits", "", CATEGORICAL),
 ];
 
-/// Checks that the command that is called has its family, and that the family takes all options that are given.
+/// Checks that the called command supports the family, and that the family takes all given options.
 pub fn check_families(command: &Command, matches: &ArgMatches) -> Result<()> {
     let Some((name, given)) = matches.subcommand() else {
         return Ok(());
@@ -121,7 +121,7 @@ pub fn check_families(command: &Command, matches: &ArgMatches) -> Result<()> {
     check_options(command, given, own)
 }
 
-/// Checks that a family takes all options that are given.
+/// Checks that a family takes all given options.
 pub fn check_options(command: &Command, given: &ArgMatches, family: Family) -> Result<()> {
     let values = |option: &str| -> Vec<String> {
         let mut all = command.get_arguments();
@@ -154,7 +154,7 @@ pub fn check_options(command: &Command, given: &ArgMatches, family: Family) -> R
     Ok(())
 }
 
-/// Checks that a family is one of those that an option or a command is of.
+/// Checks that a family is one of those that take an option or a command.
 fn check(name: &str, families: &[Family], family: Family) -> Result<()> {
     if families.contains(&family) {
         return Ok(());

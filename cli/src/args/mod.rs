@@ -12,7 +12,7 @@ pub use values::*;
 
 use clap::{Parser, Subcommand};
 
-/// Is this model calibrated? Estimates and p-values from a file of predictions.
+/// Test and improve the calibration of a model, from a file of its predictions.
 #[derive(Debug, Parser)]
 #[command(name = "calibration", version)]
 pub struct Arguments {
@@ -28,28 +28,28 @@ pub struct Arguments {
 pub enum Command {
     /// Estimate calibration errors and test calibration
     Evaluate(Evaluate),
-    /// Compare two sets of predictions of the same samples: what did a recalibration gain?
+    /// Compare two sets of predictions of the same samples, for example before and after recalibration
     Compare(Compare),
     /// Write a page of HTML with numbers and diagrams
     Report(Report),
-    /// Fit a recalibration map to predictions that were held out from training
+    /// Fit a recalibration map to held-out predictions
     Fit(Fit),
     /// Recalibrate predictions with a saved map
     Apply(Apply),
-    /// Show a map: its kind, its parameters, what it keeps, how its fit ended
+    /// Show a map: its kind, its parameters, its guarantees and the result of its fit
     Show(Show),
-    /// Sum up a piece of a set of predictions, to be merged with others
+    /// Summarise one piece of a set of predictions, to merge it with others
     Summarise(Summarise),
-    /// Estimates and a p-value of the pieces that summarise saved
+    /// Merge pieces that summarise saved, and print their estimates and a p-value
     Merge(Merge),
-    /// Print a script that completes the command in a shell
+    /// Print a completion script for a shell
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
-    /// Print the page of the manual
+    /// Print the manual page
     Man {
-        /// That of a subcommand
+        /// Print the page of this subcommand
         subcommand: Option<String>,
     },
 }
