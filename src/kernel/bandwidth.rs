@@ -2,7 +2,7 @@ use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
 use super::Distance;
-use crate::ops::{mean_or_one, order_statistics};
+use crate::ops::{mean_or_one, middle_ranks, order_statistics};
 
 /// The bandwidth `ν` of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -94,7 +94,7 @@ pub fn median_distance(points: &Tensor<2>, distance: Distance) -> f64 {
     if pairs == 0 {
         return 1.0;
     }
-    let middle = order_statistics(points, distance, &[(pairs - 1) / 2, pairs / 2]);
+    let middle = order_statistics(points, distance, &middle_ranks(pairs));
     mean_or_one(&middle, points.dtype())
 }
 
@@ -113,7 +113,7 @@ pub fn median_distance_with_diagonal(points: &Tensor<2>, distance: Distance) -> 
         return 1.0;
     }
     // sorted: n zeros, then each distance of a pair i < j twice
-    let middle = [(n * n - 1) / 2, n * n / 2];
+    let middle = middle_ranks(n * n);
     let rank = |k: &u64| Some(k.checked_sub(n)? / 2);
     let ranks: Vec<u64> = middle.iter().filter_map(rank).collect();
     mean_or_one(&order_statistics(points, distance, &ranks), points.dtype())

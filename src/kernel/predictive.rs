@@ -8,7 +8,7 @@ use crate::{
     distribution::{Geometry, in_batches},
     error::{Result, check_parameter},
     host::{Numbers, to_scalar, to_vec},
-    ops::{median_of_pairs, median_of_tiles},
+    ops::{median_of_pairs, median_of_tiles, shuffled},
 };
 
 impl Kernel {
@@ -104,14 +104,11 @@ impl Kernel {
             }
             None => {
                 let n = p.len();
-                let between =
-                    |p: &P, q: &P, batches| to_vec(p.distances(q, self.distance, batches));
-                median_of_tiles(
-                    n,
-                    p.dtype(),
-                    |rows, columns| between(&p.slice_rows(rows), &p.slice_rows(columns), 1),
-                    |partners| between(&p, &p.select_rows(partners), n),
-                )
+                let p = p.select_rows(&shuffled(n));
+                median_of_tiles(n, p.dtype(), |rows, columns| {
+                    let (rows, columns) = (p.slice_rows(rows), p.slice_rows(columns));
+                    to_vec(rows.distances(&columns, self.distance, 1))
+                })
             }
         };
         let least = match (self.bandwidth.floor(), p.spread()) {

@@ -89,7 +89,9 @@ pub use laplacian::laplacian_sum;
 pub(crate) use mean_kernel::mean_kernel_matrix;
 #[doc(hidden)]
 pub use median::median_of_blocks;
-pub(crate) use median::{mean_or_one, median_of_pairs, median_of_tiles, order_statistics};
+pub(crate) use median::{
+    mean_or_one, median_of_pairs, median_of_tiles, middle_ranks, order_statistics, shuffled,
+};
 pub use normal::{NormalKernel, NormalSamples, normal_statistic};
 pub(crate) use normal::{normal_blocks, normal_diagonal, normal_matrix};
 pub use pairs::{PairKernel, Pairing, pair_statistic, residual_statistic};

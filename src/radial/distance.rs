@@ -82,6 +82,16 @@ pub(crate) enum CoordinateSum {
     Squares,
 }
 
+impl CoordinateSum {
+    /// The sum of differences of coordinates.
+    pub fn of(self, differences: impl Iterator<Item = f64>) -> f64 {
+        match self {
+            Self::Magnitudes => differences.map(f64::abs).sum(),
+            Self::Squares => differences.map(|difference| difference * difference).sum(),
+        }
+    }
+}
+
 impl Display for Distance {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.pad(self.name())

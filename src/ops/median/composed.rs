@@ -2,7 +2,7 @@
 
 use burn::tensor::{DType, Tensor};
 
-use super::{mean_or_one, select::Within};
+use super::{mean_or_one, middle_ranks, of_stored};
 use crate::{
     error::scales_of,
     host::{is_host, to_vec},
@@ -86,10 +86,8 @@ fn of_host(distances: &[f64], n: usize, dtype: DType) -> f64 {
     if !pairs.iter().all(|distance| distance.is_finite()) {
         return 1.0;
     }
-    let count = pairs.len() as u64;
-    let mut pairs = Within::stored(pairs);
-    let middle = [(count - 1) / 2, count / 2].map(|rank| pairs.number(rank));
-    mean_or_one(&middle, dtype)
+    let ranks = middle_ranks(pairs.len() as u64);
+    mean_or_one(&of_stored(pairs, &ranks), dtype)
 }
 
 /// The `rank`-th smallest distance: bisection of its logarithm, then the least distance above the

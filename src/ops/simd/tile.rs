@@ -23,8 +23,8 @@ impl Tile {
         strip::<T>() * strip::<T>()
     }
 
-    /// Makes the numbers, `[row][column]`, of the pairs of a strip that do not count 0.
-    pub fn clear<T: Real>(&self, index: usize, numbers: &mut [T]) {
+    /// Fills the places, `[row][column]`, of the pairs of a strip that do not count.
+    pub fn fill_rest<T: Real>(&self, index: usize, with: T, numbers: &mut [T]) {
         let width = strip::<T>();
         let first = index * width;
         let end = self.n.saturating_sub(first).min(width);
@@ -34,8 +34,8 @@ impl Tile {
         for (i, numbers) in self.rows::<T>().zip(numbers.chunks_exact_mut(width)) {
             let start = if i < self.n { i + 1 } else { usize::MAX };
             let start = start.saturating_sub(first).min(end);
-            numbers[..start].fill(T::new(0.0));
-            numbers[end..].fill(T::new(0.0));
+            numbers[..start].fill(with);
+            numbers[end..].fill(with);
         }
     }
 }

@@ -155,15 +155,10 @@ impl Pairs {
             .chunks_exact(self.d)
             .flat_map(|x| y().map(move |y| (x, y)));
         for (cost, (x, y)) in solver.costs.iter_mut().zip(pairs) {
-            let differences = x.iter().zip(y).map(|(x, y)| x - y);
+            let sum = (self.distance.sum()).of(x.iter().zip(y).map(|(x, y)| x - y));
             *cost = match self.distance.sum() {
-                CoordinateSum::Squares => {
-                    differences.map(|difference| difference * difference).sum()
-                }
-                CoordinateSum::Magnitudes => {
-                    let sum: f64 = differences.map(f64::abs).sum();
-                    (self.distance.scale() * sum).powi(2)
-                }
+                CoordinateSum::Squares => sum,
+                CoordinateSum::Magnitudes => (self.distance.scale() * sum).powi(2),
             };
         }
         let cost = solver.solve(self.p.weights(row), self.q.weights(other));

@@ -19,10 +19,7 @@ pub(super) fn all_pairs<T: Real>(
     for (i, j) in (1..samples.count()).flat_map(|j| (0..j).map(move |i| (i, j))) {
         let differences = samples.point(i).iter().zip(samples.point(j));
         let differences = differences.map(|(p, q)| p.to_f64() - q.to_f64());
-        let separation = match radial.separation {
-            Separation::Magnitudes => differences.clone().map(f64::abs).sum(),
-            _ => differences.clone().map(|x| x * x).sum::<f64>(),
-        };
+        let separation = kernel.distance().sum().of(differences.clone());
         let residuals = samples.residual(i).iter().zip(samples.residual(j));
         let residuals = residuals.map(|(a, b)| (a.to_f64(), b.to_f64()));
         let product: f64 = residuals.clone().map(|(a, b)| a * b).sum();

@@ -120,14 +120,14 @@ impl<T: Real> Pass<'_, T> {
                     exponents: first,
                 });
             }
-            tile.clear(strip, second); // then slopes are 0 too
+            tile.fill_rest(strip, T::new(0.0), second); // then slopes are 0 too
             totals += Arch::new().dispatch(Weigh {
                 radial: self.radial,
                 gradient,
                 first,
                 second: &mut *second,
             });
-            tile.clear(strip, second);
+            tile.fill_rest(strip, T::new(0.0), second);
         }
         totals
     }
