@@ -1,7 +1,7 @@
 //! A table of the options that only some families take, and a check of a call.
 
 use burn_calibration::recalibration::{DistributionMethod, MapKind};
-use clap::{ArgMatches, Command, parser::ValueSource};
+use clap::{ArgMatches, Command, ValueEnum, parser::ValueSource};
 
 use super::Family::{self, *};
 use crate::{
@@ -10,54 +10,47 @@ use crate::{
     words::key,
 };
 
-const CATEGORICAL: &[Family] = &[Categorical];
-const CLASSES: &[Family] = &[Categorical, Multilabel];
-const REAL: &[Family] = &[Normal, Laplace, NormalMixture, LaplaceMixture, Samples];
-const SCALED: &[Family] = &[Normal, Laplace];
-const QUANTILES: &[Family] = &[Quantiles];
-const WITH_MAPS: &[Family] = &[Categorical, Normal, Laplace, Quantiles];
-/// All but quantiles.
-const WITH_KERNEL: &[Family] = &[
-    Categorical,
-    Normal,
-    Laplace,
-    NormalMixture,
-    LaplaceMixture,
-    Samples,
-    Multilabel,
-];
-/// All but several labels.
-const ALONE: &[Family] = &[
-    Categorical,
-    Normal,
-    Laplace,
-    NormalMixture,
-    LaplaceMixture,
-    Samples,
-    Quantiles,
-];
+/// The families that have a command or take an option.
+#[derive(Clone, Copy)]
+enum Families {
+    Only(&'static [Family]),
+    AllBut(&'static [Family]),
+}
+
+use Families::{AllBut, Only};
+
+impl Families {
+    fn list(self) -> Vec<Family> {
+        match self {
+            Only(families) => families.to_vec(),
+            AllBut(others) => {
+                let all = Family::value_variants().iter().copied();
+                all.filter(|family| !others.contains(family)).collect()
+            }
+        }
+    }
+}
+
+const CATEGORICAL: Families = Only(&[Categorical]);
+const CLASSES: Families = Only(&[Categorical, Multilabel]);
+const REAL: Families = Only(&[Normal, Laplace, NormalMixture, LaplaceMixture, Samples]);
+const SCALED: Families = Only(&[Normal, Laplace]);
+const QUANTILES: Families = Only(&[Quantiles]);
+const WITH_MAPS: Families = Only(&[Categorical, Normal, Laplace, Quantiles]);
+const WITH_KERNEL: Families = AllBut(&[Quantiles]);
+const ALONE: Families = AllBut(&[Multilabel]);
 
 /// The commands that only some families have.
-const COMMANDS: [(&str, &[Family]); 5] = [
+const COMMANDS: [(&str, Families); 5] = [
     ("compare", ALONE),
     ("report", ALONE),
     ("fit", WITH_MAPS),
     ("apply", WITH_MAPS),
-    (
-        "summarise",
-        &[
-            Categorical,
-            Normal,
-            Laplace,
-            NormalMixture,
-            LaplaceMixture,
-            Samples,
-        ],
-    ),
+    ("summarise", AllBut(&[Quantiles, Multilabel])),
 ];
 
 /// Options, or values of an option, that only some families take.
-const OPTIONS: [(&str, &str, &[Family]); 41] = [
+const OPTIONS: [(&str, &str, Families); 41] = [
     ("logits", "", CLASSES),
     ("percent", "", CLASSES),
     ("log-probabilities", "", CLASSES),
@@ -95,7 +88,7 @@ const OPTIONS: [(&str, &str, &[Family]); 41] = [
     ("keep", "accuracy", CATEGORICAL),
     ("keep", "order", CATEGORICAL),
     ("keep", "mean", SCALED),
-    ("keep", "", &[Categorical, Normal, Laplace]),
+    ("keep", "", Only(&[Categorical, Normal, Laplace])),
     ("minimum", "", QUANTILES),
     ("to-probabilities", "", CATEGORICAL),
     ("to-logits", "", CATEGORICAL),
@@ -111,12 +104,12 @@ pub fn check_families(command: &Command, matches: &ArgMatches) -> Result<()> {
         return Ok(());
     };
     if let Some((_, families)) = COMMANDS.iter().find(|(other, _)| *other == name) {
-        check(name, families, own)?;
+        check(name, &families.list(), own)?;
     }
     if let Some(after) = family("after_family").filter(|after| *after != own) {
         let option = format!("--after-family {}", key(after));
-        check(&option, REAL, own)?;
-        check(&option, REAL, after)?;
+        check(&option, &REAL.list(), own)?;
+        check(&option, &REAL.list(), after)?;
     }
     check_options(command, given, own)
 }
@@ -136,9 +129,9 @@ pub fn check_options(command: &Command, given: &ArgMatches, family: Family) -> R
     for (option, value, families) in OPTIONS {
         let given = values(option);
         if value.is_empty() && !given.is_empty() {
-            check(&format!("--{option}"), families, family)?;
+            check(&format!("--{option}"), &families.list(), family)?;
         } else if given.iter().any(|given| given == value) {
-            check(&format!("--{option} {value}"), families, family)?;
+            check(&format!("--{option} {value}"), &families.list(), family)?;
         }
     }
     for method in values("method") {
@@ -148,7 +141,7 @@ pub fn check_options(command: &Command, given: &ArgMatches, family: Family) -> R
             (method == CONFORMAL, QUANTILES),
         ];
         let families = kinds.into_iter().filter(|(is_one, _)| *is_one);
-        let families: Vec<Family> = families.flat_map(|(_, of)| of).copied().collect();
+        let families: Vec<Family> = families.flat_map(|(_, of)| of.list()).collect();
         check(&format!("--method {method}"), &families, family)?;
     }
     Ok(())
