@@ -1,4 +1,4 @@
-//! Files that are written whole, and digests that tell whether they changed.
+//! Writing whole files, and digests that detect changes.
 //!
 //! ```
 //! use burn_calibration::file;
@@ -21,17 +21,17 @@ use std::{
 
 use crate::error::{Error, Result};
 
-/// Writes a file aside in the same folder, waits until it is on the disk, and then puts it in place: nobody
-/// finds half of one, also after a power loss, and those who write the same file at the same time do not
-/// meet. A file that is replaced keeps its permissions. What is not a file, such as a device or a pipe, and
-/// what the process has open, such as `/dev/stdout`, is written to directly; a symbolic link is followed.
+/// Writes to a temporary file in the same folder, waits until it is on the disk, and then renames it. So no
+/// reader finds a partial file, even after a power loss, and processes that write the same file at the same
+/// time do not interfere. A replaced file keeps its permissions. Devices, pipes and files that the process
+/// has open, such as `/dev/stdout`, are written directly; a symbolic link is followed.
 ///
-/// On Linux the file has no name until it is whole, where the file system has such files (ext4, XFS, Btrfs,
-/// tmpfs): a process that is killed leaves nothing. Elsewhere it has a name that begins with `.tmp`.
+/// On Linux the temporary file has no name if the file system supports this (ext4, XFS, Btrfs, tmpfs), so a
+/// killed process leaves nothing. Elsewhere it has a name that begins with `.tmp`.
 ///
 /// # Errors
 ///
-/// A path without the name of a file, a link to nothing, or what the file system or the writer says.
+/// A path without a file name, a broken link, or an error of the file system or the writer.
 pub fn write_with(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -148,7 +148,7 @@ mod nameless {
     }
 }
 
-/// Writes a file whole, with what it holds, as [`write_with`].
+/// Writes bytes to a file, as [`write_with`] does.
 pub fn write(path: &Path, content: &[u8]) -> Result<()> {
     write_with(path, |file| file.write_all(content)).map_err(|reason| error(path, reason))
 }
@@ -157,7 +157,7 @@ pub fn write(path: &Path, content: &[u8]) -> Result<()> {
 ///
 /// # Errors
 ///
-/// A file that cannot be read, or is larger.
+/// A file that cannot be read, or is larger than 1 GiB.
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(LIMIT + 1).read_to_end(&mut bytes)?;
@@ -170,8 +170,8 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
 
 const LIMIT: u64 = 1 << 30;
 
-/// A digest of 128 bits, that of Fowler, Noll and Vo over words of 8 bytes: a change of one word always
-/// changes it. It guards against accidents, not against forgers.
+/// A digest of 128 bits, the hash of Fowler, Noll and Vo over words of 8 bytes. A change of one word always
+/// changes the digest. It protects against accidents, not against forgery.
 #[derive(Debug, Clone, Copy)]
 pub struct Digest(u128);
 

@@ -18,7 +18,7 @@ use crate::error::{Result, check_classes, check_finite, check_labels, check_samp
 
 /// The elements in row-major order, in f64 whatever the dtype.
 ///
-/// Of large tensors on the host some rows at a time: a backend may copy what it gives several times.
+/// For large tensors on the host some rows at a time: a backend may copy what it gives several times.
 pub(crate) fn to_vec<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
     let read = |tensor: Tensor<D>| {
         let numbers = tensor.try_into_vec_as::<f64>();
@@ -41,7 +41,7 @@ pub(crate) fn to_vec<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
 const AT_ONCE: usize = 1 << 22;
 
 /// The memory of a tensor, in its dtype and in row-major order: its own on Flex, where it is in one piece,
-/// else a copy.
+/// otherwise a copy.
 #[derive(Debug)]
 pub(crate) enum Memory {
     Copy(TensorData),
@@ -122,7 +122,7 @@ pub(crate) fn to_scalar(tensor: Tensor<1>) -> f64 {
     to_vec(tensor)[0]
 }
 
-/// Tells whether tensors of a device are in the memory of this process, so that reading them waits for
+/// Returns whether tensors of a device are in the memory of this process, so that reading them waits for
 /// nothing.
 #[allow(deprecated)] // upstream deprecates the NdArray backend; it stays a supported feature here
 pub(crate) fn is_host(device: &Device) -> bool {
@@ -185,7 +185,7 @@ pub(crate) fn checked_rows(tensor: &Tensor<2>, what: &'static str) -> Result<Num
     Ok(values)
 }
 
-/// f64 where the device computes in it, else f32; each device is asked once.
+/// f64 where the device computes in it, otherwise f32; each device is asked once.
 ///
 /// That a device supports a dtype is not enough: on wgpu over Mesa's software Vulkan, Burn 0.22.1
 /// stores and multiplies f64, but its exponential function gives garbage.

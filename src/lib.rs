@@ -1,12 +1,10 @@
-//! Calibration for models built with [Burn](https://burn.dev): **train** with a differentiable
-//! calibration penalty, **recalibrate** a trained model, **test** whether a model is calibrated, with
-//! p-values — on the same tensors, on CPU or GPU.
-//!
-//! A model is calibrated if among all inputs for which it predicts the distribution `p`, the labels
-//! are distributed as `p`.
-//!
-//! New here? Begin with the [`guide`]: its first page goes from `cargo new` to a p-value, the others say
-//! which loss, map and test to take.
+//! Calibration for models built with [Burn](https://burn.dev): **train** with a differentiable calibration
+//! penalty, **recalibrate** a trained model, **test** whether a model is calibrated, with an exact p-value.
+//! It works on the same tensors, on CPU or GPU.
+//! A model is calibrated if the labels of all inputs for which it predicts the distribution `p` are
+//! distributed as `p`.
+//! New users begin with the [`guide`]. Its first page goes from `cargo new` to a p-value. The other pages
+//! help to choose a loss, a map and a test.
 //!
 //! ```
 //! use burn::{nn::loss::CrossEntropyLossConfig, tensor::{Device, Int, Tensor}};
@@ -21,9 +19,9 @@
 //! # let (validation_logits, test_logits) = (logits.clone(), logits.clone());
 //! # let (validation_labels, test_labels) = (labels.clone(), labels.clone());
 //! # let step = 0;
-//! // train: cross-entropy, and a penalty on what is wrong on average among similar inputs
-//! let loss = PenalisedLoss::new(
-//!     CrossEntropyLossConfig::new().init(&device),
+//! // train: cross-entropy, plus a penalty on errors that similar inputs have in common let loss =
+//! PenalisedLoss::new(
+//!     CrossEntropyLossConfig::new().init(&device), // uses the predictions only
 //!     SkceLoss::new(Skce::unbiased(Kernel::gaussian())), // compares the inputs
 //!     WeightSchedule::WarmUp { weight: 4.0, steps: 1000 },
 //! );
@@ -32,36 +30,32 @@
 //! // recalibrate: fit a map on held-out logits
 //! let map = TemperatureScalingConfig::new().fit(validation_logits, validation_labels)?;
 //! let calibrated = map.forward(test_logits.clone()); // logits in, logits out
-//!
-//! // test: is the model calibrated, and if not, where does it fail, and by how much?
-//! let predictions = Categorical::from_logits(test_logits)?;
-//! let mut rng = StdRng::seed_from_u64(0);
-//! let outcome = OmnibusTest::new().outcome(&predictions, &test_labels, &mut rng)?;
-//! assert_eq!(outcome.p_value, 0.001);
-//! assert!(outcome.to_string().contains("overconfident by 45.3 points (adjusted p ≤ 0.001)"));
-//! let interval = Overconfidence::default().size(&predictions, &test_labels)?.interval(0.95)?;
-//! assert!(interval.lower > 0.2);
+//! // test: is the model calibrated? If not, where does it fail, and by how much? let predictions =
+//! Categorical::from_logits(test_logits)?; let mut rng = StdRng::seed_from_u64(0); let outcome =
+//! OmnibusTest::new().outcome(&predictions, &test_labels, &mut rng)?; assert_eq!(outcome.p_value, 0.001);
+//! assert!(outcome.to_string().contains("overconfident by 45.3 points (adjusted p ≤ 0.001)")); let interval
+//! = Overconfidence::default().size(&predictions, &test_labels)?.interval(0.95)?; assert!(interval.lower >
+//! 0.2);
 //! # Ok(())
 //! # }
 //! ```
+//! # Modules
 //!
-//! # Map
-//!
-//! | module | what is in it |
+//! | module | content |
 //! | --- | --- |
-//! | [`guide`] | which parts to take, and how they go together |
-//! | [`distribution`] | what a model predicts: classes with lenses on them, normal, Laplace, mixtures, samples; models with known errors |
+//! | [`guide`] | how to choose the parts and use them together |
+//! | [`distribution`] | predictions: classes and lenses on them, normal and Laplace distributions, mixtures, samples, quantiles |
 //! | [`kernel`] | kernels on predictions (distance, profile, bandwidth), on targets, and their tensor products |
-//! | [`estimator`] | calibration errors: SKCE, MMCE, UCME, the classical ones (ECE and its kin), those of regression |
-//! | [`score`] | proper scores: upper bounds, what a recalibration gains, the CORP decomposition; how large an error is, with confidence intervals |
+//! | [`estimator`] | calibration errors: SKCE, MMCE, UCME, the ECE and its variants, errors of regression |
+//! | [`score`] | proper scores and their upper bounds, the gain of a recalibration, the CORP decomposition; sizes of errors with confidence intervals |
 //! | [`loss`] | Burn modules for training: penalties, proper scores, the penalised loss |
 //! | [`recalibration`] | fitted maps of logits and of predictive distributions |
-//! | [`hypothesis`] | is a model calibrated: the omnibus test, and every other calibration test with p-values |
-//! | `metric` | values of whole epochs as metrics of Burn's trainer (feature `train`) |
+//! | [`hypothesis`] | tests of calibration with p-values: the omnibus test and all others |
+//! | `metric` | metrics of whole epochs for Burn's trainer (feature `train`) |
 //! | [`diagram`] | reliability, PIT and quantile diagrams, as numbers |
-//! | [`names`], [`numbers`], [`mod@file`] | names of quantities, digits of numbers, files that are written whole |
+//! | [`names`], [`numbers`], [`mod@file`] | names of quantities, formatting of numbers, writing of whole files |
 //! | [`ops`] | operations with their own backward pass |
-//! | [`error`] | what data can get wrong |
+//! | [`error`] | errors of data |
 //!
 //! # Notation
 //!
@@ -78,20 +72,18 @@
 //! | `k_P`, `k_Y` | kernels on predictions and on targets, `k_P ⊗ k_Y` their tensor product |
 //!
 //! # Features
-//!
 //! `train` adds `metric` and Burn's trainer, without its dashboard (feature `tui` of Burn). `remote` lets
-//! the operations here run on devices of other machines, and `remote-server` adds what serves and reaches
-//! them by WebSocket. `flex` (default), `ndarray`, `wgpu`, `cuda` and `cubecl-cpu` compile this library and
-//! Burn for a backend; which one runs is chosen at run time through Burn's `Device`. A backend that is
-//! enabled in Burn alone panics in [`ops::pairwise_distance`].
+//! the operations run on devices of other machines, and `remote-server` adds the server and the client by
+//! WebSocket. `flex` (default), `ndarray`, `wgpu`, `cuda` and `cubecl-cpu` compile this library and Burn
+//! for a backend. Burn's `Device` chooses one of these at run time. With a backend that is enabled only in
+//! Burn, [`ops::pairwise_distance`] panics.
+//! # Other crates
 //!
-//! # Beside it
-//!
-//! | crate | what is in it |
+//! | crate | content |
 //! | --- | --- |
 //! | `burn-calibration-report` | pictures of the diagrams, and a page of HTML |
-//! | `burn-calibration-accumulator` | estimates of predictions in pieces: sums that are saved and merged exactly |
-//! | `burn-calibration-cli` | the command `calibration`, and its reader of NPY, safetensors, CSV and other files for programs |
+//! | `burn-calibration-accumulator` | estimates of predictions in pieces, from sums that merge exactly |
+//! | `burn-calibration-cli` | the command `calibration`; for programs, a reader of NPY, safetensors, CSV and other files |
 
 #![warn(missing_docs)]
 
@@ -117,9 +109,9 @@ pub mod recalibration;
 pub mod score;
 mod tiles;
 
-/// The names that the [`guide`] takes: predictions, kernels, estimates, scores, losses, configurations of maps,
-/// tests, and the traits whose methods these have. What they give, such as a fitted map or an outcome, is in the
-/// modules. With the feature `train` also the metrics of the trainer.
+/// The names that the [`guide`] uses: predictions, kernels, estimators, scores, losses, configurations of
+/// maps, tests, and the traits of their methods. Types of results, such as fitted maps and outcomes, are in
+/// the modules. With the feature `train` the prelude also has the metrics of the trainer.
 pub mod prelude {
     #[cfg(feature = "train")]
     pub use crate::metric::EpochMetric;

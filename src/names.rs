@@ -1,4 +1,4 @@
-//! The names of quantities that are printed: the command line, its JSON and the report share them.
+//! Names of quantities, shared by the command line, its JSON and the report.
 //!
 //! ```
 //! use burn_calibration::names;
@@ -27,7 +27,7 @@ impl Name {
         }
     }
 
-    /// Adds a detail to the title, as the number of bins.
+    /// Adds a detail to the title, such as the number of bins.
     pub fn with(self, detail: impl fmt::Display) -> Self {
         Self {
             title: format!("{}, {detail}", self.title).into(),
@@ -61,7 +61,7 @@ macro_rules! names {
 names! {
     OMNIBUS: "omnibus", "omnibus test";
     OVERCONFIDENCE: "overconfidence", "overconfidence";
-    OVERPREDICTION: "overprediction", "mean probability less frequency";
+    OVERPREDICTION: "overprediction", "mean probability minus frequency";
     OBSERVED_EXPECTED: "observed_expected", "O/E";
     INTERVAL_OVERCONFIDENCE: "overconfidence", "overconfidence of 90 % intervals";
     ECE_DEBIASED: "ece_debiased", "debiased ECE of order 2";
@@ -92,7 +92,7 @@ names! {
     SKCE_LINEAR: "skce_linear", "SKCE, linear";
     SKCE_BLOCK: "skce_block", "SKCE, blocks";
     CRPS: "crps", "CRPS";
-    CRPS_FAIR: "crps_fair", "fair CRPS, of what the draws are from";
+    CRPS_FAIR: "crps_fair", "fair CRPS, of the drawn distribution";
     WIS: "wis", "weighted interval score (WIS)";
     WIS_DISPERSION: "wis_dispersion", "WIS, dispersion";
     WIS_OVERPREDICTION: "wis_overprediction", "WIS, overprediction";

@@ -1,5 +1,5 @@
-//! Numbers as the command line, the report and findings print them: with significant digits where they are
-//! small, so that none but 0 is printed as 0, and none but 1 as 1.
+//! Formatting of numbers for the command line, the report and findings. Small numbers have significant
+//! digits, so only 0 is printed as 0, and only 1 as 1.
 //!
 //! ```
 //! use burn_calibration::numbers::{percent, points_with_error, share};
@@ -12,7 +12,7 @@
 /// The most decimals: smaller numbers have an exponent.
 const MOST: i32 = 8;
 
-/// Writes a number with at least so many decimals, and at least so many significant digits.
+/// Writes a number with at least this number of decimals, and at least this number of significant digits.
 pub fn decimals(x: f64, decimals: usize, digits: usize) -> String {
     match not_finite(x) {
         Some(text) => text.into(),
@@ -24,7 +24,7 @@ pub fn decimals(x: f64, decimals: usize, digits: usize) -> String {
     }
 }
 
-/// Writes a number with so many significant digits; large and small ones have an exponent.
+/// Writes a number with this number of significant digits; large and small ones have an exponent.
 pub fn significant(x: f64, digits: usize) -> String {
     match x.abs() {
         0.0 => "0".into(),
@@ -34,8 +34,8 @@ pub fn significant(x: f64, digits: usize) -> String {
     }
 }
 
-/// Writes a frequency or a probability with at least so many decimals, and with two significant digits of it
-/// and of its distance from 1: 0.99997 is not 1.
+/// Writes a frequency or a probability with at least this number of decimals, and with two significant
+/// digits of it and of its distance from 1: 0.99997 is not 1.
 pub fn share(x: f64, least: usize) -> String {
     of_whole(x, 1.0, least)
 }
@@ -49,8 +49,8 @@ pub fn percent(x: f64, least: usize) -> String {
     }
 }
 
-/// Writes a difference of frequencies in points, hundredths, with at least so many decimals and two significant
-/// digits.
+/// Writes a difference of frequencies in points, hundredths, with at least this number of decimals and two
+/// significant digits.
 pub fn points(x: f64, least: usize) -> String {
     decimals(100.0 * x, least, 2)
 }
@@ -63,7 +63,7 @@ pub fn points_with_error(x: f64, error: f64) -> String {
     format!("{x:.places$} ± {error:.places$}")
 }
 
-/// Writes a number of events that is expected.
+/// Writes an expected number of events.
 pub fn expected(x: f64) -> String {
     match x {
         x if x >= 100.0 => decimals(x, 0, 3),
@@ -80,7 +80,7 @@ fn of_whole(x: f64, whole: f64, least: usize) -> String {
     }
 }
 
-/// The decimals that show so many significant digits; 0 has none.
+/// The decimals that show this number of significant digits; 0 has none.
 fn places(x: f64, digits: usize) -> i32 {
     let text = format!("{x:.*e}", digits.saturating_sub(1)); // rounds as it is printed
     let exponent = text

@@ -17,7 +17,7 @@ pub(crate) struct Tile {
 }
 
 impl Tile {
-    /// Tells whether the tile lies on the diagonal; all others stand for their mirror image as well.
+    /// Returns whether the tile lies on the diagonal; all others stand for their mirror image as well.
     pub fn is_diagonal(&self) -> bool {
         self.rows == self.columns
     }

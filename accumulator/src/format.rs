@@ -53,7 +53,7 @@ pub trait Saved: Serialize + DeserializeOwned {
         if envelope.payload.digest() == envelope.crc {
             Ok(envelope.payload)
         } else {
-            let reason = "it was changed after it was saved: its checksum is another";
+            let reason = "it was changed after it was saved: its checksum differs";
             Err(reject(reason.into()))
         }
     }

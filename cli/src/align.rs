@@ -83,7 +83,7 @@ pub fn check_distinct(names: &[String]) -> Result<()> {
     {
         if let Some(first) = seen.insert(name, column) {
             bail!(
-                "columns {first} and {column} are both named {}, expected a name of its own for each; \
+                "columns {first} and {column} are both named {}, expected a different name for each; \
                  --by-position takes columns in their order",
                 clipped(name)
             );
@@ -196,7 +196,7 @@ fn order((path, ids): (&Path, &Ids), (other, found): (&Path, &Ids)) -> Result<Op
             _ => false,
         };
         if !is_same {
-            let index = format!("its index is another than that of {}", path.display());
+            let index = format!("its index differs from that of {}", path.display());
             say(
                 other,
                 format_args!("{index}: rows are taken in their order"),
@@ -209,7 +209,7 @@ fn order((path, ids): (&Path, &Ids), (other, found): (&Path, &Ids)) -> Result<Op
     let place = |ids: &HashMap<&str, usize>, path: &Path, (row, id): (usize, &str), from: &Path| {
         ids.get(plain(id)).copied().ok_or_else(|| {
             wrong!(
-                "{}: there is no row of the id {}, which is that of row {row} of {}, expected the same ids in \
+                "{}: no row has the id {}, which row {row} of {} has, expected the same ids in \
                  both; --by-position takes rows in their order",
                 path.display(),
                 clipped(id),

@@ -72,12 +72,12 @@ pub fn of_files(files: &Files, targets: &[f64], names: &[String]) -> Result<Vec<
         let name = clipped(name);
         ensure!(
             !kept.is_empty(),
-            "{}: the column {name} is what happened, expected what is known before",
+            "{}: the column {name} is the outcome, expected variables that are known before it",
             path.display()
         );
         say(
             path,
-            format!("the column {name} is what happened, and is left out"),
+            format!("the column {name} is the outcome, and is left out"),
         );
     }
     columns(path, table, &kept)
@@ -107,7 +107,7 @@ fn columns(path: &Path, table: &input::Table, columns: &[&LabelColumn]) -> Resul
         let is_wrong = |name: &String| name.is_empty() || !names.insert(name.clone());
         let mut all = columns.iter().map(|column| column.name.clone());
         if let Some(name) = all.find(is_wrong) {
-            bail!("the header names a column \"{name}\", expected a name of its own for each");
+            bail!("the header names a column \"{name}\", expected a different name for each");
         }
         let columns = columns.iter();
         columns

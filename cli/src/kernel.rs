@@ -68,7 +68,7 @@ pub fn fixed<P: Omnibus + Geometry>(
                 "{DIAGONAL}: the median over all pairs of {n} samples takes too long, expected a number or median"
             );
             let points = predictions.detach().coordinates();
-            let reason = "these predictions are no points, expected median";
+            let reason = "these predictions are not points, expected median";
             let points = points.ok_or_else(|| wrong!("{DIAGONAL}: {reason}"))?;
             ensure!(
                 points.clone().is_finite().all().into_scalar::<bool>(),
@@ -91,7 +91,8 @@ pub fn fixed<P: Omnibus + Geometry>(
 /// error.
 pub fn some(option: &str, n: usize, rng: &mut StdRng) -> Vec<usize> {
     eprintln!(
-        "calibration: {option}: the median of {SAMPLED} of the {n} samples, drawn: all pairs are too many"
+        "calibration: {option}: the median over {SAMPLED} of the {n} samples, drawn at random, because all \
+         pairs are too many"
     );
     index::sample(rng, n, SAMPLED).into_vec()
 }

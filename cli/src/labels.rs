@@ -109,7 +109,7 @@ pub fn check_same(
         return Ok(());
     };
     let wrong = wrong!(
-        "the {what} is {}, expected {} as in {} of {}: both are of the same samples",
+        "the {what} is {}, expected {} as in {} of {}: both must have the same samples",
         classes.title(found[row]),
         classes.title(labels[row]),
         first.table.lines.name(row),
@@ -126,7 +126,7 @@ fn labels_of(table: &Table, classes: &Classes) -> Result<Vec<i64>> {
     let columns = table.labels.len();
     ensure!(
         columns == classes.count,
-        "{columns} columns, expected one label a row, or one column of 0 and 1 for each of {} classes",
+        "{columns} columns, expected one label per row, or one column of 0 and 1 for each of {} classes",
         classes.count
     );
     let names = table.labels.iter().map(|labels| labels.name.clone());
@@ -139,7 +139,8 @@ fn labels_of(table: &Table, classes: &Classes) -> Result<Vec<i64>> {
         let are_others_zero = hits.iter().filter(|hit| **hit == 0.0).count() == columns - 1;
         let one = one.filter(|_| are_others_zero).ok_or_else(|| {
             let wrong = wrong!(
-                "{columns} columns without a single 1 among zeros, expected one label a row; --soft-labels takes \
+                "{columns} columns without a single 1 among zeros, expected one label per row; \
+                 --soft-labels takes \
                  frequencies of several labels"
             );
             wrong.at_row(row)

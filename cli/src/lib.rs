@@ -129,7 +129,7 @@ fn check_files(matches: &ArgMatches) -> Result<()> {
     let inputs = || INPUTS.iter().filter_map(|name| paths(name)).flatten();
     ensure!(
         inputs().filter(|path| path.as_os_str() == "-").count() < 2,
-        "-: standard input can be read once, expected it for one file"
+        "-: standard input can be read only once, expected it for one file"
     );
     for output in paths("output").into_iter().flatten() {
         // there may be no such file yet
@@ -137,7 +137,7 @@ fn check_files(matches: &ArgMatches) -> Result<()> {
         let is_output = |path: &PathBuf| fs::canonicalize(path).ok() == found;
         ensure!(
             found.is_none() || !inputs().any(is_output),
-            "{}: is an input, expected another name",
+            "{}: the output is also an input, expected another name",
             output.display()
         );
     }

@@ -25,7 +25,7 @@ pub const MEDIAN: usize = QUADRATIC_LIMIT;
 pub fn check_bins(bins: u32, classes: usize) -> Result<()> {
     ensure!(
         u64::from(bins).saturating_mul(classes as u64) <= BINS,
-        "--bins {bins}: {classes} classes have so many each, expected at most {BINS} together"
+        "--bins {bins}: {classes} classes have so many bins each, expected at most {BINS} together"
     );
     Ok(())
 }
@@ -41,7 +41,7 @@ pub fn redraws(option: &str, redraws: u32, outcomes: usize) -> Result<(u32, usiz
     }
     ensure!(
         redraws == USUAL_REDRAWS && most > 0,
-        "{option} {redraws}: expected at most {most}, since classes or dimensions times redraws are at most \
+        "{option} {redraws}: expected at most {most}, because classes or dimensions times redraws are at most \
          {REDRAWN}"
     );
     let reason = format_args!("there are {outcomes} classes or dimensions");

@@ -29,11 +29,11 @@ fn are_shares(matrix: &Matrix, resolution: &Resolution, whole: f64) -> bool {
 fn advice(matrix: &Matrix, resolution: &Resolution) -> &'static str {
     let is_one = matrix.columns == 1;
     if matrix.values.iter().all(|value| *value <= 0.0) {
-        "; --log-probabilities takes logarithms of probabilities, and --logits logits"
+        "; add --log-probabilities for logarithms of probabilities, or --logits for logits"
     } else if !are_shares(matrix, resolution, 100.0) {
         "; did you mean --logits?"
     } else if is_one {
-        "; --percent takes percentages, and --logits log-odds"
+        "; add --percent for percentages, or --logits for log-odds"
     } else {
         "; these are percentages: --percent divides them by 100"
     }
@@ -46,13 +46,13 @@ pub fn check_logits(matrix: &Matrix, resolution: &Resolution, is_confidence: boo
     // log-odds above 40 are those of certainty
     let is_large = || matrix.values.iter().any(|value| *value > 40.0);
     let what = if are_shares(1.0) && is_one {
-        "the column holds probabilities, each in [0, 1]: leave --logits out"
+        "the column holds probabilities, each in [0, 1]: leave out --logits"
     } else if are_shares(1.0) {
-        "the rows are probabilities, each in [0, 1] and of sum 1: leave --logits out"
+        "the rows are probabilities, each in [0, 1] and with sum 1: leave out --logits"
     } else if (!is_one || is_large()) && are_shares(100.0) {
-        "these are percentages: --percent in its place divides them by 100"
+        "these are percentages: use --percent instead, which divides them by 100"
     } else if is_confidence && matrix.values.iter().all(|value| *value <= 0.0) {
-        "these are logarithms of probabilities, each at most 0: --log-probabilities in its place takes them"
+        "these are logarithms of probabilities, each at most 0: use --log-probabilities instead"
     } else {
         return Ok(());
     };
@@ -112,8 +112,8 @@ pub fn settle_logarithms(
         sum => format!("{sum:.3e}"),
     });
     Ok(Some(format!(
-        "the probabilities of these logarithms sum to {least} to {most}: each row is divided by its sum, as that \
-             of some choices among others"
+        "the probabilities of these logarithms sum to {least} to {most}: each row is divided by its sum, \
+         as if there were no other choices"
     )))
 }
 
@@ -229,6 +229,6 @@ pub fn settle(
     }
     Ok((worst > 0.0).then(|| {
         let words = resolution.words();
-        format!("the rows sum to 1 within {worst:.0e}, as {words}: each is divided by its sum")
+        format!("the rows sum to 1 within {worst:.0e}, the rounding of {words}: each row is divided by its sum")
     }))
 }

@@ -189,7 +189,7 @@ pub fn parse(
         return Ok((forecasts, names));
     };
     if !args.sort_quantiles {
-        let hint = "--sort-quantiles puts those of each row in order";
+        let hint = "--sort-quantiles sorts the quantiles of each row";
         return Err(Error::from(crossing).with_hint(hint));
     }
     let sorted = forecasts.rearranged();
@@ -208,8 +208,8 @@ fn levels_of(names: &[String]) -> Result<Vec<f64>> {
     let level = |name: &String| {
         level_of(name).ok_or_else(|| {
             wrong!(
-                "the column {} has no level in its name, expected one as 0.9, q0.9 or quantile_0.9; --columns \
-                 NAME,NAME takes some columns, and --levels 0.1,0.5,0.9 gives their levels",
+                "the column {} has no level in its name, expected one such as 0.9, q0.9 or quantile_0.9; \
+                 --columns NAME,NAME selects columns, and --levels 0.1,0.5,0.9 gives their levels",
                 clipped(name)
             )
         })

@@ -84,8 +84,8 @@ fn rows_of_table(
     );
     ensure!(
         is_binary || columns > 1,
-        "one column, expected one for each class; --positive takes it for the probability of class 1, and for \
-         its log-odds with --logits"
+        "one column, expected one for each class; add --positive if it is the probability of class 1, or \
+         --positive --logits if it is its log-odds"
     );
     if !is_binary && !args.by_position {
         let order = class_order(&names, like)?;
@@ -98,7 +98,7 @@ fn rows_of_table(
     if is_confidence {
         say(
             path,
-            "confidence in a class, and whether it was right (1) or not (0)",
+            "the columns are the confidence in a class, and whether the class was right (1) or wrong (0)",
         );
     }
     if args.percent {
@@ -197,7 +197,7 @@ pub fn read_classes(
         let (found, expected) = (rows.predictions.classes(), own.predictions.classes());
         ensure!(
             found == expected,
-            "{}: {found} columns, expected {expected}, as many as {of} has",
+            "{}: {found} columns, expected {expected}, as in {of}",
             file.path.display()
         );
         check_same(args, &labels.classes, (first, &own), file)?;
@@ -296,8 +296,8 @@ pub fn logits(
         return Ok((logits, false));
     };
     let wrong = wrong!(
-        "the probability is 0, whose logarithm is infinite; --clip EPS raises it to EPS (1e-7, say), and --method \
-         isotonic, venn-abers or histogram take zeros"
+        "the probability is 0, and its logarithm is infinite; --clip EPS raises it to EPS, such as 1e-7, \
+         and --method isotonic, venn-abers or histogram accept zeros"
     );
     Err(wrong.at(at / classes, format_args!("column {}", at % classes))).of(path)
 }

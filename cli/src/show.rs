@@ -63,8 +63,8 @@ pub fn run(args: &Show) -> Result<Shown> {
     let formula = || {
         let none = || {
             wrong!(
-                "a {} has no formula: what it gives depends on all errors of its fit, weighted anew for each \
-                 prediction; expected another kind of map",
+                "a {} has no formula: its result depends on all errors of its fit, with weights that \
+                 differ for each prediction; expected another kind of map",
                 map.kind()
             )
         };
@@ -97,7 +97,7 @@ pub fn run(args: &Show) -> Result<Shown> {
         }
         (Some(ExportFormat::Safetensors), Some(path)) => {
             let map = of_classes.as_deref();
-            let of_classes = "--export safetensors: of maps of classes, expected json";
+            let of_classes = "--export safetensors: only for maps of classes, expected json";
             save_safetensors(map.ok_or_else(|| wrong!("{of_classes}"))?, path)?;
         }
         _ => {}
@@ -115,7 +115,7 @@ fn described(formula: &Formula, fitted_to: &FittedTo) -> String {
     let mut text = formula.to_string();
     if family.as_deref() == Some(CORRECTNESS) {
         text +=
-            "# classes: wrong, right; of a confidence c they have the probabilities 1 − c and c\n";
+            "# classes: wrong, right; a confidence c gives them the probabilities 1 − c and c\n";
     } else if !columns.is_empty() {
         text += &format!("# columns: {}\n", columns.join(", "));
     }

@@ -182,7 +182,7 @@ pub fn check_halves(names: &[String]) -> Result<()> {
     ensure!(
         !roles.iter().enumerate().any(is_wrong),
         "the columns are named {}, expected locations and then scales; --columns NAME,NAME gives their \
-             order, and --by-position takes them as they are",
+             order, and --by-position takes them in their order",
         clipped(&names.join(", "))
     );
     Ok(())

@@ -151,8 +151,8 @@ impl VectorFiles {
             }
             if P::DRAWS && are_levels(&table.names) {
                 let names = clipped(&table.names.join(", "));
-                let draws = "they are taken as draws, each as likely as the others";
-                let family = "--family quantiles takes them as these";
+                let draws = "they are read as draws";
+                let family = "--family quantiles reads them as quantiles";
                 let note = format_args!(
                     "the columns {names} look like levels of quantiles: {draws}; {family}"
                 );

@@ -103,7 +103,7 @@ def test_a_file_of_the_library(kind, three, tmp_path):
     with pytest.raises(ValueError, match="from a file is not fitted again"):
         loaded.fit(logits, labels)
     (tmp_path / "none").write_text("x,y\n")
-    with pytest.raises(ValueError, match="expected a file that a fitted map was saved to"):
+    with pytest.raises(ValueError, match="expected the file of a saved map"):
         bc.load_map(tmp_path / "none")
 
 

@@ -42,11 +42,11 @@ fn verdict(outcome: &OmnibusOutcome) -> Markup {
         strong { (outcome.conclusion()) ": " (p) "." }
         " Omnibus test with " (whole(outcome.redraws)) " redraws."
         @if !is_rejected {
-            " That does not show that the model is calibrated."
+            " This does not prove that the model is calibrated."
         } @else if outcome.failing(OmnibusOutcome::LEVEL).is_empty() {
             " No single aspect is significant by itself."
         } @else {
-            " It fails here:"
+            " Findings:"
         }
     }
 }

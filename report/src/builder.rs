@@ -9,8 +9,8 @@ use burn_calibration::{distribution::Targets, error::Result, estimator::Binning}
 /// Builds a [`Report`] from predictions of any kind, their targets and, optionally, recalibrated
 /// predictions of the same samples.
 ///
-/// The samples must be others than those on which the model was trained and the recalibration was
-/// fitted: on these both look better than they are.
+/// Use other samples than those that the model was trained on and that the recalibration was fitted to: on
+/// those both look better than they are.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -92,9 +92,10 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
         }
     }
 
-    /// Sets the largest number of samples of the SKCE, by default 20,000 for classes and 2,000 for
-    /// others. They are drawn at random where there are more: the cost is the square of their number. The
-    /// page says so. The omnibus test is of all samples, and forecasts by quantiles have no SKCE.
+    /// Sets the largest number of samples of the SKCE, by default 20,000 for classes and 2,000 for others.
+    /// If there are more samples, this number of them is drawn at random, because the cost grows with the
+    /// square of their number. The page says so. The omnibus test uses all samples, and quantile forecasts
+    /// have no SKCE.
     pub fn with_skce_samples(self, skce_samples: usize) -> Self {
         Self {
             skce_samples,
@@ -118,7 +119,7 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
     /// Predictions or targets that are not valid; another number of targets, or of predictions after, than
     /// of predictions; other classes or dimensions after; another number of names than of classes; an
     /// invalid kernel; bins that are refused; a level that is not between 0 and 1. A score that is not
-    /// finite and an SKCE of too few samples are no error: the page says why they are missing.
+    /// finite and an SKCE of too few samples are not errors: the page says why they are missing.
     pub fn build(self) -> Result<Report<P::Section>> {
         let (before, targets) = (self.predictions, self.targets);
         let (plain, _) = before.parted();

@@ -53,7 +53,7 @@ fn description(diagram: &CorpDiagram) -> String {
     let parts = &diagram.decomposition;
     let mut text = format!(
         "{} samples, isotonic regression in {} steps, of which {} leave the {} % band. The Brier score, \
-         summed over both outcomes, {} is miscalibration {} less discrimination {} and uncertainty {}.",
+         summed over both outcomes, {} is miscalibration {} minus discrimination {} plus uncertainty {}.",
         whole(diagram.samples),
         whole(diagram.steps.len()),
         whole(diagram.outside()),

@@ -105,7 +105,7 @@ impl Section for ForecastSection {
     fn page(report: &Report<Self>) -> Parts {
         let sentence = |(_, section): &(&str, &Self)| match section.central_intervals.first() {
             Some(widest) => format!(
-                "the central intervals that should hold {}\u{a0}% of the targets hold {}",
+                "the central {}\u{a0}% intervals contain {} of the targets",
                 decimals(100.0 * widest.expected, 4),
                 percent(widest.estimate)
             ),
@@ -120,15 +120,16 @@ impl Section for ForecastSection {
             sentences: report.named().iter().map(sentence).collect(),
             diagrams: vec![quantile_picture::on_page(
                 report,
-                "Each mark is a level, and the share of targets at most at the quantile that is forecast for it. On \
-                 the dashed diagonal both are equal. A curve that is flatter than the diagonal tells of forecasts \
-                 that are too certain, a steeper one of ones that are not certain enough; one that is all below or \
-                 all above tells of a bias.",
+                "Each mark shows a level, and the share of targets that are at most the forecast quantile \
+                 at this level. On the dashed diagonal both are equal. If the curve is flatter than the \
+                 diagonal, forecasts are too certain; if it is steeper, they are not certain enough. If \
+                 the curve is entirely below or above the diagonal, forecasts are biased.",
                 |section| &section.quantiles,
             )],
             method: format!(
-                "of independent samples. A target that equals a quantile, as of counts, is covered or not, whichever \
-                 brings the share nearer to the level. Band of the diagram: ± {} (Dvoretzky, Kiefer, Wolfowitz; \
+                "of independent samples. A target that equals a quantile, as for counts, counts as covered \
+                 or not, whichever brings the share nearer to the level. Band of the diagram: ± {} \
+                 (Dvoretzky, Kiefer, Wolfowitz; \
                  Massart 1990), for all levels at once. The weighted interval score is twice the mean pinball score \
                  of the levels (Bracher et al. 2021).",
                 decimals(report.before.quantiles.half_width(), 4)
@@ -141,21 +142,21 @@ impl Section for ForecastSection {
         const PARTS: [(Name, &str); 3] = [
             (
                 names::WIS_DISPERSION,
-                "The part of the score that is the weighted width of the central intervals: sharpness.",
+                "The weighted width of the central intervals (sharpness).",
             ),
             (
                 names::WIS_OVERPREDICTION,
-                "The part of targets that are below intervals and medians: forecasts that are too high.",
+                "The part for targets below intervals and medians: forecasts that are too high.",
             ),
             (
                 names::WIS_UNDERPREDICTION,
-                "The part of targets that are above them: forecasts that are too low.",
+                "The part for targets above intervals and medians: forecasts that are too low.",
             ),
         ];
         let wis = Quantity::new(
             names::WIS,
-            "Twice the pinball score, averaged over the levels, in units of the targets; it rewards calibration and \
-             knowledge together, and is the CRPS of forecasts that are known at all levels.",
+            "Twice the pinball score, averaged over the levels, in units of the targets. It measures \
+             calibration and accuracy together. With more and more levels it becomes the CRPS.",
             Cell::mean_or(&self.wis, "–", significant),
         );
         let parts = match &self.wis_parts {
@@ -171,7 +172,7 @@ impl Section for ForecastSection {
         let parts = parts.map(|((name, meaning), cell)| Quantity::new(name, meaning, cell));
         let error = Quantity::new(
             names::QUANTILE_CALIBRATION,
-            "Mean distance of the marks in the diagram of quantiles from the diagonal; it averages over all \
+            "Mean distance of the marks in the quantile diagram from the diagonal. It averages over all \
              forecasts, and is above 0 for a calibrated model too.",
             Cell::of(fixed(self.quantiles.curve.mean_absolute_error())),
         );

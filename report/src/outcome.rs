@@ -28,12 +28,12 @@ pub struct Report<S: Section> {
     pub subject: S::Subject,
     /// The probability of the bands of the diagrams and of the confidence intervals.
     pub level: f64,
-    /// The kernel of the SKCE. Medians are those of the predictions before, and used for those after as
-    /// well, so that the two estimates are of one scale.
+    /// The kernel of the SKCE. A median bandwidth is that of the predictions before recalibration. It is
+    /// also used after recalibration, so that the two estimates have the same scale.
     pub kernel: S::Kernel,
-    /// The number of samples of the SKCE: drawn at random where these are not all.
+    /// The number of samples of the SKCE, drawn at random if they are not all samples.
     pub skce_samples: usize,
-    /// The seed of all that is drawn.
+    /// The seed of all random draws.
     pub seed: u64,
     /// The numbers and diagrams of the model.
     pub before: S,
@@ -46,7 +46,7 @@ pub struct Report<S: Section> {
 }
 
 impl<S: Section> Report<S> {
-    /// Saves the page of [`to_html`](Self::to_html), written aside and renamed.
+    /// Saves the page of [`to_html`](Self::to_html), by a temporary file that is renamed.
     ///
     /// # Errors
     ///
@@ -55,8 +55,8 @@ impl<S: Section> Report<S> {
         file::write(path.as_ref(), self.to_html().as_bytes())
     }
 
-    /// Saves each diagram of the page as `svg` under a name of its own into a folder, which is made if need
-    /// be. Returns the names of the files.
+    /// Saves each diagram of the page as an SVG file in a folder, which is created if it does not exist.
+    /// Returns the names of the files.
     ///
     /// # Errors
     ///
@@ -79,9 +79,9 @@ impl<S: Section> Report<S> {
         Ok(paths)
     }
 
-    /// The page: one file without scripts, links or anything to load, that is well-formed as XML
-    /// too. It scales down to the width of a phone, follows a dark colour scheme on screens, prints
-    /// in black and white, and has the numbers of each picture in words.
+    /// The page: one file without scripts, links or resources to load, and well-formed XML. It fits the
+    /// width of a phone, follows a dark colour scheme on screens, prints in black and white, and has the
+    /// numbers of each picture as text.
     pub fn to_html(&self) -> String {
         let mut parts = S::page(self);
         let others = parts.diagrams.split_off(1);
@@ -94,15 +94,17 @@ impl<S: Section> Report<S> {
             h2 { "How it was computed" }
             p.method {
                 @if paired {
-                    "The numbers after recalibration hold for new data only if the map was fitted on other \
-                     samples than these. "
+                    "The numbers after recalibration are valid for new data only if the map was fitted to \
+                     other \
+                     samples. "
                 }
-                "Verdict: the omnibus test, of all samples. Its p-value is exact: the rank of the data among \
-                 data redrawn from the predictions. The p-values of its aspects are adjusted for their number \
+                "Verdict: the omnibus test of all samples. Its p-value is exact: the rank of the data among \
+                 data drawn from the predictions. The p-values of findings are adjusted for the number of \
+                 aspects \
                  (Westfall and Young 1993), and those of means allow for a model that is wrong elsewhere. \
-                 Intervals, of " (decimals(100.0 * self.level, 2))
-                " %: of a predicted less an observed frequency at least of that level given the predictions \
-                 (Clopper and Pearson 1934), "
+                 Intervals at the level " (decimals(100.0 * self.level, 2))
+                " %: for a predicted minus an observed frequency they cover at least at this level, given the \
+                 predictions (Clopper and Pearson 1934); "
                 (parts.method) " "
                 @if !parts.kernel.is_empty() {
                     (parts.kernel)
@@ -110,12 +112,14 @@ impl<S: Section> Report<S> {
                     @if self.skce_samples < self.samples {
                         ", on " (whole(self.skce_samples)) " samples drawn at random"
                     }
-                    "; the omnibus test takes a quarter and four times this bandwidth too. "
+                    ". The omnibus test also uses a quarter of this bandwidth, and four times this bandwidth. "
                 }
                 @if paired {
-                    "Intervals of the changes of scores allow for errors that did not happen in these samples. \
-                     The change of a score is that of its calibration error only if the map is injective, as a \
-                     temperature is. "
+                    "Intervals of the changes of scores allow for errors that were not observed in these \
+                     samples. \
+                     The change of a score is the change of its calibration error only if the map is \
+                     injective, \
+                     such as a temperature. "
                 }
                 "Seed " (self.seed) ". burn-calibration " (env!("CARGO_PKG_VERSION")) "."
             }

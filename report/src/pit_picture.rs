@@ -42,8 +42,8 @@ pub(super) fn drawn_under(diagram: &PitDiagram, heading: &str, title: String) ->
 /// Describes the picture in words.
 fn description(diagram: &PitDiagram) -> String {
     let mut text = format!(
-        "{} values in {} bins of equal width, as densities, 1 if the model is calibrated. The {} % \
-         band of each bin is from {} to {} values, density {} to {}; {} bins are outside.",
+        "{} values in {} bins of equal width, as densities, 1 if the model is calibrated. The {} % band of \
+         each bin reaches from {} to {} values, density {} to {}; {} bins are outside.",
         whole(diagram.values()),
         diagram.counts.len(),
         decimals(100.0 * diagram.level, 2),

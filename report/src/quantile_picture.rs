@@ -45,7 +45,9 @@ pub(super) fn on_page<S: Section>(
     diagram: impl Fn(&S) -> &QuantileDiagram,
 ) -> Markup {
     let level = decimals(100.0 * report.level, 2);
-    let band = format!("where the whole curve of a calibrated model lies, with {level} %");
+    let band = format!(
+        "band that contains the whole curve of a calibrated model with {level} % probability"
+    );
     let [inside, outside] =
         ["inside", "outside"].map(|side| format!("a level whose share is {side} the band"));
     html! {
@@ -56,7 +58,7 @@ pub(super) fn on_page<S: Section>(
             let diagram = diagram(section);
             let title = format!("Calibration of quantiles: {what}");
             let (outside, all) = (diagram.outside(), diagram.curve.points.len());
-            let caption = format!("{what}: {outside} of {all} levels outside the band.");
+            let caption = format!("{what}: {outside} of {all} levels are outside the band.");
             figure(&drawn_under(diagram, heading, title), &caption, &numbers(diagram, what))
         }))
     }

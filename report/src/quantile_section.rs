@@ -224,8 +224,8 @@ impl Section for QuantileSection {
         let sentence = |(_, section): &(&str, &Self)| {
             let covered = section.ninety.coverage.estimate;
             format!(
-                "the intervals that should hold 90\u{a0}% of the targets hold {}{}. The model expects a \
-                 root mean squared error of {} and has one of {}",
+                "the central 90\u{a0}% intervals contain {} of the targets{}. The expected root mean \
+                 squared error is {}, the observed one {}",
                 percent(covered),
                 direction(covered - 0.9),
                 significant(section.sharpness.variance.estimate.sqrt()),
@@ -253,10 +253,11 @@ impl Section for QuantileSection {
                 quantile_picture::on_page(
                     report,
                     &format!(
-                        "Each mark is a level, and the share of targets at most at the quantile that is predicted \
-                         for it. On the dashed diagonal both are equal. A curve that is flatter than the diagonal in \
-                         the middle tells of predictions that are too certain, a steeper one of ones that are not \
-                         certain enough; one that is all below or all above tells of a bias.{}",
+                        "Each mark shows a level, and the share of targets that are at most the predicted \
+                         quantile at this level. On the dashed diagonal both are equal. If the curve is \
+                         flatter than the diagonal in the middle, predictions are too certain; if it is \
+                         steeper, they are not certain enough. If the curve is entirely below or above the \
+                         diagonal, predictions are biased.{}",
                         report.pooled()
                     ),
                     |section| &section.quantiles,
@@ -267,7 +268,8 @@ impl Section for QuantileSection {
                  distribution has steps, as of counts and of draws, the transform is randomised, and a \
                  target counts as covered, or as at most a quantile, by the part of its step (Czado, \
                  Gneiting, Held 2009). Band of a bar: exact {level} % \
-                 interval of a binomial count, bin by bin: some of many bars of a calibrated model end \
+                 interval of a binomial count, for each bin separately: of many bars of a calibrated model \
+                 some end \
                  outside. Quantiles: at {} levels; the band is ± {} (Dvoretzky, Kiefer, Wolfowitz; \
                  Massart 1990), for all levels at once. Both bands are of independent \
                  samples{independent}. SKCE (Widmann et al. 2021):",
@@ -291,42 +293,78 @@ impl Section for QuantileSection {
             None => Cell::missing("–", "these predictions have no density"),
         };
         vec![
-        Quantity::new(names::INTERVAL_OVERCONFIDENCE.with("points"), "The 90 % that central intervals promise to cover less what they cover, in hundredths \
-                 of a probability: above 0 predictions are too narrow, below 0 too wide.", Cell::interval(&self.overconfidence, points)),
-        Quantity::new(names::LOG, "Mean of −ln of the predicted density at the target; it rewards calibration and \
-                 knowledge together, depends on the units of the targets, so that only differences \
-                 mean something, and a single confident error can dominate it.", log).with_change(fixed),
-        Quantity::new(names::CRPS, "Continuous ranked probability score, in units of the targets, 0 at best: the \
-                 absolute error, made fair to predictions that admit what they do not know; it mixes \
-                 calibration and knowledge as the log score does.", Cell::mean_or(&self.crps, "–", significant)).with_change(significant),
-        Quantity::new(names::STANDARD_DEVIATION, "How wide the predictions are, their sharpness; less is better only among calibrated \
-                 models.", Cell::mean(&self.sharpness.standard_deviation, significant)),
-        Quantity::new(names::ROOT_MEAN_SQUARED_ERROR, "The error that the predicted means have; it says nothing about the rest of the \
-                 predictions.", Cell::of(significant(self.root_mean_squared_error))),
-        Quantity::new(names::COVERAGE_50, "The share of targets between the predicted quartiles, 50 % if the model is \
-                 calibrated; the reverse does not hold.", Cell::mean(&self.half.coverage, percent)),
-        Quantity::new(names::COVERAGE_90, "The share of targets between the predicted quantiles at 5 % and 95 %, 90 % if the \
-                 model is calibrated; less tells of predictions that are too certain.", Cell::mean(&self.ninety.coverage, percent)),
-        Quantity::new(names::QUANTILE_CALIBRATION, "Mean distance of the marks in the diagram of quantiles from the diagonal; it averages \
-                 over all predictions, and is above 0 for a calibrated model too.", Cell::of(fixed(self.quantiles.curve.mean_absolute_error()))),
-    ]
+            Quantity::new(
+                names::INTERVAL_OVERCONFIDENCE.with("points"),
+                "90 % minus the coverage of central 90 % intervals, in percentage points. Above 0 \
+                 predictions are too narrow, below 0 too wide.",
+                Cell::interval(&self.overconfidence, points),
+            ),
+            Quantity::new(
+                names::LOG,
+                "Mean of −ln of the predicted density at the target. It measures calibration and \
+                 accuracy together. It depends on the units of the targets, so only differences \
+                 are meaningful. A single confident error can dominate it.",
+                log,
+            )
+            .with_change(fixed),
+            Quantity::new(
+                names::CRPS,
+                "Continuous ranked probability score, in units of the targets, 0 at best. It \
+                 generalises the absolute error to predicted distributions. Like the log score it \
+                 measures calibration and accuracy together.",
+                Cell::mean_or(&self.crps, "–", significant),
+            )
+            .with_change(significant),
+            Quantity::new(
+                names::STANDARD_DEVIATION,
+                "The width of the predictions (sharpness). A smaller width is better only among \
+                 calibrated models.",
+                Cell::mean(&self.sharpness.standard_deviation, significant),
+            ),
+            Quantity::new(
+                names::ROOT_MEAN_SQUARED_ERROR,
+                "The error of the predicted means. It says nothing about the rest of the \
+                 predictions.",
+                Cell::of(significant(self.root_mean_squared_error)),
+            ),
+            Quantity::new(
+                names::COVERAGE_50,
+                "The share of targets between the predicted quartiles, 50 % if the model is \
+                 calibrated. A model with 50 % need not be calibrated.",
+                Cell::mean(&self.half.coverage, percent),
+            ),
+            Quantity::new(
+                names::COVERAGE_90,
+                "The share of targets between the predicted quantiles at 5 % and 95 %, 90 % if \
+                 the model is calibrated. Below 90 % predictions are too certain.",
+                Cell::mean(&self.ninety.coverage, percent),
+            ),
+            Quantity::new(
+                names::QUANTILE_CALIBRATION,
+                "Mean distance of the marks in the quantile diagram from the diagonal. It \
+                 averages over all predictions, and is above 0 for a calibrated model too.",
+                Cell::of(fixed(self.quantiles.curve.mean_absolute_error())),
+            ),
+        ]
     }
 }
 
 impl Report<QuantileSection> {
     fn transforms(&self) -> Markup {
         let level = decimals(100.0 * self.level, 2);
-        let band =
-            format!("where {level} % of the bars of a calibrated model would end, bin by bin");
+        let band = format!(
+            "band that contains the end of the bar of a calibrated model with {level} % probability, for \
+             each bin"
+        );
         let [inside, outside] =
             ["inside", "outside"].map(|end| format!("a bar that ends {end} the band"));
         html! {
-            h2 { "Do targets fall where the model says?" }
+            h2 { "Are targets distributed as predicted?" }
             p {
-                "The probability integral transform is the predicted probability of a target at most as large \
-                 as the one observed. Of a calibrated model all values are equally frequent: the dashed line. A \
-                 valley in the middle tells of predictions that are too certain, a hump of ones that are not \
-                 certain enough, a slope of a bias." (self.pooled())
+                "The probability integral transform is the predicted probability of a target that is at \
+                 most the observed one. For a calibrated model all values are equally frequent (dashed \
+                 line). A valley in the middle means that predictions are too certain, a hump that they \
+                 are not certain enough, and a slope that they are biased." (self.pooled())
             }
             (page::key(&band, &inside, &outside))
             (self.figures(("all", "All targets"), "", |section, heading, what| {
@@ -334,7 +372,7 @@ impl Report<QuantileSection> {
                 let title = format!("Histogram of probability integral transforms: {what}");
                 let drawn = pit_picture::drawn_under(pit, heading, title);
                 let (outside, all) = (pit.outside(), pit.counts.len());
-                let caption = format!("{what}: {outside} of {all} bars outside the band.");
+                let caption = format!("{what}: {outside} of {all} bars are outside the band.");
                 figure(&drawn, &caption, &pit_picture::numbers(pit, what))
             }))
         }

@@ -20,37 +20,38 @@ impl Report<ReliabilitySection> {
             Subject::Classes => (
                 "top label",
                 "Is the model right as often as it says?",
-                "their mean confidence in the most likely class, and how often that class was the right one. \
+                "the mean confidence in the most likely class, and how often this class was right. \
                  Below the dashed diagonal the model is overconfident, above it underconfident.",
             ),
             Subject::Correctness => (
                 "confidence",
                 "Is the model right as often as it says?",
-                "their mean confidence, and how often the model was right. Below the dashed diagonal the model \
+                "the mean confidence, and how often the model was right. Below the dashed diagonal the model \
                  is overconfident, above it underconfident.",
             ),
             Subject::Event => (
                 "event",
                 "Does the event occur as often as predicted?",
-                "their mean predicted probability of the event, and how often it occurred. Below the dashed \
+                "the mean predicted probability of the event, and how often it occurred. Below the dashed \
                  diagonal probabilities are too high, above it too low.",
             ),
         };
         let level = decimals(100.0 * self.level, 2);
-        let band =
-            format!("where {level} % of the marks of a calibrated model would lie, bin by bin");
-        let inside = "a bin inside its band; larger marks hold more samples";
+        let band = format!(
+            "band that contains the mark of a calibrated model with {level} % probability, for each bin"
+        );
+        let inside = "a bin inside its band; larger marks have more samples";
         let (alone, pooled) = ((of, capital(of)), format!(", {of}"));
         html! {
             h2 { (heading) }
-            p { "Each mark is a bin of samples: " (paragraph) " The bars count samples." }
+            p { "Each mark is a bin of samples. It shows " (paragraph) " The bars count samples." }
             (page::key(&band, inside, "a bin outside its band"))
             (self.figures((alone.0, &alone.1), &pooled, |section, heading, what| {
                 let diagram = &section.top_label;
                 let (outside, bins) = (diagram.outside(), diagram.bins.len());
                 figure(
                     &drawn(diagram, full(diagram, heading), what),
-                    &format!("{what}: {outside} of {bins} bins outside their band."),
+                    &format!("{what}: {outside} of {bins} bins are outside their band."),
                     &reliability_picture::numbers(diagram, what),
                 )
             }))
@@ -66,11 +67,11 @@ impl Report<ReliabilitySection> {
         };
         let (alone, pooled) = ((event.as_str(), capital(&event)), format!(", {event}"));
         html! {
-            h2 { "And without bins?" }
+            h2 { "The same without bins" }
             p {
-                "The line is the isotonic regression of what happened on the predicted probability: it can only \
-                 rise, and has no bins to choose. The grey band is where it would lie for a calibrated model, at \
-                 one probability at a time; where it leaves the band it is red and thick. The miscalibration is \
+                "The line is the isotonic regression of the outcomes on the predicted probability. It never \
+                 falls, and needs no choice of bins. The grey band contains the line of a calibrated model, at \
+                 one probability at a time. Outside the band the line is red and thick. The miscalibration is \
                  the part of the Brier score that the regression removes."
             }
             (self.figures((alone.0, &alone.1), &pooled, |section, heading, what| {
@@ -104,7 +105,7 @@ impl Report<ReliabilitySection> {
         }
         let which = if classes.len() < names.len() {
             let [shown, all] = [classes.len(), names.len()].map(whole);
-            format!("{shown} of the {all} classes: those with most labels")
+            format!("The {shown} of {all} classes with most labels")
         } else {
             "All classes".into()
         };
@@ -112,8 +113,9 @@ impl Report<ReliabilitySection> {
         Some(html! {
             h2 { "Class by class" }
             p {
-                (which) ". Each mark is a bin of all samples by the probability of the class, whether or not it \
-                 is the most likely one; with marks, bands and bins as above."
+                (which) ". Each mark is a bin of all samples by the probability of the class, even if it \
+                    is not the most \
+                 likely one. Marks, bands and bins are as above."
             }
             div.classes.single[is_alone] {
                 @for (k, &class) in classes.iter().enumerate() {

@@ -306,8 +306,9 @@ impl Section for ReliabilitySection {
             method: format!(
                 "of the debiased ECE (Kumar et al. 2019) and of the SKCE approximate. Diagrams and ECE: \
                  {bins}. Bands: {bands} {} % intervals of the frequency in each bin, given the predictions \
-                 (Poisson binomial; the idea is that of Bröcker and Smith 2007). They hold bin by bin: \
-                 some of many bins of a calibrated model lie outside theirs. Isotonic diagram and \
+                 (Poisson binomial; the idea is that of Bröcker and Smith 2007). They hold for each bin \
+                 separately: of many bins of a calibrated model some lie outside their band. Isotonic \
+                 diagram and \
                  decomposition: CORP (Dimitriadis, Gneiting, Jordan 2021), with a band by 399 redraws of the \
                  outcomes, at one probability at a time. SKCE (Widmann et al. 2019):",
                 decimals(100.0 * report.level, 2)
@@ -347,19 +348,18 @@ impl ReliabilitySection {
         vec![
             Quantity::new(
                 names::OBSERVED_EXPECTED.with("observed by expected events"),
-                "How often the event occurred by how often its probabilities make expect it: 1 of a \
-                 calibrated model, below 1 where probabilities are too high; too high and too low ones \
-                 cancel.",
+                "Observed number of events divided by the expected number: 1 for a calibrated model, below \
+                 1 if probabilities are too high. Errors in opposite directions cancel.",
                 ratio,
             ),
             Quantity::new(
                 names::OVERPREDICTION.of(of).with("points"),
-                "The same as a difference, in hundredths of a probability.",
+                "The same as a difference, in percentage points.",
                 Cell::interval(&self.overconfidence, points),
             ),
             Quantity::new(
                 Name::new("frequency", "frequency of the event"),
-                "How often the event occurred; it says nothing about the probabilities.",
+                "How often the event occurred. It says nothing about the probabilities.",
                 Cell::mean(&self.accuracy, percent),
             ),
             Quantity::new(
@@ -375,20 +375,19 @@ impl ReliabilitySection {
         vec![
             Quantity::new(
                 names::OVERCONFIDENCE.of(of).with("points"),
-                "Mean confidence less accuracy, in hundredths of a probability, below 0 of a model that \
-                 is underconfident; over- and underconfidence of different samples cancel.",
+                "Mean confidence minus accuracy, in percentage points, below 0 if the model is \
+                 underconfident. Over- and underconfidence of different samples cancel.",
                 Cell::interval(&self.overconfidence, points),
             ),
             Quantity::new(
                 names::ACCURACY,
-                "How often the most likely class was the right one; it says nothing about the \
-                 probabilities.",
+                "How often the most likely class was right. It says nothing about the probabilities.",
                 Cell::mean(&self.accuracy, percent),
             ),
             Quantity::new(
                 names::CONFIDENCE,
-                "The accuracy that the model claims; a calibrated model claims the one it has, but \
-                 so does one whose over- and underconfidence cancel.",
+                "The accuracy that the model predicts. It equals the accuracy if the model is calibrated, \
+                 but also if over- and underconfidence cancel.",
                 Cell::mean(&self.confidence, percent),
             ),
         ]
@@ -399,38 +398,37 @@ impl ReliabilitySection {
         [
             Quantity::new(
                 names::ECE_DEBIASED.of(of).with("points"),
-                "Root of the mean squared distance between probability and frequency in 15 bins of equal \
-                 mass, less what chance adds to it; it sees one probability of each prediction only.",
+                "Root mean squared distance between probability and frequency in 15 bins of equal mass, \
+                 minus the part due to chance. It uses only one probability of each prediction.",
                 Cell::interval(&self.ece_debiased, points),
             ),
             Quantity::new(
                 names::BRIER,
-                "Mean squared distance of the probabilities from the outcome, summed over all classes \
-                 (an event and its complement are two), from 0 (best) to 2; \
-                 it rewards calibration and knowledge together, and cannot say which of them is \
-                 lacking.",
+                "Mean squared distance of the probabilities from the outcome, summed over all classes (an \
+                 event and its complement are two), from 0 (best) to 2. It measures calibration and \
+                 accuracy together.",
                 Cell::mean(&self.brier, fixed),
             )
             .with_change(fixed),
             Quantity::new(
                 names::LOG,
-                "Mean surprise at the outcome in nats, 0 at best; it mixes calibration and \
-                 knowledge as the Brier score does, and a single confident error can dominate it.",
+                "Mean of −ln of the probability of the outcome, 0 at best. Like the Brier score it \
+                 measures calibration and accuracy together. A single confident error can dominate it.",
                 Cell::mean_or(&self.log, "∞", fixed),
             )
             .with_change(fixed),
             Quantity::new(
                 names::ECE_EVENT.of(of),
-                "Mean distance of the marks in the diagram from the diagonal, weighted by samples; \
-                 it depends on the bins, sees one probability of each prediction only, and is above 0 \
-                 for a calibrated model too.",
+                "Mean distance of the marks in the diagram from the diagonal, weighted by samples. It \
+                 depends on the bins, uses only one probability of each prediction, and is above 0 for a \
+                 calibrated model too.",
                 Cell::of(fixed(self.ece)),
             ),
             Quantity::new(
                 names::KS.of(of),
-                "Kolmogorov–Smirnov error: the largest gap between what was promised and what came \
-                 true, summed up to some probability; it needs no bins, but sees one probability of each \
-                 prediction only and is above 0 for a calibrated model too.",
+                "Kolmogorov–Smirnov error: the largest gap between the cumulative sums of probabilities \
+                 and of outcomes. It needs no bins, but uses only one probability of each prediction, and \
+                 is above 0 for a calibrated model too.",
                 Cell::of(fixed(self.ks)),
             ),
         ]
@@ -442,18 +440,18 @@ impl EceOfOrder {
         let (name, meaning) = match self.order {
             2.0 => (
                 names::RMSCE_EVENT,
-                "Root of the mean squared distance of the marks in the diagram from the diagonal, weighted by \
-                 samples; it depends on the bins, and is above 0 for a calibrated model too.",
+                "Root mean squared distance of the marks in the diagram from the diagonal, weighted by \
+                 samples. It depends on the bins, and is above 0 for a calibrated model too.",
             ),
             f64::INFINITY => (
                 names::MCE_EVENT,
-                "Largest distance of a mark in the diagram from the diagonal; it depends on the bins, and a mark \
-                 of few samples decides it.",
+                "Largest distance of a mark in the diagram from the diagonal. It depends on the bins, and \
+                 marks with few samples decide it.",
             ),
             order => (
                 Name::new("ece_of_order", "calibration error").with(format!("order {order}")),
-                "Distance of this order of the marks in the diagram from the diagonal, weighted by samples; it \
-                 depends on the bins, and is above 0 for a calibrated model too.",
+                "Distance of this order of the marks in the diagram from the diagonal, weighted by \
+                 samples. It depends on the bins, and is above 0 for a calibrated model too.",
             ),
         };
         Quantity::new(name.of(of), meaning, Cell::of(fixed(self.error)))

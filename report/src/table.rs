@@ -130,16 +130,16 @@ fn ends(interval: &Interval, format: fn(f64) -> String) -> Option<String> {
 fn quantities<S: Section>(section: &S) -> Vec<Quantity> {
     let test = Quantity::new(
         Name::new("p_value", "p-value of the omnibus test"),
-        "How likely data that are at least as far off would be if the model were calibrated: \
-         a small one is evidence against calibration, a large one is no evidence for it.",
+        "The probability of data at least as extreme if the model were calibrated. A small p-value is \
+         evidence against calibration. A large one is not evidence for it.",
         Cell::p_value(section.omnibus()),
     );
     let skce = section.skce().map(|skce| {
         Quantity::new(
             names::SKCE,
-            "Squared kernel calibration error of the whole predictions; that of the model is never \
-             negative, and 0 only if it is calibrated, the estimate is by chance also below. Its \
-             size depends on the kernel, so it compares models under the same kernel only.",
+            "Squared kernel calibration error of the whole prediction. The error of the model is at least \
+             0, and 0 only if the model is calibrated; the estimate can be below 0 by chance. Its size \
+             depends on the kernel, so compare models only with the same kernel.",
             Cell::interval(skce, scientific),
         )
     });
@@ -171,8 +171,8 @@ pub(super) fn numbers<S: Section>(report: &Report<S>) -> Markup {
                 "With ± one standard error, or in brackets the " (decimals(100.0 * report.level, 2))
                 " % confidence interval, where it is known. Lower is better for scores and errors."
                 @if report.after.is_some() {
-                    " The change of a score is after less before, of the same samples: it is known better than the \
-                     errors of both say."
+                    " The change of a score is after minus before, for the same samples: its interval is \
+                     narrower than the errors of both suggest."
                 }
             }
             thead { tr { th scope="col" { "quantity" } @for name in heads { th scope="col" { (name) } } } }

@@ -178,7 +178,7 @@ pub struct CorpStep {
     pub count: usize,
     /// The frequency of the event among them: the regression.
     pub frequency: f64,
-    /// Whether the frequency lies in the band wherever this is known over the step.
+    /// Whether the frequency lies in the band, at all probabilities of the step at which the band is known.
     pub is_inside: bool,
 }
 
@@ -196,8 +196,8 @@ pub struct CorpBand {
 /// The CORP reliability diagram (Dimitriadis, Gneiting, Jordan 2021): the isotonic regression of the
 /// outcomes of an event on its predicted probabilities, without bins, with a consistency band.
 ///
-/// The band is computed by redrawing outcomes from the predictions, given these: where the regression
-/// leaves it, the model is miscalibrated there, at one probability at a time. The decomposition of the
+/// The band is computed from outcomes that are drawn from the predictions. Where the regression leaves the
+/// band, the model is miscalibrated. The band holds at one probability at a time. The decomposition of the
 /// Brier score belongs to the same regression.
 ///
 /// ```

@@ -1,10 +1,10 @@
 //! Diagrams as numbers: reliability diagrams with consistency bands, isotonic ones, histograms of probability
 //! integral transforms, and quantile curves.
 //!
-//! A [`ReliabilityDiagram`] holds, bin by bin, the mean predicted probability of an event and how often it
-//! occurred, with the band in which the frequency of a calibrated model would lie. A [`CorpDiagram`] has no
-//! bins: isotonic regression finds them. Predictions over real numbers have a [`PitDiagram`] and a
-//! [`QuantileDiagram`]. Pictures of them are drawn by the crate `burn-calibration-report`.
+//! For each bin, a [`ReliabilityDiagram`] has the mean predicted probability and the frequency of an event,
+//! with the band in which the frequency of a calibrated model would lie. A [`CorpDiagram`] needs no choice
+//! of bins: isotonic regression finds them. Predictions of real numbers have a [`PitDiagram`] and a
+//! [`QuantileDiagram`]. The crate `burn-calibration-report` draws the diagrams.
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};

@@ -6,12 +6,12 @@ use crate::{error::Result, estimator::regression::Pit};
 /// The histogram of probability integral transforms, in bins of equal width, with the band of each bin:
 /// what is uniform for a calibrated model (Dawid 1984; Gneiting, Balabdaoui, Raftery 2007).
 ///
-/// A valley in the middle tells of predictions that are too certain, a hump of ones that are not
-/// certain enough, a slope of a bias. The band is that of the count of a bin among independent uniform
-/// numbers, from the binomial distribution: exact for one coordinate of independent samples, and for
-/// all of them where the predictions have independent coordinates, as normal and Laplace ones do.
+/// A valley in the middle means that predictions are too certain, a hump that they are not certain enough,
+/// and a slope that they are biased. The band is that of the count of a bin among independent uniform
+/// numbers, from the binomial distribution: exact for one coordinate of independent samples, and for all of
+/// them where the predictions have independent coordinates, as normal and Laplace ones do.
 ///
-/// Of predictions with steps, and of draws, only transforms that are randomised are uniform,
+/// For predictions with steps, and of draws, only transforms that are randomised are uniform,
 /// [`Pit::randomised`]. A histogram inside the band does not show that a model is calibrated: it averages
 /// over all predictions.
 ///
@@ -42,8 +42,8 @@ pub struct PitDiagram {
     pub level: f64,
     /// The least and the greatest count inside the band, which is the same for all bins.
     ///
-    /// It holds for each bin on its own: of 10 bins of a calibrated model, one outside a band of 95 %
-    /// is no surprise.
+    /// It holds for each bin separately: of 10 bins of a calibrated model, one may well be outside a band
+    /// of 95 %.
     pub band: (usize, usize),
 }
 
@@ -122,7 +122,7 @@ impl PitDiagram {
         count as f64 * self.counts.len() as f64 / self.values() as f64
     }
 
-    /// Tells whether the count of a bin lies in the band.
+    /// Returns whether the count of a bin lies in the band.
     ///
     /// # Panics
     ///

@@ -8,11 +8,12 @@ use crate::{
 /// Ermon 2018), with the band in which the whole curve of a calibrated model lies.
 ///
 /// The band is `level ± ε` with `ε = √(ln(2/α)/2n)`, `α = 1 − level of the band`: by the inequality of
-/// Dvoretzky, Kiefer and Wolfowitz with Massart's constant (1990) it holds at all levels at once, for
-/// every `n`, and is a little wide for small ones. It is of independent values: one coordinate of
-/// independent samples, or predictions with independent coordinates, as normal and Laplace ones. Of counts and draws the
-/// targets count by parts of their steps ([`QuantileCalibration`](crate::estimator::regression::QuantileCalibration)),
-/// and their frequencies vary less than the band says.
+/// Dvoretzky, Kiefer and Wolfowitz with Massart's constant (1990) it holds at all levels at once, for every
+/// `n`, and is a little wide for small ones. It is of independent values: one coordinate of independent
+/// samples, or predictions with independent coordinates, as normal and Laplace ones. For counts and draws
+/// the targets count by parts of their steps
+/// ([`QuantileCalibration`](crate::estimator::regression::QuantileCalibration)), and their frequencies vary
+/// less than the band says.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -36,7 +37,7 @@ use crate::{
 pub struct QuantileDiagram {
     /// Levels and frequencies, by increasing level.
     pub curve: QuantileCurve,
-    /// The number of values of which the frequencies are: samples times coordinates.
+    /// The number of values behind the frequencies: samples times coordinates.
     pub values: usize,
     /// The probability with which the curve of a calibrated model lies in the band, or more.
     pub level: f64,
@@ -70,7 +71,7 @@ impl QuantileDiagram {
         ((level - half).max(0.0), (level + half).min(1.0))
     }
 
-    /// Tells whether a point lies in the band.
+    /// Returns whether a point lies in the band.
     pub fn is_inside(&self, point: &QuantilePoint) -> bool {
         let (low, high) = self.band(point.level);
         (low..=high).contains(&point.frequency)

@@ -135,7 +135,7 @@ const MOST_BARS: usize = 50;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ReliabilityBin {
-    /// The lower end: the edge of a bin of equal width, the least probability in any other.
+    /// The lower end: the edge of a bin of equal width, the smallest probability in any other.
     pub lower: f64,
     /// The upper end, likewise.
     pub upper: f64,
@@ -148,12 +148,11 @@ pub struct ReliabilityBin {
     pub confidence: f64,
     /// The frequency of the event among them, `c̄_b`.
     pub frequency: f64,
-    /// The consistency band: the least and the greatest frequency of the central interval that holds
-    /// that of a calibrated model with probability [`ReliabilityDiagram::level`] or more, given the
-    /// predictions.
+    /// The consistency band: the smallest and the largest frequency of the central interval that holds that
+    /// of a calibrated model with probability [`ReliabilityDiagram::level`] or more, given the predictions.
     ///
-    /// It holds for each bin on its own: of 20 bins of a calibrated model, one outside a band of
-    /// 95 % is no surprise.
+    /// It holds for each bin separately: of 20 bins of a calibrated model, one is expected outside a band
+    /// of 95 %.
     pub band: (f64, f64),
 }
 
@@ -163,7 +162,7 @@ impl ReliabilityBin {
         self.frequency - self.confidence
     }
 
-    /// Tells whether the frequency lies in the band.
+    /// Returns whether the frequency lies in the band.
     pub fn is_inside(&self) -> bool {
         (self.band.0..=self.band.1).contains(&self.frequency)
     }
@@ -173,9 +172,8 @@ impl ReliabilityBin {
 /// Fienberg 1983; Niculescu-Mizil and Caruana 2005), with consistency bands (Bröcker and
 /// Smith 2007).
 ///
-/// Where a bin lies off the diagonal and outside its band, the model is miscalibrated there; a point
-/// inside its band does not show that it is calibrated. The diagram sees one event, and depends on
-/// the bins.
+/// Where a bin lies off the diagonal and outside its band, the model is miscalibrated there; a point inside
+/// its band does not show that it is calibrated. The diagram is about one event, and depends on the bins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ReliabilityDiagram {

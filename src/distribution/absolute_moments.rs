@@ -10,8 +10,8 @@ use super::{
 #[diagnostic::on_unimplemented(
     message = "the expected absolute differences of predictions `{Self}` are not known, which the CRPS needs",
     label = "predictions without a CRPS",
-    note = "of a quantile recalibration take `predictions.samples(n, &mut rng)`, which have one",
-    note = "of another kind over real vectors take `Samples::drawn_from(&predictions, n, &mut rng)`"
+    note = "for a quantile recalibration use `predictions.samples(n, &mut rng)`, which have one",
+    note = "for other real predictions use `Samples::drawn_from(&predictions, n, &mut rng)`"
 )]
 pub trait AbsoluteMoments: Marginals {
     /// `E|X_ic − y_ic|`, `[n, d]`, differentiable.

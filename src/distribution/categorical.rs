@@ -65,8 +65,8 @@ impl Categorical {
         Ok(predictions)
     }
 
-    /// Creates predictions from the logits of a training batch. They are not read back: logits that are
-    /// not finite make a loss NaN, and an error of what takes data.
+    /// Creates predictions from the logits of a training batch. They are not read back from the device.
+    /// Logits that are not finite make a loss NaN; functions that take data return an error.
     ///
     /// # Shapes
     ///
@@ -80,8 +80,8 @@ impl Categorical {
         Self::new(Some(logits), None, false)
     }
 
-    /// Creates predictions from the probabilities of a training batch. They are not read back; what takes
-    /// data checks them.
+    /// Creates predictions from the probabilities of a training batch. They are not read back from the
+    /// device; functions that take data check them.
     ///
     /// # Shapes
     ///
@@ -116,8 +116,8 @@ impl Categorical {
         Self { subject, ..self }
     }
 
-    /// The logarithms of the probabilities, `[n, m]`: through a log-softmax where the logits are
-    /// known, so that none is −∞ by underflow.
+    /// The logarithms of the probabilities, `[n, m]`: by a log-softmax if the logits are known, so that no
+    /// logarithm is −∞ by underflow.
     pub fn log_probabilities(&self) -> Tensor<2> {
         match &self.logits {
             Some(logits) => activation::log_softmax(logits.clone(), 1),
@@ -143,7 +143,7 @@ impl Categorical {
         float.min_positive.sqrt()
     }
 
-    /// The relative difference of probabilities that are equal but for rounding in their dtype.
+    /// The relative difference of probabilities that are equal except for rounding in their dtype.
     pub(crate) fn rounding(&self) -> f64 {
         16.0 * self.dtype().finfo().expect("a float tensor").epsilon
     }
@@ -175,7 +175,7 @@ impl Categorical {
         self.rows.get_or_init(rows).clone()
     }
 
-    /// The labels on the host, once checked against these predictions, which are checked too.
+    /// Checks predictions and labels, and returns the labels on the host.
     ///
     /// # Errors
     ///
@@ -194,7 +194,7 @@ impl Predictive for Categorical {
         self
     }
 
-    /// The logits where they are known, else the probabilities.
+    /// The logits where they are known, otherwise the probabilities.
     fn parameter(&self) -> Tensor<2> {
         self.logits().unwrap_or_else(|| self.probabilities())
     }
@@ -374,7 +374,7 @@ pub fn residuals(probabilities: Tensor<2>, labels: Tensor<1, Int>) -> Tensor<2> 
     ones.mask_fill(hits.bool_not(), 0.0) - probabilities
 }
 
-/// Tells whether a column is the label of a row: `[n]` to `[n, m]`.
+/// Returns whether a column is the label of a row: `[n]` to `[n, m]`.
 pub(crate) fn hits(labels: Tensor<1, Int>, m: usize) -> Tensor<2, Bool> {
     let n = labels.dims()[0];
     let classes = Tensor::<1, Int>::arange(0..m as i64, &labels.device()).cast(labels.dtype());

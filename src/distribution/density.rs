@@ -19,7 +19,7 @@ pub trait Marginals: Predictive<Targets = Tensor<2>> {
     /// differentiable where it is continuous.
     fn cdf(&self, targets: &Tensor<2>) -> Tensor<2>;
 
-    /// Takes the distributions to the host, to the last digits of f64 whatever the dtype. Reads the
+    /// Copies the distributions to the host, where functions are computed in f64 for every dtype. Reads the
     /// parameters back once.
     fn on_host(&self) -> Box<dyn HostMarginals>;
 
@@ -62,14 +62,14 @@ pub trait HostMarginals: Send + Sync {
     /// The least `x` with `F(x) ≥ level`, for a level in `(0, 1)`.
     fn quantile(&self, at: usize, level: f64) -> f64;
 
-    /// The probability of `x` itself: 0 but for discrete predictions.
+    /// The probability of `x` itself: 0 except for discrete predictions.
     fn atom(&self, at: usize, x: f64) -> f64 {
         let _ = (at, x);
         0.0
     }
 
     /// Transforms `x` into a number that is uniform on `[0, 1]` if `v` is, and the model calibrated: the
-    /// randomised probability integral transform `P(X < x) + v P(X = x)`. Of samples the randomised rank
+    /// randomised probability integral transform `P(X < x) + v P(X = x)`. For samples the randomised rank
     /// of `x` among them, `(#{x_s < x} + v(1 + #{x_s = x}))/(S + 1)`. It is linear in `v`.
     fn transform(&self, at: usize, x: f64, v: f64) -> f64 {
         let (up_to, atom) = (self.tails(at, x).0, self.atom(at, x));
@@ -92,7 +92,7 @@ pub trait Density: Predictive {
         self.log_density(targets)
     }
 
-    /// Tells whether the entropies of such predictions are bounded from below: those of probabilities of
+    /// Returns whether the entropies of such predictions are bounded from below: those of probabilities of
     /// classes are, by 0; those of densities are not.
     fn has_bounded_entropy() -> bool {
         false

@@ -13,8 +13,8 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "there are no distances between predictions `{Self}`, which kernels compare",
     label = "predictions without distances",
-    note = "of a quantile recalibration take `predictions.samples(n, &mut rng)`, which have distances",
-    note = "of another kind over real vectors take `Samples::drawn_from(&predictions, n, &mut rng)`"
+    note = "for a quantile recalibration use `predictions.samples(n, &mut rng)`, which have distances",
+    note = "for other real predictions use `Samples::drawn_from(&predictions, n, &mut rng)`"
 )]
 pub trait Geometry: Predictive {
     /// Checks that predictions have this distance.
@@ -46,7 +46,7 @@ pub trait Geometry: Predictive {
         None
     }
 
-    /// Tells whether the distances are those of the predictions, and not of a variable that they are
+    /// Returns whether the distances are those of the predictions, and not of a variable that they are
     /// [`Given`](super::Given).
     fn has_own_distances(&self) -> bool {
         true
@@ -57,7 +57,7 @@ pub trait Geometry: Predictive {
         "in the whole prediction"
     }
 
-    /// Tells whether the distances are known to be those between points of a Hilbert space, which makes
+    /// Returns whether the distances are known to be those between points of a Hilbert space, which makes
     /// radial kernels on these predictions positive definite: see
     /// [`Kernel::is_positive_definite_on`](crate::kernel::Kernel::is_positive_definite_on).
     ///

@@ -11,19 +11,19 @@ use crate::{
     radial::Distance,
 };
 
-/// Predictions with a conditioning variable `z` for each sample: their calibration is that *given* `z`,
-/// which is the input, an embedding of it, a group, or a group together with the prediction.
+/// Predictions with a conditioning variable `z` for each sample: they are calibrated if they are calibrated
+/// *given* `z`, which can be the input, an embedding of it, a group, or a group together with the
+/// prediction.
 ///
-/// Everything that is said of the residuals, of draws and of checks is that of the predictions; kernels
-/// compare `z` in their place. So the squared kernel calibration error of
-/// [`Skce`](crate::estimator::Skce) is
+/// Residuals, draws and checks are those of the predictions. Kernels compare `z` instead of the
+/// predictions. So the squared kernel calibration error of [`Skce`](crate::estimator::Skce) is
 ///
 /// `E[k(Z, Z')·δᵀδ']`, and `E[k(Z, Z')·⟨φ(Y) − μ_P, φ(Y') − μ_P'⟩]` for a kernel on targets,
 ///
 /// which is 0 if and only if `E[δ | Z] = 0` almost surely, for a universal kernel: `z = p` gives the
 /// calibration error, a constant `z` the error of the mean prediction, and groups that of each group
-/// (multiaccuracy). With the prediction itself among the coordinates of `z` it is calibration within
-/// groups (multicalibration).
+/// (multiaccuracy). If the prediction is among the coordinates of `z`, this is calibration within groups
+/// (multicalibration).
 ///
 /// Losses, estimators and tests take it as they take the predictions:
 ///
@@ -62,8 +62,8 @@ pub struct Given<P> {
 }
 
 impl<P: Predictive> Given<P> {
-    /// Creates predictions given a variable, which is detached: gradients flow through the predictions
-    /// alone. A penalty cannot be lowered by moving embeddings apart.
+    /// Creates predictions given a variable. The variable is detached: gradients flow only through the
+    /// predictions. So training cannot lower a penalty by moving embeddings apart.
     ///
     /// # Shapes
     ///
@@ -76,8 +76,8 @@ impl<P: Predictive> Given<P> {
         Self::attached(predictions, conditioning.detach())
     }
 
-    /// Creates predictions given a variable through which gradients flow as well: predictions in the place
-    /// of `z`, or embeddings that are trained to be calibrated.
+    /// Creates predictions given a variable through which gradients also flow, such as the predictions
+    /// themselves, or embeddings that are trained to be calibrated.
     ///
     /// # Panics
     ///
@@ -155,8 +155,8 @@ impl<P: Predictive> Given<P> {
 }
 
 impl Given<Categorical> {
-    /// Creates the predictions of a training batch from logits, given a variable: what a penalised loss takes
-    /// in every step. Nothing is read back.
+    /// Creates the predictions of a training batch from logits, given a variable: the input of a penalised
+    /// loss in a training step. It reads nothing back from the device.
     ///
     /// # Shapes
     ///
@@ -187,7 +187,7 @@ impl Given<Categorical> {
 }
 
 /// Coordinates in which groups are far apart: `[n]` to `[n, c]`, the digits of their numbers, each of them
-/// exact in the dtype of the predictions. Nothing is read back.
+/// exact in the dtype of the predictions. It reads nothing back from the device.
 ///
 /// Two groups are so far apart that a kernel with a bandwidth of the order of 1 is 0 between them, to
 /// rounding.

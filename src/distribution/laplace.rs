@@ -38,7 +38,7 @@ impl Family for LaplaceFamily {
         -z.abs() - LN_2
     }
 
-    /// `½ e^z` for `z ≤ 0`, else `1 − ½ e^{−z}`.
+    /// `½ e^z` for `z ≤ 0`, otherwise `1 − ½ e^{−z}`.
     fn cdf(z: Tensor<2>) -> Tensor<2> {
         let point = z.clone().detach();
         let tail = point.clone().abs().neg().exp() * 0.5; // the density as well

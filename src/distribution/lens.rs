@@ -75,10 +75,9 @@ impl Categorical {
 
     /// The top-k lens: predicts at which rank of the prediction the right class is.
     ///
-    /// The new predictions are the `k` largest probabilities in descending order (ties in the order
-    /// of their classes) and the sum of all others; the new labels are the rank of the right class,
-    /// counted from 0, or `k` if it is none of these. With `k = m − 1` nothing is lost but the names
-    /// of the classes.
+    /// The new predictions are the `k` largest probabilities in descending order (ties in the order of
+    /// their classes) and the sum of all others; the new labels are the rank of the right class, counted
+    /// from 0, or `k` if it is none of these. With `k = m − 1` only the names of the classes are lost.
     ///
     /// # Shapes
     ///
@@ -138,9 +137,9 @@ impl Categorical {
 
     /// The lens of groups of classes: predicts the group of the right class.
     ///
-    /// The new predictions are the sums of the probabilities over each group, the new labels the
-    /// number of the group that holds the right class. It is the matrix-valued kernel with
-    /// `M = Σ_g 1_g 1_gᵀ`, but for the distance of predictions, which is that of the groups here.
+    /// The new predictions are the sums of the probabilities over each group, the new labels the number of
+    /// the group that holds the right class. It is the matrix-valued kernel with `M = Σ_g 1_g 1_gᵀ`, except
+    /// for the distance of predictions, which is that of the groups here.
     ///
     /// # Shapes
     ///

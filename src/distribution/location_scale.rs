@@ -1,4 +1,4 @@
-//! Predictions with a location and a scale for each coordinate, once for every family.
+//! Predictions with a location and a scale for each coordinate, generic over the family.
 
 use std::{fmt::Debug, marker::PhantomData};
 
@@ -14,7 +14,7 @@ use crate::{
     host::to_vec,
 };
 
-/// A distribution of location 0 and scale 1 on the line, of which predictions are made.
+/// A distribution on the line with location 0 and scale 1, the base of a family of predictions.
 pub trait Family: Debug + Clone + Copy + Send + Sync + 'static {
     /// The variance.
     const VARIANCE: f64;

@@ -30,13 +30,13 @@ pub trait Component: Geometry<Targets = Tensor<2>> {
 
 /// Mixtures: `n` predictions of `K` weighted components each, such as an ensemble of models.
 ///
-/// The distance is that of Delon and Desolneux (Widmann et al. 2021, D.3),
-/// `MW² = min_π Σ_kl π_kl d(component_k, component_l)²` over couplings `π` of the weights, a linear
-/// program for each pair of predictions, solved on the host. It is **not** the distance of a Hilbert
-/// space, also where that of the components is, against their Theorem D.1: kernels over it are not
-/// positive definite, see [`Kernel::is_positive_definite_on`](crate::kernel::Kernel::is_positive_definite_on).
-/// The biased SKCE can be negative, and its distribution-free test refuses such predictions; every
-/// other estimator and test takes them.
+/// The distance is that of Delon and Desolneux (Widmann et al. 2021, D.3), `MW² = min_π Σ_kl π_kl
+/// d(component_k, component_l)²` over couplings `π` of the weights, a linear program for each pair of
+/// predictions, solved on the host. It is **not** the distance of a Hilbert space, even if the distance of
+/// the components is, contrary to Theorem D.1 of that paper. Kernels over it are not positive definite, see
+/// [`Kernel::is_positive_definite_on`](crate::kernel::Kernel::is_positive_definite_on). The biased SKCE can
+/// be negative, and its distribution-free test refuses such predictions; every other estimator and test
+/// takes them.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -59,7 +59,7 @@ pub struct Mixture<C> {
 }
 
 impl<C: Component> Mixture<C> {
-    /// Creates predictions from weights and components, `K` consecutive rows of which make a prediction.
+    /// Creates predictions from weights and components. `K` consecutive components make a prediction.
     ///
     /// # Shapes
     ///
@@ -205,7 +205,7 @@ impl<C: Component> Predictive for Mixture<C> {
 }
 
 impl<C: Component> Geometry for Mixture<C> {
-    /// None but for one component, whose coordinates they are.
+    /// None except for one component, whose coordinates they are.
     fn coordinates(&self) -> Option<Tensor<2>> {
         match self.components() {
             1 => self.components.coordinates(),

@@ -1,23 +1,23 @@
-//! Predictive distributions, and the aspects of them whose calibration can be tested.
+//! Predictive distributions, and lenses on them.
 //!
-//! A [`Categorical`] holds checked class probabilities. It is built from logits or from
-//! probabilities by name, never by guessing. A *lens* turns predictions and labels into simpler
-//! ones: the confidence in the most likely class ([`Categorical::top_label`]), one class against
-//! the rest ([`Categorical::class_wise`]), the largest probabilities ([`Categorical::top_k`]) or
-//! groups of classes ([`Categorical::grouped`]). Every estimator and test applies to the result.
+//! A [`Categorical`] holds checked class probabilities. Separate functions build it from logits and from
+//! probabilities; nothing is guessed. A *lens* turns predictions and labels into simpler ones: the
+//! confidence in the most likely class ([`Categorical::top_label`]), one class against the rest
+//! ([`Categorical::class_wise`]), the largest probabilities ([`Categorical::top_k`]) or groups of classes
+//! ([`Categorical::grouped`]). Every estimator and test applies to the result.
 //!
 //! Predictions of real vectors are [`Normal`], [`Laplace`], a [`Mixture`] of either, such as an ensemble,
-//! or Monte Carlo [`Samples`] of any distribution. All are [`Predictive`], and go through the same
-//! estimators, losses and tests.
+//! or Monte Carlo [`Samples`] of any distribution. All are [`Predictive`], and have the same estimators,
+//! losses and tests.
 //!
-//! Predictions that are known at some levels only are [`QuantileForecasts`].
+//! Forecasts that are quantiles at some levels are [`QuantileForecasts`].
 //!
-//! Of other families kernels take [`Samples`].
+//! For other families kernels take [`Samples`].
 //!
 //! Samples can have weights, see [`Predictive::weighted`].
 //!
-//! Any predictions can be [`Given`] a variable: a feature, an embedding or a group, given which they are to
-//! be calibrated.
+//! Any predictions can be [`Given`] a variable (a feature, an embedding or a group), to ask for calibration
+//! given this variable.
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};

@@ -18,8 +18,8 @@ pub type DrawnBy<P> = <<P as Predictive>::Targets as Targets>::Drawn;
 /// Predictive distributions of `n` samples, which estimators, losses and tests take. Kernels ask for a
 /// [`Geometry`](super::Geometry) as well.
 ///
-/// The parameters are tensors, through which gradients flow. Making predictions asserts shapes and
-/// reads nothing back; what takes data calls [`check`](Self::check).
+/// The parameters are tensors, through which gradients flow. Constructors assert shapes and read nothing
+/// back from the device; functions that take data call [`check`](Self::check).
 ///
 /// A kind of your own needs its parameters ([`parameter`](Self::parameter), [`map`](Self::map)), a check
 /// of them, and a sampler. Its [`Unconditional`](Self::Unconditional) predictions are itself.
@@ -27,8 +27,8 @@ pub trait Predictive: Clone + Debug {
     /// The type of the observations.
     type Targets: Targets;
 
-    /// The predictions without a variable that they are [`Given`](super::Given): of these the predictions, of
-    /// every other kind itself. Base losses are of these.
+    /// The type of the predictions without a variable that they are [`Given`](super::Given); for other
+    /// predictions the type itself. Base losses take these predictions.
     type Unconditional: Predictive<Targets = Self::Targets>;
 
     /// The predictions without the variable that they are given.
@@ -62,11 +62,11 @@ pub trait Predictive: Clone + Debug {
     /// The samples with a positive weight, which carry their weights: predictions, and their targets. Messages count
     /// the rows of these.
     ///
-    /// Means over samples become weighted means, `Σ w_i x_i/Σ w_i`, and means over pairs those with `w_i w_j`. Only
-    /// ratios of weights matter. What takes no weights returns an error. Equal weights give the numbers without
-    /// weights, and integer weights give the means of rows that are repeated so many times; their intervals and
-    /// p-values differ, since repeated rows would count as independent ones. [`guide::weights`](crate::guide::weights)
-    /// says what takes weights.
+    /// Means over samples become weighted means, `Σ w_i x_i/Σ w_i`, and means over pairs have the weights
+    /// `w_i w_j`. Only ratios of weights matter. Functions that take no weights return an error. Equal
+    /// weights give the numbers without weights. Integer weights give the means of repeated rows, but other
+    /// intervals and p-values, because repeated rows count as independent samples.
+    /// [`guide::weights`](crate::guide::weights) says what takes weights.
     ///
     /// ```
     /// use burn::tensor::{Device, Int, Tensor};
@@ -108,8 +108,8 @@ pub trait Predictive: Clone + Debug {
         Ok((weighted, targets))
     }
 
-    /// The predictions of a training batch with weights, which a loss averages by. Nothing is read back: samples
-    /// of weight 0 stay, and do not count.
+    /// The predictions of a training batch with weights, for a weighted mean of a loss. Nothing is read
+    /// back: samples of weight 0 stay, and do not count.
     ///
     /// # Shapes
     ///
@@ -126,8 +126,8 @@ pub trait Predictive: Clone + Debug {
         weighted.unwrap_or_else(|| panic!("{}", no_weights()))
     }
 
-    /// The predictions without weights, and the weights: what takes weights begins with this. Whatever does not, and
-    /// [checks](Self::check) the predictions, refuses those with weights.
+    /// Splits predictions into predictions without weights, and the weights. Functions that take weights
+    /// begin with this. Other functions [check](Self::check) the predictions, and refuse weights.
     fn parted(&self) -> (Self, Weights) {
         let weights = self.sample_weights();
         if weights.is_none() {
@@ -140,7 +140,8 @@ pub trait Predictive: Clone + Debug {
         )
     }
 
-    /// The predictions of a training batch without weights, and the weights in their dtype. Nothing is read back.
+    /// The predictions of a training batch without weights, and the weights in their dtype. It reads
+    /// nothing back from the device.
     fn batch_parts(&self) -> (Self, Option<Tensor<2>>) {
         let Some(weights) = self.sample_weights() else {
             return (self.clone(), None);
@@ -155,7 +156,7 @@ pub trait Predictive: Clone + Debug {
         self.parameter().dims()[0]
     }
 
-    /// Tells whether there are no predictions.
+    /// Returns whether there are no predictions.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -202,8 +203,8 @@ pub trait Predictive: Clone + Debug {
         sum.into_inner()
     }
 
-    /// Checks that the parameters are valid, and that there are no weights: what takes weights checks the
-    /// predictions without them, see [`parted`](Self::parted).
+    /// Checks that the parameters are valid, and that there are no weights: functions that take weights
+    /// check the predictions without weights, see [`parted`](Self::parted).
     ///
     /// # Errors
     ///
@@ -227,9 +228,9 @@ pub trait Predictive: Clone + Debug {
         Ok(targets.drawn())
     }
 
-    /// Asserts that the targets of a training loss fit the predictions, without reading back from a
-    /// device: shapes and dtypes, and labels that are on the host. A loss that takes weights asserts this of the
-    /// predictions [without them](Self::batch_parts).
+    /// Asserts that the targets of a training loss fit the predictions: shapes and dtypes, and labels if
+    /// they are on the host. It reads nothing back from a device. A loss that takes weights asserts this
+    /// for the predictions [without weights](Self::batch_parts).
     ///
     /// # Panics
     ///
@@ -271,15 +272,15 @@ pub trait Predictive: Clone + Debug {
         None
     }
 
-    /// The number of targets that are not the most likely one: of classes the wrong labels. None if there is no
-    /// most likely one. The targets are taken as valid.
+    /// The number of targets that are not the most likely one: for classes the wrong labels. None if there
+    /// is no most likely one. The targets are taken as valid.
     fn errors(&self, _targets: &Self::Targets) -> Option<usize> {
         None
     }
 
-    /// Targets that can be expected of a calibrated model, one for each prediction, with their probabilities: what
-    /// data can miss. Of classes the most likely one, and the second with the probability that it is not that. Of
-    /// others a draw, with probability 1.
+    /// Possible targets of a calibrated model, one for each prediction, with their probabilities. They
+    /// stand for targets that the data may lack. For classes the most likely one, and the second with the
+    /// probability that it is not that. For others a draw, with probability 1.
     fn expected_targets(&self) -> Vec<(Self::Targets, Vec<f64>)> {
         let targets = self.sample(&mut StdRng::seed_from_u64(0));
         vec![(targets, vec![1.0; self.len()])]

@@ -9,21 +9,21 @@ use crate::{
     host::to_vec,
 };
 
-/// Predictions by quantiles: distributions of real numbers that are known at some levels `τ_1 < … < τ_K`
-/// only, as forecasts of epidemics, energy and sales are published.
+/// Quantile forecasts: distributions of real numbers that are known only at some levels `τ_1 < … < τ_K`,
+/// such as published forecasts of epidemics, energy and sales.
 ///
 /// Row `i` says `P(Y_i < q_ik) ≤ τ_k ≤ P(Y_i ≤ q_ik)` for each level. A target of a calibrated model falls
-/// between two quantiles with a known probability, `τ_{k+1} − τ_k`. Nothing else is said of it, so that these
-/// predictions have no distribution function, no density and no distance; they have
+/// between two quantiles with a known probability, `τ_{k+1} − τ_k`. Nothing else is known, so these
+/// predictions have no distribution function, no density and no distance. They have
 /// [`WeightedIntervalScore`](crate::score::WeightedIntervalScore),
 /// [`QuantileCoverage`](crate::estimator::regression::QuantileCoverage),
 /// [`OmnibusTest`](crate::hypothesis::OmnibusTest) and
 /// [`ConformalShift`](crate::recalibration::ConformalShift).
 ///
-/// Quantiles may be equal, as those of counts are, and a target may equal a quantile: on which side of the level it
-/// is then is not known, and tests and intervals allow for both.
+/// Quantiles may be equal, as for counts. A target may equal a quantile: then its side of the level is not
+/// known, and tests and intervals allow for both.
 ///
-/// Quantiles are finite. A level whose quantiles are infinite says nothing: leave it out.
+/// Quantiles are finite. Leave out a level with infinite quantiles.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -95,10 +95,10 @@ impl QuantileForecasts {
         levels.filter_map(partner).collect()
     }
 
-    /// The forecasts with the quantiles of each row in increasing order, for models that fit each level by itself and
-    /// whose quantiles cross (Chernozhukov, Fernández-Val and Galichon 2010). The sum of the pinball scores over the
-    /// levels never rises: an exchange of two quantiles that cross changes it by `(τ_k − τ_l)(q_k − q_l) < 0`. Rows
-    /// whose quantiles do not cross stay as they are.
+    /// Sorts the quantiles of each row, for models that fit each level separately and whose quantiles cross
+    /// (Chernozhukov, Fernández-Val and Galichon 2010). The sum of the pinball scores over the levels never
+    /// rises: an exchange of two quantiles that cross changes it by `(τ_k − τ_l)(q_k − q_l) < 0`. Rows
+    /// whose quantiles do not cross do not change.
     ///
     /// ```
     /// use burn::tensor::{Device, Tensor};

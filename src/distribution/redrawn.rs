@@ -17,7 +17,7 @@ pub trait Redrawn: Clone + Debug + Send + Sync {
     /// The number of sets.
     fn len(&self) -> usize;
 
-    /// Tells whether there are no sets.
+    /// Returns whether there are no sets.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -16,17 +16,17 @@ use crate::{
     radial::{CoordinateSum, Distance},
 };
 
-/// Predictions by Monte Carlo samples: `n` rows of `S` vectors of `ℝ^d`, each of the same weight. For
-/// whatever can be sampled from, and has no closed form here.
+/// Predictions by Monte Carlo samples: `n` rows of `S` vectors of `ℝ^d`, each of the same weight. Use it
+/// for any distribution that can be sampled.
 ///
-/// Estimators and losses take each prediction for what it is, the empirical distribution of its samples, so
-/// that all expectations are sums. That is never the distribution of the target: so tests ask whether the
-/// target is one more draw from the distribution of the others ([`Predictive::pooled`]), whatever their number,
-/// and so do sizes of errors, [`Quantify`](crate::score::Quantify).
+/// For estimators and losses a prediction is the empirical distribution of its samples, so all expectations
+/// are sums. The target does not have this distribution. So tests, and sizes of errors
+/// ([`Quantify`](crate::score::Quantify)), ask whether the target is one more draw from the distribution of
+/// the samples ([`Predictive::pooled`]), for any number of samples.
 ///
-/// The distance is the 2-Wasserstein distance of the empirical distributions:
-/// for `d = 1` between sorted samples, else a linear program for each pair of predictions, over `S²`
-/// costs: keep `S` small there. A pair of predictions costs `S²` values of the kernel on targets.
+/// The distance is the 2-Wasserstein distance of the empirical distributions: for `d = 1` between sorted
+/// samples, otherwise a linear program for each pair of predictions, over `S²` costs: keep `S` small there.
+/// A pair of predictions costs `S²` values of the kernel on targets.
 ///
 /// For `d = 1` and as many samples in each prediction the distance is that of points of `ℝ^S`; for
 /// `d > 1` kernels over it are not positive definite, as those of a [`Mixture`](super::Mixture).
@@ -71,8 +71,8 @@ impl Samples {
         }
     }
 
-    /// Independent draws from predictions of any kind over real vectors, without gradients: a way into
-    /// the kernels for those that have no distance or no closed form there.
+    /// Independent draws from any predictions of real vectors, without gradients. Use it for kernels on
+    /// predictions that have no distance or no closed form.
     ///
     /// # Panics
     ///

@@ -3,15 +3,15 @@ use serde::{Deserialize, Serialize};
 use super::{Categorical, Predictive};
 use crate::error::{Error, Result};
 
-/// What the predictions of a [`Categorical`] are about: the classes, or one event.
+/// The subject of the predictions of a [`Categorical`]: the classes, or one event.
 ///
-/// Two classes can be two outcomes of equal standing, as *cat* and *dog*, or an event and its complement, as
-/// *dies* and *survives*. Of an event class 1 is the event, and its probability is what is predicted: a risk of
-/// 0.1 % is not a confidence of 99.9 %. Tests, reports and the command line then speak of the event.
+/// Two classes can be alternatives, such as *cat* and *dog*, or an event and its complement, such as *dies*
+/// and *survives*. Class 1 is then the event, and its probability is the prediction: a risk of 0.1 % is not
+/// a confidence of 99.9 %. Tests, reports and the command line then describe the event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Subject {
-    /// The classes, none before the others.
+    /// The classes, all alike.
     #[default]
     Classes,
     /// One event: class 1 of two, with its probability as a risk.
@@ -39,7 +39,7 @@ impl Subject {
 }
 
 impl Categorical {
-    /// The same predictions about something else, as one event.
+    /// Sets the subject of the predictions.
     ///
     /// ```
     /// use burn::tensor::{Device, Tensor};
@@ -61,7 +61,7 @@ impl Categorical {
         Ok(self.about_unchecked(subject))
     }
 
-    /// What the predictions are about: the classes, unless it is said otherwise.
+    /// The subject of the predictions, by default the classes.
     pub fn subject(&self) -> Subject {
         self.subject
     }

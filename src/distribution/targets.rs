@@ -23,7 +23,7 @@ pub trait Targets: Clone + Debug {
     /// The number `n` of samples.
     fn len(&self) -> usize;
 
-    /// Tells whether there are no samples.
+    /// Returns whether there are no samples.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }

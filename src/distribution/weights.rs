@@ -49,7 +49,7 @@ impl Weights {
         terms.map(|(x, w)| w * x).sum::<f64>() / self.total(n)
     }
 
-    /// Tells whether there are weights: they are not all equal.
+    /// Returns whether there are weights: they are not all equal.
     pub fn are_given(&self) -> bool {
         self.0.is_some()
     }

@@ -13,7 +13,7 @@ use burn::tensor::DType;
 
 use super::{Error, Result};
 
-/// Checks a parameter, with its name and the condition that is expected of it.
+/// Checks a parameter, given its name and the expected condition.
 pub fn check_parameter(
     is_valid: bool,
     name: &'static str,
@@ -31,7 +31,7 @@ pub fn check_parameter(
     }
 }
 
-/// Checks that a number of things is at least 1.
+/// Checks that a count is at least 1.
 pub fn check_count(name: &'static str, count: usize) -> Result<()> {
     check_parameter(count > 0, name, count as f64, "at least 1")
 }
@@ -49,8 +49,8 @@ pub fn check_positive(name: &'static str, value: f64) -> Result<()> {
     check_parameter(is_valid, name, value, "a positive finite number")
 }
 
-/// The least and the greatest scale of a kernel or of logits: its square is of f64, and so is a number of
-/// moderate size over it.
+/// The range of scales of kernels and logits: the square of a scale, and its inverse times a number of
+/// moderate size, are finite in f64.
 pub(crate) const SCALES: RangeInclusive<f64> = 1e-100..=1e100;
 
 /// Checks that a bandwidth or a length scale is a number whose square is one.
@@ -66,11 +66,11 @@ pub(crate) fn scales_of(dtype: DType) -> (RangeInclusive<f64>, &'static str) {
         DType::F64 => (SCALES, "a number from 1e-100 to 1e100"),
         DType::F16 => (
             0.015625..=64.0,
-            "a number from 1/64 to 64, as predictions are in f16",
+            "a number from 1/64 to 64, because predictions are in f16",
         ),
         _ => (
             1e-18..=1e18,
-            "a number from 1e-18 to 1e18, as predictions are not in f64",
+            "a number from 1e-18 to 1e18, because predictions are not in f64",
         ),
     }
 }
@@ -131,7 +131,7 @@ pub(crate) fn check_values(
     }
 }
 
-/// Checks labels that are on the host .
+/// Checks labels on the host, and returns them as classes.
 pub fn check_labels(labels: &[i64], predictions: usize, classes: usize) -> Result<Vec<usize>> {
     check_length(predictions, labels.len(), "labels")?;
     let check = |(row, &label): (usize, &i64)| match usize::try_from(label) {
@@ -145,7 +145,7 @@ pub fn check_labels(labels: &[i64], predictions: usize, classes: usize) -> Resul
     labels.iter().enumerate().map(check).collect()
 }
 
-/// Checks that there are two columns or more.
+/// Checks that there are at least two classes.
 pub fn check_classes(classes: usize) -> Result<()> {
     if classes < 2 {
         Err(Error::TooFewClasses { got: classes })

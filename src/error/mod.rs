@@ -1,8 +1,8 @@
-//! Errors of data: one enum, each variant the violated condition with its values.
+//! Errors of data, parameters and files. Each variant is a violated condition with its values.
 //!
-//! Training losses assert shapes and panic, like Burn's own; everything that takes *data*
-//! (estimates, tests, fits, files) returns [`Result`] instead and says which row, which class and
-//! which value. Rows and classes are 0-based, as everywhere in this library.
+//! Training losses assert shapes and panic, like Burn's own losses. Functions that take *data* (estimates,
+//! tests, fits, files) return a [`Result`], whose error names the row, the class and the value. Rows and
+//! classes count from 0, as everywhere in this library.
 //!
 //! ```
 //! use burn::tensor::{Device, Tensor};
@@ -28,7 +28,7 @@ use thiserror::Error as ThisError;
 /// The result of an operation on data.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Serializes a value, or `{"error": reason}` where there is none: for `#[serde(serialize_with = "…")]`.
+/// Serializes a value, or `{"error": reason}` if there is none, for `#[serde(serialize_with = "…")]`.
 ///
 /// # Errors
 ///
@@ -43,7 +43,7 @@ pub fn serialize_or_reason<T: Serialize, E: fmt::Display, S: Serializer>(
     }
 }
 
-/// Serializes a number, or `{"error": "infinite"}`, since JSON has no such numbers.
+/// Serializes a number, or `{"error": "infinite"}`, because JSON has no infinite numbers.
 pub fn serialize_or_infinite<S: Serializer>(
     number: &f64,
     serializer: S,
@@ -59,8 +59,8 @@ pub fn serialize_or_infinite<S: Serializer>(
 #[derive(Debug, Clone, PartialEq, ThisError)]
 #[non_exhaustive]
 pub enum Error {
-    /// A number in a row of predictions or targets is not what it must be: a logit or a parameter that is
-    /// not finite, a probability or weight outside `[0, 1]`, a scale that is not positive.
+    /// A number in a row of predictions or targets is invalid: a logit or a parameter that is not finite, a
+    /// probability or weight outside `[0, 1]`, a scale that is not positive.
     #[error("row {row}, {column} {at}: {what} is {}, expected {expected}", shown(*value))]
     Value {
         /// The 0-based row.
@@ -116,7 +116,7 @@ pub enum Error {
     },
 
     /// There must be one label or target for each prediction.
-    #[error("{predictions} predictions but {got} {what}, expected as many of one as of the other")]
+    #[error("{predictions} predictions but {got} {what}, expected the same number of both")]
     Length {
         /// Number of predictions.
         predictions: usize,
@@ -126,7 +126,8 @@ pub enum Error {
         what: &'static str,
     },
 
-    /// Predictions and targets, or two sets of predictions, must be over as many classes or dimensions.
+    /// Predictions and targets, or two sets of predictions, must have the same number of classes or
+    /// dimensions.
     #[error("{what} have {got} {columns}, expected {expected}")]
     Width {
         /// "the predictions" or "the targets".
@@ -190,7 +191,8 @@ pub enum Error {
 
     /// A result that is proved for positive definite kernels needs one.
     #[error(
-        "{what} needs a kernel that is known to be positive definite on such predictions, expected one, or {expected}"
+        "{what} needs a kernel that is known to be positive definite on such predictions, expected such a \
+         kernel, or {expected}"
     )]
     NotPositiveDefinite {
         /// The result that needs it.
@@ -199,7 +201,7 @@ pub enum Error {
         expected: &'static str,
     },
 
-    /// A fused computation was asked for that does not exist.
+    /// There is no fused computation for this kernel.
     #[error("{kernel} has no fused path")]
     NoFusedPath {
         /// The kernel.
@@ -215,7 +217,7 @@ pub enum Error {
         expected: &'static str,
     },
 
-    /// A distance or a profile must be one of those that have a name.
+    /// The name of a distance or a profile is unknown.
     #[error("there is no {what} {name:?}, expected one of {expected}")]
     UnknownName {
         /// The kind of thing that was named.
@@ -251,8 +253,8 @@ pub enum Error {
         expected: &'static str,
     },
 
-    /// A score of a prediction must be a finite number: the log score is infinite where what was observed
-    /// has probability or density 0.
+    /// A score of a prediction must be a finite number: the log score is infinite if the observation has
+    /// probability or density 0.
     #[error("row {row}: the {score} of {target} is {}, expected a finite number", word(*value))]
     Score {
         /// The score.
@@ -277,7 +279,8 @@ pub enum Error {
 
     /// All block estimates are equal: the statistic of the asymptotic test is undefined.
     #[error(
-        "all {blocks} block estimates equal {value}, the asymptotic normal test needs their variance to be positive"
+        "all {blocks} block estimates equal {value}, expected a positive variance, which the asymptotic \
+         test needs"
     )]
     ZeroVariance {
         /// Number of blocks.
@@ -288,7 +291,8 @@ pub enum Error {
 
     /// The residuals at the test locations are linearly dependent: their covariance has no inverse.
     #[error(
-        "the residuals at {locations} test locations have a covariance of rank {rank}, expected distinct locations where labels vary, or fewer of them"
+        "the residuals at {locations} test locations have a covariance of rank {rank}, expected distinct \
+         locations at which labels vary, or fewer locations"
     )]
     SingularCovariance {
         /// Number of test locations.
@@ -322,7 +326,7 @@ pub enum Error {
         samples: u64,
     },
 
-    /// A file could not be read or written, or does not hold what it should.
+    /// A file could not be read or written, or has the wrong content.
     #[error("{path}: {reason}")]
     File {
         /// The file.
@@ -333,7 +337,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Gives the row that it is about, from 0; none of a condition on all of them.
+    /// Returns the row of the error, from 0; None for a condition on all rows.
     pub fn row(&self) -> Option<usize> {
         match self {
             Self::Value { row, .. }
@@ -345,7 +349,7 @@ impl Error {
         }
     }
 
-    /// Says whether it concerns the predictions "before" or "after" a recalibration.
+    /// Says that the error is about the predictions "before" or "after" a recalibration.
     pub(crate) fn of(self, when: &'static str) -> Self {
         Self::Recalibration {
             when,

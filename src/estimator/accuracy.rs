@@ -6,7 +6,8 @@ use crate::{distribution::Categorical, error::Result};
 
 /// The accuracy: the share of samples whose most likely class is the right one, the first of several.
 ///
-/// It is no calibration error, but belongs beside one: a map that lowers the error can change it.
+/// It is not a calibration error, but report it together with one: a map that lowers the error can change
+/// the accuracy.
 ///
 /// ```
 /// use burn::tensor::{Device, Int, Tensor};

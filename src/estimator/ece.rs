@@ -9,7 +9,7 @@ use crate::{
     parallel,
 };
 
-/// The aspect of a prediction that is binned and compared with the labels.
+/// The part of a prediction that is binned and compared with the labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Aspect {
@@ -23,11 +23,11 @@ pub enum Aspect {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Discrepancy {
-    /// `½ Σ_c |p̄_c − ȳ_c|`; of an event, `|r̄ − c̄|`.
+    /// `½ Σ_c |p̄_c − ȳ_c|`; for an event, `|r̄ − c̄|`.
     TotalVariation,
     /// `Σ_c |p̄_c − ȳ_c|`, twice the total variation.
     L1,
-    /// `Σ_c (p̄_c − ȳ_c)²`; of an event, `2(r̄ − c̄)²`.
+    /// `Σ_c (p̄_c − ȳ_c)²`; for an event, `2(r̄ − c̄)²`.
     SquaredEuclidean,
 }
 
@@ -59,13 +59,13 @@ impl Discrepancy {
 /// The expected calibration error by bins: `Σ_b (n_b/n) d(p̄_b, ȳ_b)`, for the mean prediction `p̄_b`
 /// and the mean label `ȳ_b` of the `n_b` samples of bin `b`.
 ///
-/// The default is that of the top label with 15 bins of equal width, the number most papers report (Guo
-/// et al. 2017, equation 3). It sees the confidence alone; [`uniform`](Self::uniform) and
-/// [`median_variance`](Self::median_variance) see the whole prediction (Vaicenavicius et al. 2019;
-/// Widmann et al. 2019, section J.1.1).
+/// The default is that of the top label with 15 bins of equal width, the number most papers report (Guo et
+/// al. 2017, equation 3). It depends on the confidence only; [`uniform`](Self::uniform) and
+/// [`median_variance`](Self::median_variance) use the whole prediction (Vaicenavicius et al. 2019; Widmann
+/// et al. 2019, section J.1.1).
 ///
-/// Not differentiable. For a calibrated model biased upward, the more so the fewer samples a bin
-/// has; for wide bins biased downward. Both depend on the bins and the number of classes: prefer
+/// Not differentiable. Biased upward for a calibrated model, most of all with few samples in a bin, and
+/// biased downward for wide bins. Both depend on the bins and the number of classes: prefer
 /// [`Skce`](super::Skce) to compare models.
 ///
 /// ```
@@ -83,7 +83,7 @@ impl Discrepancy {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ece {
-    /// The aspect that is binned and compared.
+    /// The part of a prediction that is binned and compared.
     pub aspect: Aspect,
     /// The bins.
     pub binning: Binning,
@@ -135,9 +135,8 @@ impl Ece {
         }
     }
 
-    /// The occupied bins, of which a reliability diagram is a picture: of an event, the mean
-    /// predictions are `(1 − r̄, r̄)` and the frequencies `(1 − c̄, c̄)`.
-    /// The errors are those of [`estimate`](Self::estimate).
+    /// The occupied bins, which a reliability diagram shows: for an event, the mean predictions are `(1 −
+    /// r̄, r̄)` and the frequencies `(1 − c̄, c̄)`. The errors are those of [`estimate`](Self::estimate).
     pub fn bins(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<Vec<Bin>> {
         self.of_bins(predictions, labels, |bin| bin)
     }

@@ -5,8 +5,8 @@ use crate::{
 
 /// An estimator of an error of predictions of the kind `P`, from data.
 ///
-/// [`ExactTest`](crate::hypothesis::ExactTest) makes a test of every one. Any function of predictions and
-/// targets is one:
+/// [`ExactTest`](crate::hypothesis::ExactTest) turns every estimator into a test. Any function of
+/// predictions and targets is an estimator:
 ///
 /// ```
 /// use burn::tensor::{Int, Tensor};
@@ -32,9 +32,8 @@ pub trait Estimator<P: Predictive = Categorical> {
     ///
     /// # Errors
     ///
-    /// Predictions or targets that are not valid, as a label that is not a class; another number or
-    /// dimension of one than of the other; too few of them; or a parameter of the estimator outside its
-    /// domain.
+    /// Invalid predictions or targets, such as a label that is not a class; different numbers or dimensions
+    /// of predictions and targets; too few samples; or a parameter of the estimator outside its domain.
     fn estimate(&self, predictions: &P, targets: &P::Targets) -> Result<f64>;
 }
 

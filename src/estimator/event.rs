@@ -10,7 +10,7 @@ use crate::{
     host::to_vec,
 };
 
-/// The event whose predicted probability is compared with how often it occurs.
+/// The event whose predicted probability is compared with its frequency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum Event {
     /// The most likely class is the right one: probability `r_i = max_c p_ic`, outcome
@@ -23,13 +23,13 @@ pub enum Event {
 }
 
 impl Event {
-    /// The event of predictions that are about one ([`Categorical::subject`]), which is class 1; else the top
-    /// label.
+    /// The event of predictions that are about one ([`Categorical::subject`]), which is class 1; otherwise
+    /// the top label.
     pub fn of(predictions: &Categorical) -> Self {
         Self::about(predictions.subject())
     }
 
-    /// The event of predictions about something.
+    /// The event of predictions with this subject.
     pub fn about(subject: Subject) -> Self {
         match subject {
             Subject::Classes => Self::TopLabel,
@@ -37,8 +37,8 @@ impl Event {
         }
     }
 
-    /// The event that is looked at where there can be one only: as [`of`](Self::of), but class 1 of any two
-    /// classes, whose probability says more than that of the top label.
+    /// The event of a quantity that needs exactly one event: as [`of`](Self::of), but class 1 for any two
+    /// classes, because its probability has more information than that of the top label.
     pub fn one_of(predictions: &Categorical) -> Self {
         match predictions.classes() {
             2 => Self::Class(1),
@@ -101,7 +101,7 @@ impl Event {
         (0..rows.samples()).map(probability).collect()
     }
 
-    /// Tells whether it occurs where this class is the label and `top` the most likely one.
+    /// Returns whether it occurs where this class is the label and `top` the most likely one.
     pub(crate) fn occurs(self, class: u32, top: u32) -> bool {
         match self {
             Self::TopLabel => class == top,
@@ -131,7 +131,7 @@ pub struct Outcomes {
     pub probability: Vec<f64>,
     /// 1 or 0.
     pub occurred: Vec<i64>,
-    /// The relative difference of probabilities that are equal but for rounding in their dtype.
+    /// The relative difference of probabilities that are equal except for rounding in their dtype.
     pub rounding: f64,
     /// The weights of the samples.
     pub(crate) weights: Weights,

@@ -2,7 +2,7 @@ use serde::Serialize;
 
 use crate::error::serialize_or_infinite;
 
-/// A two-sided confidence interval, with the estimate that it is of.
+/// A two-sided confidence interval, with its estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Interval {

@@ -10,8 +10,8 @@ use crate::{
     ops::Computation,
 };
 
-/// A kernel on pairs of predictions and targets, `(P, y)`: what the SKCE, the UCME and their tests
-/// need of it, the pair statistic
+/// A kernel on pairs of predictions and targets, `(P, y)`. The SKCE, the UCME and their tests use its pair
+/// statistic
 ///
 /// `h_ij = k((P_i, y_i), (P_j, y_j)) − E_Z k((P_i, Z), (P_j, y_j)) − E_Z' k((P_i, y_i), (P_j, Z'))
 /// + E_{Z, Z'} k((P_i, Z), (P_j, Z'))`
@@ -22,7 +22,7 @@ use crate::{
 /// [`MatrixKernel`](crate::kernel::MatrixKernel) has
 /// `h_ij = k(p_i, p_j) δ_iᵀ M δ_j`.
 ///
-/// A kernel of your own needs the first three functions; everything else follows.
+/// Your own kernel needs the first three functions; the others have defaults.
 pub trait JointKernel<P: Geometry>: Clone + Debug {
     /// The kernel on predictions.
     fn on_predictions(&self) -> Kernel;
@@ -69,9 +69,8 @@ pub trait JointKernel<P: Geometry>: Clone + Debug {
 
     /// `h` of data, of mean 0 over the pairs `i ≠ j` if the model is calibrated, where predictions are
     /// draws from distributions that are not known too: then the one half of the draws of each tells
-    /// samples apart, and the expectations are over the other
-    /// ([`Predictive::halves`]), so that the target,
-    /// one more draw, is not known from either. Of other predictions, and of draws of several dimensions,
+    /// samples apart, and the expectations are over the other ([`Predictive::halves`]), so that the target,
+    /// one more draw, is not known from either. For other predictions, and of draws of several dimensions,
     /// [`pairs`](Self::pairs), which take draws for the whole distribution.
     ///
     /// # Errors
@@ -144,7 +143,8 @@ pub trait JointKernel<P: Geometry>: Clone + Debug {
         (gram * residual).squeeze_dim(0)
     }
 
-    /// Panics where the kernel on targets is not one for such predictions: in training. Nothing is read back.
+    /// Panics if the kernel on targets does not fit such predictions. It reads nothing back from the
+    /// device.
     #[doc(hidden)]
     fn assert_valid_for(&self, predictions: &P) {
         if let Err(error) = self.on_targets().validate_for(predictions.unconditional()) {
@@ -188,8 +188,8 @@ pub trait JointKernel<P: Geometry>: Clone + Debug {
     /// what one pair makes that has the largest `h`, `σ ≥ 2·half_bound/(n(n−1))`: the predictions of a
     /// confident model may have no variance.
     ///
-    /// The expectation `E h_ij²` is exact for classes. Of others it is that of the data, `h_ij²`, of the same
-    /// mean if the model is calibrated.
+    /// The expectation `E h_ij²` is exact for classes. For others it is that of the data, `h_ij²`, of the
+    /// same mean if the model is calibrated.
     ///
     /// - kept: whether a sample counts, `[n]`; all where there is none
     ///
@@ -223,11 +223,11 @@ pub trait JointKernel<P: Geometry>: Clone + Debug {
         self.on_predictions().supremum() * self.on_targets().half_bound()
     }
 
-    /// Whether the kernel is known to be positive definite on such predictions, which the biased SKCE
-    /// needs to be at least 0: then `h` is an inner product `⟨Φ_i, Φ_j⟩` in a Hilbert space.
+    /// Whether the kernel is known to be positive definite on such predictions. Then `h` is an inner
+    /// product `⟨Φ_i, Φ_j⟩` in a Hilbert space, and the biased SKCE is at least 0.
     ///
-    /// It is where the kernel on predictions is: those on targets always are, and a product with the Gram
-    /// matrix of the residuals stays so (Schur).
+    /// It holds if the kernel on predictions is positive definite: kernels on targets always are, and a
+    /// product with the Gram matrix of the residuals stays positive definite (Schur).
     fn is_positive_definite_on(&self, predictions: &P) -> bool {
         self.on_predictions().is_positive_definite_on(predictions)
     }

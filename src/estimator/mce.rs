@@ -7,8 +7,8 @@ use crate::{distribution::Categorical, error::Result, estimator::Estimator};
 /// The maximum calibration error: the largest discrepancy `max_b d(p̄_b, ȳ_b)` over the bins of an
 /// [`Ece`], by default the top label with 15 bins of equal width.
 ///
-/// Source: Naeini et al. 2015. Biased upward, strongly: a bin with a single sample can decide it. Bins of
-/// equal mass bound the damage.
+/// Source: Naeini et al. 2015. Strongly biased upward: a bin with a single sample can determine it. Bins of
+/// equal mass limit this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Mce {
     /// The aspect, the bins and the distance.

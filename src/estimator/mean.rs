@@ -28,8 +28,8 @@ pub struct MeanEstimate {
 /// The largest difference that is taken for rounding, of numbers of size 1.
 const ROUNDING: f64 = 1e-14;
 
-/// `second − first` of each sample; 0 where the two are equal but for the rounding of numbers of a size: a test of many
-/// samples would find its sign.
+/// `second − first` of each sample; 0 where the two are equal except for the rounding of numbers of a size:
+/// a test of many samples would find its sign.
 pub(crate) fn differences(first: &[f64], second: &[f64], size: f64) -> Vec<f64> {
     let difference = |(first, second): (&f64, &f64)| {
         let difference = second - first;
@@ -100,7 +100,7 @@ impl MeanEstimate {
         }
     }
 
-    /// Gives the means of two values of each sample, and that of the second minus the first.
+    /// Returns the means of two values of each sample, and that of the second minus the first.
     ///
     /// # Panics
     ///
@@ -137,8 +137,8 @@ impl MeanEstimate {
     /// [`interval`](Self::interval) belongs to: below `1 − level` if and only
     /// if the interval excludes 0.
     ///
-    /// 1 from one value, and where all values are 0. At least 0.001: far out in a tail an approximation says no
-    /// more.
+    /// 1 from one value, and where all values are 0. At least 0.001, because an approximation is not
+    /// reliable far out in a tail.
     pub fn p_value(&self) -> f64 {
         match self.standard_error {
             _ if self.effective < 2.0 || self.estimate == 0.0 => 1.0,

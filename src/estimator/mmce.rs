@@ -16,9 +16,9 @@ use crate::{
 pub enum MmceForm {
     /// `n⁻² Σ_ij (c_i − r_i)(c_j − r_j) k_ij`: at least 0, biased upward.
     Unweighted,
-    /// Wrong and right predictions weigh the same, however many there are of each:
-    /// `n₀⁻² Σ_{wrong,wrong} r_i r_j k + n₁⁻² Σ_{right,right} (1−r_i)(1−r_j) k
-    /// − 2/(n₀n₁) Σ_{right,wrong} (1−r_i) r_j k`; an empty group drops its terms.
+    /// Wrong and right predictions have equal total weights: `n₀⁻² Σ_{wrong,wrong} r_i r_j k + n₁⁻²
+    /// Σ_{right,right} (1−r_i)(1−r_j) k − 2/(n₀n₁) Σ_{right,wrong} (1−r_i) r_j k`; an empty group drops its
+    /// terms.
     Weighted,
     /// `2/(n(n−1)) Σ_{i<j} (c_i − r_i)(c_j − r_j) k_ij`: unbiased, can be negative; `n ≥ 2`.
     Unbiased,

@@ -14,20 +14,19 @@
 //! Predictions over `ℝ^d` have the SKCE and the UCME too. [`regression`] has the usual quantities of
 //! regression.
 //!
-//! [`Accuracy`] stands beside them. An *event* is that the most likely class, or a certain class, is the
-//! right one ([`Event`]).
+//! [`Accuracy`] is here too. In an *event*, the most likely class, or a given class, is the right one
+//! ([`Event`]).
 //!
-//! An estimator is a small value that implements [`Estimator`]. What has a sampling error is a value with the
-//! field `estimate` and the method `interval(level)`, which gives an [`Interval`]: see [`MeanEstimate`] and
-//! [`Quantify`](crate::score::Quantify). [`Skce`], [`Ucme`] and [`Mmce`] have two
-//! ways in:
+//! An estimator is a small value that implements [`Estimator`]. Results with a sampling error have the
+//! field `estimate` and the method `interval(level)`, which returns an [`Interval`]: see [`MeanEstimate`]
+//! and [`Quantify`](crate::score::Quantify). [`Skce`], [`Ucme`] and [`Mmce`] have two functions:
 //!
 //! - `estimate(&predictions, &targets)`: a number for data, which checks the data first;
 //! - `value(&predictions, &targets)`: a differentiable tensor of shape `[1]` in the dtype of the
 //!   predictions, for training; it asserts shapes and reads nothing back from the device.
 //!
-//! Both go through one definition, for the SKCE of the pair statistic `h`, so that training and testing
-//! cannot disagree. The others are not differentiable, or not usefully so, and have `estimate` alone.
+//! Both use one definition (for the SKCE the pair statistic `h`), so training and testing cannot disagree.
+//! The other estimators are not usefully differentiable, and have only `estimate`.
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};

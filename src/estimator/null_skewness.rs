@@ -5,8 +5,8 @@
 //! `E[S²] = 2 Σ_{i≠j} k_ij² tr(C_i C_j)`,
 //! `E[S³] = 8 Σ_{i,j,l distinct} k_ij k_jl k_li tr(C_i C_j C_l) + 4 Σ_{i≠j} k_ij³ E[(δ_iᵀδ_j)³]`.
 //!
-//! No label enters. Of many samples both are estimated from some of them, weighted by the inverse of
-//! their inclusion probabilities (Horvitz, Thompson 1952).
+//! No label enters. For many samples both are estimated from some of them, weighted by the inverse of their
+//! inclusion probabilities (Horvitz, Thompson 1952).
 
 use burn::tensor::Tensor;
 use rand::{Rng, RngExt, seq::index};
@@ -22,9 +22,10 @@ use crate::{
 /// must be fixed. It may be negative, and is 0 where there is no variance.
 ///
 /// Exact for classes and `M = I` for as many samples as a budget of operations allows, see
-/// [`AsymptoticSkceTest`](crate::hypothesis::AsymptoticSkceTest), else from about so many of them. Of others both
-/// moments are unbiased estimates from redrawn targets, of a random subset of 512 samples where there are more. Both
-/// moments are of one sample, so that what it has too much or too little of cancels in their ratio.
+/// [`AsymptoticSkceTest`](crate::hypothesis::AsymptoticSkceTest), otherwise from about so many of them. For
+/// others both moments are unbiased estimates from redrawn targets, of a random subset of 512 samples where
+/// there are more. Both moments are of one sample, so that what it has too much or too little of cancels in
+/// their ratio.
 ///
 /// Cost: `s³·m` operations for `s` samples.
 ///
@@ -65,7 +66,7 @@ pub(super) struct Sample {
 const LARGEST: usize = 512;
 
 impl Sample {
-    /// All samples up to 512, else so many, drawn without replacement.
+    /// All samples up to 512, otherwise so many, drawn without replacement.
     pub fn of_equals(n: usize, rng: &mut dyn Rng) -> Self {
         let s = n.min(LARGEST);
         let rows = if n > LARGEST {
@@ -83,7 +84,7 @@ impl Sample {
         }
     }
 
-    /// All samples if there are at most `size`, else about so many: each is drawn by itself, with a
+    /// All samples if there are at most `size`, otherwise about so many: each is drawn by itself, with a
     /// probability in proportion to `tr C_i = Σ_c p_ic (1 − p_ic)`, on which what it adds to the moments
     /// depends. Samples that are certain to be right add nothing and are left out.
     ///

@@ -80,10 +80,10 @@ impl<'a> Compared<'a> {
     }
 }
 
-/// The variance of `n·SKCE_uq` if the model is calibrated, given the predictions, `2 (n−1)⁻² Σ_{i≠j} E h_ij²`; the
-/// bandwidth must be fixed. Exact for classes, see [`AsymptoticSkceTest`](crate::hypothesis::AsymptoticSkceTest);
-/// else the mean over data sets whose targets are redrawn from the predictions, which is unbiased. Their number falls
-/// with `n²`, from 16 to 2.
+/// The variance of `n·SKCE_uq` if the model is calibrated, given the predictions, `2 (n−1)⁻² Σ_{i≠j} E
+/// h_ij²`; the bandwidth must be fixed. Exact for classes, see
+/// [`AsymptoticSkceTest`](crate::hypothesis::AsymptoticSkceTest); otherwise the mean over data sets whose
+/// targets are redrawn from the predictions, which is unbiased. Their number falls with `n²`, from 16 to 2.
 ///
 /// # Errors
 ///

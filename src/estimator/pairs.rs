@@ -238,7 +238,7 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
         }
     }
 
-    /// Tells whether a fused pass is asked for, and there are pairs to take.
+    /// Returns whether a fused pass is asked for, and there are pairs to take.
     fn needs_fused_pass(&self) -> bool {
         self.computation == Computation::Fused && self.samples() > 1
     }
@@ -276,7 +276,7 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
         Ok(mean / share)
     }
 
-    /// Tells whether a block estimate takes the passes over single blocks of classes.
+    /// Returns whether a block estimate takes the passes over single blocks of classes.
     fn has_fused_blocks(&self, form: SkceForm) -> bool {
         matches!(
             (&self.road, form, self.computation),

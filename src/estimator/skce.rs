@@ -6,8 +6,8 @@ use crate::{
     distribution::Geometry, error::Result, estimator::Estimator, kernel::Kernel, ops::Computation,
 };
 
-/// The squared kernel calibration error: `E[k(P, P') · δᵀδ']` over two independent samples, 0 if
-/// and only if the model is calibrated (for a universal kernel such as the exponential one). Of a
+/// The squared kernel calibration error: `E[k(P, P') · δᵀδ']` over two independent samples, 0 if and only
+/// if the model is calibrated (for a universal kernel such as the exponential one). For a
 /// [`MatrixKernel`](crate::kernel::MatrixKernel), `E[k(P, P') · δᵀMδ']`.
 ///
 /// Source: Widmann et al. 2019, section 4 and Table 1.
@@ -62,22 +62,22 @@ impl<K> Skce<K> {
 
     /// Returns the estimate as a differentiable tensor, for training.
     ///
-    /// A batch always has a value, also where data of its size would be an error. A batch of fewer than
-    /// two samples, as the last one of an epoch may be, gives 0 with gradient 0 for the unbiased forms. A
-    /// block larger than the batch is the whole batch.
+    /// A batch always has a value, even if [`estimate`](Estimator::estimate) would return an error for so
+    /// few samples. A batch of fewer than two samples, such as the last one of an epoch, gives 0 with
+    /// gradient 0 for the unbiased forms. A block larger than the batch is the whole batch.
     ///
     /// # Shapes
     ///
     /// - predictions, targets: `n` samples
     /// - output: `[1]`, in the dtype of the predictions
     ///
-    /// Cost: `n²·m` operations for `m` classes or dimensions, `n·B·m` for blocks. Of classes memory
-    /// `O(n·m)` by the fused [`pair_statistic`](crate::ops::pair_statistic), in f32 and f64 (with a
-    /// matrix [`residual_statistic`](crate::ops::residual_statistic), on the processor); of normal
-    /// predictions of `d` coordinates `O(n·d)` by [`normal_statistic`](crate::ops::normal_statistic), for
-    /// `κ(W₂/ν)` and a Gaussian kernel on targets, on the processor; of Laplace predictions on the line
-    /// `O(n·r)` for `r` [features](crate::kernel::TargetKernel::residual_features); else some `n × n` matrices,
-    /// `n × B` for blocks, and of mixtures without features some of their components. A median bandwidth is
+    /// Cost: `n²·m` operations for `m` classes or dimensions, `n·B·m` for blocks. For classes memory
+    /// `O(n·m)` by the fused [`pair_statistic`](crate::ops::pair_statistic), in f32 and f64 (with a matrix
+    /// [`residual_statistic`](crate::ops::residual_statistic), on the processor); for normal predictions of
+    /// `d` coordinates `O(n·d)` by [`normal_statistic`](crate::ops::normal_statistic), for `κ(W₂/ν)` and a
+    /// Gaussian kernel on targets, on the processor; for Laplace predictions on the line `O(n·r)` for `r`
+    /// [features](crate::kernel::TargetKernel::residual_features); otherwise some `n × n` matrices, `n × B`
+    /// for blocks, and of mixtures without features some of their components. A median bandwidth is
     /// detached. Mixtures solve a linear program for each pair on the host.
     ///
     /// # Panics

@@ -12,17 +12,17 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum TceForm {
-    /// `Σ_b (n_b/n) |r̄_b − c̄_b|^p`: biased upward for small bins, downward for wide ones. Of an infinite
+    /// `Σ_b (n_b/n) |r̄_b − c̄_b|^p`: biased upward for small bins, downward for wide ones. For an infinite
     /// order it is the limit of the errors, `max_b |r̄_b − c̄_b|`: that of [`Mce`](super::Mce).
     PlugIn {
         /// The order `p ≥ 1`, which may be infinite.
         order: f64,
     },
     /// `Σ_b (n_b/n) [(r̄_b − c̄_b)² − s_b²/n_b]` with the sample variance `s_b²` of `r − c` in the bin, the
-    /// order is 2. It is the mean of `(r_i − c_i)(r_j − c_j)` over the pairs of a bin: unbiased for
-    /// `Σ_b (n_b/n) E[r − c | b]²` however the predictions vary within a bin, so that only the width of the
-    /// bins remains as a bias, downward. Of a calibrated model the expectation is 0, given the predictions
-    /// too. Can be negative. A bin of one sample adds 0.
+    /// order is 2. It is the mean of `(r_i − c_i)(r_j − c_j)` over the pairs of a bin: unbiased for `Σ_b
+    /// (n_b/n) E[r − c | b]²` however the predictions vary within a bin, so that only the width of the bins
+    /// remains as a bias, downward. For a calibrated model the expectation is 0, given the predictions too.
+    /// Can be negative. A bin of one sample adds 0.
     Unbiased,
     /// `Σ_b (n_b/n) [(r̄_b − c̄_b)² − c̄_b(1 − c̄_b)/(n_b − 1)]`, the order is 2: the variance of `c̄_b` is
     /// subtracted, as Kumar et al. 2019 have it for one prediction a bin, where it is the same as
@@ -95,7 +95,7 @@ impl TceForm {
         check_parameter(order >= 1.0, name, order, "a number of at least 1")
     }
 
-    /// The error from its power: 0 where that is negative. Of an infinite order they are the same.
+    /// The error from its power: 0 where that is negative. For an infinite order they are the same.
     pub(crate) fn root(self, power: f64) -> f64 {
         if self.order().is_infinite() {
             return power;
@@ -139,10 +139,10 @@ pub(crate) fn check_order(order: f64) -> Result<()> {
 ///
 /// Kumar et al. 2019, section 5; Gruber and Buettner 2022, Definition 2.5. With [`TceForm::PlugIn`] of
 /// order 1 it is the [`Ece`](super::Ece) of the event, of order 2 the root mean squared calibration error
-/// (Hendrycks et al. 2019, with bins of equal mass), and of an infinite order the [`Mce`](super::Mce). With bins
-/// of equal width these are torchmetrics' `CalibrationError` with the norms `l1`, `l2` and `max`, but for
-/// probabilities that lie on an edge of a bin: here bins are right-closed as those of Guo et al. 2017, there
-/// they are left-closed.
+/// (Hendrycks et al. 2019, with bins of equal mass), and of an infinite order the [`Mce`](super::Mce). With
+/// bins of equal width these are torchmetrics' `CalibrationError` with the norms `l1`, `l2` and `max`,
+/// except for probabilities that lie on an edge of a bin: here bins are right-closed as those of Guo et al.
+/// 2017, there they are left-closed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Tce {
     /// The event.

@@ -30,9 +30,9 @@ use crate::{
 /// the level, where the normal one does not on confident predictions; on others it is conservative, for block estimates are skewed, hence their mean and standard deviation
 /// dependent: `docs/levels.md` compares both.
 ///
-/// Of [`Samples`](crate::distribution::Samples) of one dimension one half of the draws is compared, the other is the
-/// prediction ([`JointKernel::fair_pairs`]), so that block estimates of a calibrated model have mean 0. Draws
-/// of several dimensions are an error.
+/// For [`Samples`](crate::distribution::Samples) of one dimension one half of the draws is compared, the
+/// other is the prediction ([`JointKernel::fair_pairs`]), so that block estimates of a calibrated model
+/// have mean 0. Draws of several dimensions are an error.
 ///
 /// Cost: `n·B·m` operations; memory `O(n·m)` and a fixed number of kernel values, whatever `B`.
 /// A median bandwidth is over all pairs, `O(n²)`: fix it for large `n`.

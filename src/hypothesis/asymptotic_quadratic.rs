@@ -21,14 +21,14 @@ use crate::{
 /// `(n−1)⁻³ [8 Σ_{i,j,l distinct} k_ij k_jl k_li tr(C_i C_j C_l) + 4 Σ_{i≠j} k_ij³ E[(δ_iᵀδ_j)³]]`.
 /// The labels enter through the statistic alone.
 ///
-/// The skewness is exact up to some hundred samples (610 of ten classes). Of more, it is an estimate
-/// from about so many, drawn with probabilities in proportion to `tr C_i = 1 − ‖p_i‖²` and weighted by
-/// their inverse: of a confident model it has all samples that matter. It is not clamped. One that
-/// is 0 or negative gives the normal distribution; one beyond `√8`, the largest in the limit, gives the
-/// larger of the tails for it and for `√8`.
+/// The skewness is exact up to some hundred samples (610 of ten classes). For more, it is an estimate from
+/// about so many, drawn with probabilities in proportion to `tr C_i = 1 − ‖p_i‖²` and weighted by their
+/// inverse: of a confident model it has all samples that matter. It is not clamped. One that is 0 or
+/// negative gives the normal distribution; one beyond `√8`, the largest in the limit, gives the larger of
+/// the tails for it and for `√8`.
 ///
-/// Of predictions other than of classes, and for a matrix-valued kernel the skewness alone, the
-/// moments are unbiased estimates from targets redrawn from the predictions.
+/// For predictions other than of classes, and for a matrix-valued kernel the skewness alone, the moments
+/// are unbiased estimates from targets redrawn from the predictions.
 ///
 /// The p-value is a tail of the approximation, reported down to
 /// [`TestOutcome::ASYMPTOTIC_FLOOR`].

@@ -11,7 +11,7 @@ use crate::{
     numbers::significant,
 };
 
-/// A number as it is where that is short, else in four significant digits.
+/// A number as it is where that is short, otherwise in four significant digits.
 fn shown(number: f64) -> String {
     let exact = number.to_string();
     if exact.len() > 7 {
@@ -83,13 +83,13 @@ impl Group {
     }
 }
 
-/// The test of the hypothesis that a model is calibrated in each of several groups, which says in which it
-/// is not.
+/// The test of the hypothesis that a model is calibrated in each of several groups. Its outcome says in
+/// which groups the model is not calibrated.
 ///
-/// Each group is tested by an [`OmnibusTest`] of its samples alone, so that a finding is in the words of
-/// that test, as "underconfident by 5.0 points". Targets are redrawn from the predictions, so that groups
-/// may have any size. The p-values are adjusted by [`holm`], whatever the groups have in
-/// common. The adjusted p-values of aspects are multiplied by the number of groups: what
+/// Each group is tested by an [`OmnibusTest`] of its samples alone, so a finding has the words of that
+/// test, such as "underconfident by 5.0 points". Targets are redrawn from the predictions, so groups may
+/// have any size. The p-values are adjusted by [`holm`], which is valid even if groups overlap. The
+/// adjusted p-values of aspects are multiplied by the number of groups: what
 /// [`AspectOutcome::adjusted_p_value`](super::AspectOutcome::adjusted_p_value) promises of one of at most
 /// `α` then holds of the aspects of all groups together.
 ///
@@ -123,7 +123,7 @@ pub struct GroupTest {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct GroupsOutcome {
-    /// The p-value of the hypothesis that the model is calibrated in all groups: the least adjusted one.
+    /// The p-value of the hypothesis that the model is calibrated in all groups: the smallest adjusted one.
     pub p_value: f64,
     /// The outcome of each group, in the order of the groups.
     pub groups: Vec<GroupOutcome>,
@@ -152,13 +152,13 @@ impl GroupTest {
         Self::default()
     }
 
-    /// Returns the same with another kernel on predictions.
+    /// Returns a copy with another kernel on predictions.
     pub fn with_kernel(self, kernel: Kernel) -> Self {
         let omnibus = self.omnibus.with_kernel(kernel);
         Self { omnibus, ..self }
     }
 
-    /// Returns the same with so many redraws of each group, neither less nor more.
+    /// Returns the same test with exactly this number of redraws of each group.
     pub fn with_redraws(self, redraws: usize) -> Self {
         Self {
             omnibus: self.omnibus.with_redraws(redraws),
@@ -166,7 +166,7 @@ impl GroupTest {
         }
     }
 
-    /// Returns the same with at most so many redraws of each group.
+    /// Returns the same test with at most this number of redraws of each group.
     pub fn with_most(self, most: usize) -> Self {
         let most = Some(most);
         Self { most, ..self }
@@ -177,7 +177,7 @@ impl GroupTest {
     /// # Errors
     ///
     /// Predictions or targets that are not valid, an invalid kernel, no redraws; no groups, a group without
-    /// samples, or a row that there is not.
+    /// samples, or a row that does not exist.
     pub fn outcome<P: Omnibus>(
         &self,
         predictions: &P,

@@ -116,7 +116,7 @@ impl<K, P: Predictive> CmeTest<K, P> {
         }
     }
 
-    /// Returns the same with another null distribution.
+    /// Returns a copy with another null distribution.
     pub fn with_null(self, null: CmeNull) -> Self {
         Self { null, ..self }
     }
@@ -193,10 +193,10 @@ impl<P: Geometry, K: JointKernel<P>> CalibrationTest<P> for CmeTest<K, P> {
 }
 
 const NAME: &str = "test of the calibration mean embedding";
-/// Of calibrated binary predictions it rejects 28 to 49 % at the level of 5 %, some with more than 20 expected
-/// errors.
-const CAVEAT: &str = "the approximation does not keep its level of confident predictions at any number of errors, \
-     use ExactTest with Ucme, or OmnibusTest";
+/// For calibrated binary predictions it rejects 28 to 49 % at the level of 5 %, some with more than 20
+/// expected errors.
+const CAVEAT: &str = "the approximation does not keep its level for confident predictions, however many \
+    errors are expected: use ExactTest with Ucme, or OmnibusTest";
 
 /// The squared UCME at its test locations, which must not depend on the labels.
 impl<P: Geometry, K: JointKernel<P>> Statistic<P> for Ucme<K, P> {

@@ -39,7 +39,7 @@ impl<S> ConsistencyTest<S> {
         }
     }
 
-    /// Returns the same with another number of replicates.
+    /// Returns a copy with another number of replicates.
     pub fn with_replicates(self, replicates: usize) -> Self {
         Self { replicates, ..self }
     }

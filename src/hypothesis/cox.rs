@@ -21,11 +21,11 @@ use crate::{
 /// logit P(c = 1 | r) = a + b logit r,   G = 2 (sup_{a,b} ℓ(a, b) − ℓ(0, 1))
 /// ```
 ///
-/// with the log-likelihood `ℓ`. Of a calibrated model `G` is asymptotically `χ²_2`. A slope below 1 is
-/// overconfidence: log-odds are too far from 0; above 1 underconfidence. An intercept below 0 means that the
-/// event is less frequent than predicted where its probability is ½: it is not the calibration of the whole,
-/// which [`in_the_large`](Self::in_the_large) has. [`fit`](Self::fit) has the estimates with standard errors.
-/// For two classes take `Event::Class(1)`: the intercept of the top label is another.
+/// with the log-likelihood `ℓ`. For a calibrated model `G` is asymptotically `χ²_2`. A slope below 1 is
+/// overconfidence: log-odds are too far from 0; above 1 underconfidence. An intercept below 0 means that
+/// the event is less frequent than predicted where its probability is ½: it is not the calibration of the
+/// whole, which [`in_the_large`](Self::in_the_large) has. [`fit`](Self::fit) has the estimates with
+/// standard errors. For two classes take `Event::Class(1)`: the intercept of the top label is another.
 ///
 /// Where probabilities separate the outcomes the supremum lies at infinity: `G` is exact there, and there
 /// is no estimate. Probabilities of 0 and 1 that come true say nothing about `a` and `b > 0` and are left

@@ -18,10 +18,9 @@ use crate::{
 /// - unbiased: `exp(−⌊n/2⌋ t²/(2B²))` for `t > 0`, and 1 for `t ≤ 0`;
 /// - blocks of `b` samples: the same with `⌊n/b⌋·⌊b/2⌋` in place of `⌊n/2⌋`.
 ///
-/// `B` bounds `|h|` whatever the sign of `k`, since `|δᵀδ'| ≤ ‖δ‖₁ ‖δ'‖_∞ ≤ 2`; of a tensor product,
-/// where the kernel on targets is not negative ([`JointKernel::half_bound`]). The bounds need a
-/// bandwidth that does not depend on the labels, which the median heuristic satisfies given the
-/// predictions.
+/// `B` bounds `|h|` whatever the sign of `k`, since `|δᵀδ'| ≤ ‖δ‖₁ ‖δ'‖_∞ ≤ 2`; for a tensor product, where
+/// the kernel on targets is not negative ([`JointKernel::half_bound`]). The bounds need a bandwidth that
+/// does not depend on the labels, which the median heuristic satisfies given the predictions.
 ///
 /// The bounds of the unbiased and block forms hold for any kernel on predictions, positive definite or
 /// not. They are Hoeffding's: a U-statistic is a mean, over permutations, of means of `⌊n/2⌋`

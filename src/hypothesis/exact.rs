@@ -10,19 +10,19 @@ use crate::{distribution::Predictive, error::Result};
 /// The exact conditional test of any [`Statistic`]: keeps the predictions and redraws the labels
 /// from them.
 ///
-/// A calibrated model's labels are independent draws from its predictions. Given the predictions,
-/// the statistic of redrawn labels therefore has exactly the distribution that the statistic of the
-/// data has under the hypothesis, and `(1 + #{T* ≥ T})/(1 + R)` is a valid p-value at every sample
-/// size and for every number `R` of replicates: `P(p ≤ α) ≤ α`, with equality at multiples of
-/// `1/(1 + R)` but for ties. Nothing is approximated, and the variance of the labels is that of the
-/// hypothesis, which makes it more powerful than nulls that take it from the data.
+/// A calibrated model's labels are independent draws from its predictions. Given the predictions, the
+/// statistic of redrawn labels therefore has exactly the distribution that the statistic of the data has
+/// under the hypothesis, and `(1 + #{T* ≥ T})/(1 + R)` is a valid p-value at every sample size and for
+/// every number `R` of replicates: `P(p ≤ α) ≤ α`, with equality at multiples of `1/(1 + R)` except for
+/// ties. Nothing is approximated, and the variance of the labels is that of the hypothesis, which makes it
+/// more powerful than nulls that take it from the data.
 ///
 /// A median bandwidth depends on the predictions alone, as it must; so must every other choice.
 ///
-/// Of predictions by draws, [`Samples`](crate::distribution::Samples), the hypothesis is that the target is
-/// one more draw from the same distribution, which is not known. Then among the draws and the target any is
-/// as likely to be the target: it is redrawn from all of them ([`Predictive::pooled`]), and the p-value is
-/// valid for any number of draws, of real numbers or of counts.
+/// For predictions by draws, [`Samples`](crate::distribution::Samples), the hypothesis is that the target
+/// is one more draw from the same distribution, which is not known. Then among the draws and the target any
+/// is as likely to be the target: it is redrawn from all of them ([`Predictive::pooled`]), and the p-value
+/// is valid for any number of draws, of real numbers or of counts.
 ///
 /// ```
 /// use burn::tensor::{Device, Int, Tensor};
@@ -67,7 +67,7 @@ impl<S> ExactTest<S> {
         }
     }
 
-    /// Returns the same with another number of redraws.
+    /// Returns a copy with another number of redraws.
     pub fn with_replicates(self, replicates: usize) -> Self {
         Self { replicates, ..self }
     }

@@ -10,10 +10,10 @@ use crate::{
 /// The test of the hypothesis that predictions are calibrated [given](Given) a variable: a feature, an
 /// embedding, or several features together.
 ///
-/// The statistic is the unbiased SKCE whose kernel compares the variable, at ¼, 1 and 4 times the
-/// bandwidth of the kernel, combined over the same redraws of the targets from the predictions as in
-/// [`OmnibusTest`], which see: at every sample size, whatever the variable is. Up to 10,000
-/// samples the SKCE of classes is over all pairs, above and of vectors by 16 landmarks, at linear cost.
+/// The statistic is the unbiased SKCE whose kernel compares the variable, at ¼, 1 and 4 times the bandwidth
+/// of the kernel, combined over the same redraws of the targets from the predictions as in [`OmnibusTest`].
+/// So it is valid at every sample size and for any variable. Up to 10,000 samples the SKCE of classes is
+/// over all pairs, above and of vectors by 16 landmarks, at linear cost.
 ///
 /// A rejection does not say that the variable matters: a model that is not calibrated is not calibrated given
 /// any variable. An overconfident one is rejected more often than the level given a variable of no
@@ -52,13 +52,13 @@ impl GivenTest {
         Self::default()
     }
 
-    /// Returns the same with another kernel on the variable.
+    /// Returns a copy with another kernel on the variable.
     pub fn with_kernel(self, kernel: Kernel) -> Self {
         let omnibus = self.omnibus.with_kernel(kernel);
         Self { omnibus }
     }
 
-    /// Returns the same with so many redraws, neither less nor more.
+    /// Returns the same test with exactly this number of redraws.
     pub fn with_redraws(self, redraws: usize) -> Self {
         let omnibus = self.omnibus.with_redraws(redraws);
         Self { omnibus }

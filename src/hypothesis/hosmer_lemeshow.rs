@@ -16,7 +16,7 @@ use crate::{
 /// H = Σ_b (O_b − E_b)² / (E_b (1 − E_b/n_b)),   O_b = Σ_{i∈b} c_i,   E_b = Σ_{i∈b} r_i
 /// ```
 ///
-/// Of a calibrated model `H` is asymptotically `χ²_g` for `g` groups, for predictions that were not fitted
+/// For a calibrated model `H` is asymptotically `χ²_g` for `g` groups, for predictions that were not fitted
 /// to these labels; `g − 2`, which software for logistic regression uses, is for the data of the fit. The
 /// denominator is at least the variance `Σ_{i∈b} r_i(1 − r_i)`, so the test is a little conservative where
 /// probabilities vary within groups. The number of groups decides what it sees.

@@ -142,8 +142,8 @@ impl LogisticLine {
 const CONTRADICTED: &str = "what has probability 0 occurred";
 
 /// The supremum where it lies at infinity or does not depend on the slope: outcomes of one kind, all of one
-/// kind on one side of those of the other, but for ties at the border, or equal log-odds (Albert and Anderson
-/// 1984).
+/// kind on one side of those of the other, except for ties at the border, or equal log-odds (Albert and
+/// Anderson 1984).
 fn separated(samples: &[Sample<2>]) -> Option<f64> {
     let range = |kind: f64| {
         let of_kind = samples.iter().filter(|sample| sample.target == kind);

@@ -1,4 +1,4 @@
-//! Tests of the hypothesis that a model is calibrated, with p-values that mean what they say.
+//! Tests of the hypothesis that a model is calibrated, with p-values.
 //!
 //! | test | statistic | null distribution | cost |
 //! | --- | --- | --- | --- |
@@ -35,10 +35,10 @@
 //! - To test one estimator, such as the one that is reported: [`ExactTest`].
 //! - To know how large the error is, and whether it is too large:
 //!   [`Quantify`](crate::score::Quantify) and [`ToleranceTest`].
-//! - To say which class is to blame: the aspects of [`OmnibusOutcome`], or [`class_wise`] with any
+//! - To find the classes that are wrong: the aspects of [`OmnibusOutcome`], or [`class_wise`] with any
 //!   test, and its p-values adjusted for the number of classes ([`holm`], [`benjamini_hochberg`]).
-//! - To report what medicine and meteorology report of two classes: [`Spiegelhalter`], [`HosmerLemeshow`],
-//!   and [`Cox`], whose intercept and slope say in which way a model fails.
+//! - To report the tests that medicine and meteorology use for two classes: [`Spiegelhalter`],
+//!   [`HosmerLemeshow`], and [`Cox`], whose intercept and slope say how a model fails.
 //! - To reproduce published results: one of the other tests, by its name.
 
 mod asymptotic_block;
@@ -96,8 +96,8 @@ pub trait CalibrationTest<P: Predictive = Categorical> {
     ///
     /// # Errors
     ///
-    /// Predictions or targets that are not valid, as a label that is not a class; another number of
-    /// targets than of predictions, or too few samples for the statistic.
+    /// Invalid predictions or targets, such as a label that is not a class; different numbers of
+    /// predictions and targets; or too few samples for the statistic.
     fn outcome(
         &self,
         predictions: &P,

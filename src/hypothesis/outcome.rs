@@ -35,7 +35,7 @@ pub struct TestOutcome {
     /// The p-value of an asymptotic approximation is at least [`ASYMPTOTIC_FLOOR`](Self::ASYMPTOTIC_FLOOR),
     /// that of a test that resamples at least `1/(replicates + 1)`.
     pub p_value: f64,
-    /// Tells whether the p-value is only an upper bound of what is known. It is
+    /// Returns whether the p-value is only an upper bound of what is known. It is
     ///
     /// - where an asymptotic approximation gives less than
     ///   [`ASYMPTOTIC_FLOOR`](Self::ASYMPTOTIC_FLOOR): the p-value is that floor, "p < 0.001";
@@ -54,8 +54,8 @@ pub struct TestOutcome {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standard_error: Option<f64>,
     /// The number of wrong top labels that calibrated predictions expect, `Σ_i (1 − max_c p_ic)`, for
-    /// predictions over classes. It bounds from above how much the labels can say, whatever the
-    /// number of samples.
+    /// predictions over classes. It is an upper bound of the information in the labels, for any number of
+    /// samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_errors: Option<f64>,
     /// The reason not to rely on the p-value: always one for the test of the calibration mean embedding; of

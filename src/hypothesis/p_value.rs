@@ -51,7 +51,7 @@ pub enum Probability {
 }
 
 impl Probability {
-    /// A p-value from redraws: the least that these can give is only an upper bound.
+    /// A p-value from redraws: the smallest that these can give is only an upper bound.
     pub fn resampled(p: f64, redraws: usize) -> Self {
         if p <= 1.5 / (redraws + 1) as f64 {
             Self::AtMost(p)

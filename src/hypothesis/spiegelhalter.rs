@@ -15,8 +15,9 @@ use crate::{error::Result, estimator::Event};
 ///
 /// If the probabilities are calibrated, then given them the mean of the sum is 0 and its standard deviation
 /// is the denominator, so that `z` is asymptotically standard normal: `p = 2Φ(−|z|)`. Positive `z` mean
-/// overconfidence, negative ones underconfidence. It sees no error along which `Σ_i (c_i − r_i)(1 − 2r_i)`
-/// is 0 in expectation, as a shift of all probabilities around ½. The same for an event and its opposite.
+/// overconfidence, negative ones underconfidence. It cannot find errors for which `Σ_i (c_i − r_i)(1 −
+/// 2r_i)` has the expectation 0, such as a shift of all probabilities around ½. The same for an event and
+/// its opposite.
 ///
 /// Where all probabilities are 0, ½ or 1 there is no variance: `z` is 0 if the outcomes are those that the
 /// probabilities of 0 and 1 say, and infinite otherwise.

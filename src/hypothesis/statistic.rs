@@ -26,9 +26,9 @@ pub type StatisticFunction<'a, P> =
 /// The estimators are, and so is any function of predictions and targets. A type of your own needs
 /// `impl Statistic for MyEstimator {}`.
 pub trait Statistic<P: Predictive = Categorical>: Estimator<P> {
-    /// The statistic for resamples of the predictions: what depends on all of them, as a median bandwidth, is
-    /// that of the given ones. By default the [`estimate`](Estimator::estimate).
-    /// The errors are those of [`estimate`](Estimator::estimate).
+    /// The statistic for resamples of the predictions: quantities that depend on all predictions, such as a
+    /// median bandwidth, are those of the given predictions. By default the
+    /// [`estimate`](Estimator::estimate). The errors are those of [`estimate`](Estimator::estimate).
     fn frozen<'a>(&'a self, _predictions: &P) -> Result<StatisticFunction<'a, P>> {
         Ok(Box::new(|predictions: &P, targets: &P::Targets| {
             self.estimate(predictions, targets)

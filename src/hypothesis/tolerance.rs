@@ -3,7 +3,7 @@ use rand::Rng;
 use super::{CalibrationTest, TestOutcome};
 use crate::{distribution::Predictive, error::Result, score::Quantify};
 
-/// The test whether a calibration error is larger than can be tolerated: the hypothesis is that it is at
+/// The test whether a calibration error is larger than a tolerance `ε`. The hypothesis is that it is at
 /// most `ε`.
 ///
 /// A model that is nearly calibrated is rejected by every test of calibration once there are enough
@@ -11,12 +11,12 @@ use crate::{distribution::Predictive, error::Result, score::Quantify};
 /// of probability of [`Overconfidence`](crate::score::Overconfidence) and of the debiased
 /// [`Tce`](crate::estimator::Tce), squared ones of the [`Skce`](crate::estimator::Skce).
 ///
-/// The p-value is [`ErrorSize::p_value_above`](crate::score::ErrorSize::p_value_above). The overconfidence has two
-/// sides, and both count: the p-value is twice the smaller of the two, so that it is at most `α` where the
-/// two-sided interval of level `1 − α` is beyond `ε`. It is valid at every sample size, and conservative: at an
-/// error of exactly `ε` it is at most `α` in about `α/2` of data sets, or fewer. Of an error that is never
-/// negative it is that of one side, by an approximation that needs many samples. Levels and powers are in
-/// `docs/levels.md`.
+/// The p-value is [`ErrorSize::p_value_above`](crate::score::ErrorSize::p_value_above). The overconfidence
+/// has two sides, and both count: the p-value is twice the smaller of the two, so that it is at most `α`
+/// where the two-sided interval of level `1 − α` is beyond `ε`. It is valid at every sample size, and
+/// conservative: at an error of exactly `ε` it is at most `α` in about `α/2` of data sets, or fewer. For an
+/// error that is never negative it is that of one side, by an approximation that needs many samples. Levels
+/// and powers are in `docs/levels.md`.
 ///
 /// ```
 /// use burn::tensor::{Device, Int, Tensor};

@@ -20,16 +20,16 @@ pub enum Bandwidth {
     ///
     /// The median of a training loss is exact on the host, and in f32 on wgpu and CUDA for fewer than
     /// 65,536 points; nothing is read back. In the other cases (losses that are composed of tensor
-    /// operations, f64 on wgpu and CUDA, remote devices) a bisection finds it, exact
-    /// but for some units in the last place.
+    /// operations, f64 on wgpu and CUDA, remote devices) a bisection finds it, exact except for some units
+    /// in the last place.
     Median,
     /// The median, at least this share of the [spread](crate::distribution::Geometry::spread) of the
     /// predictions, which for classes is 1. A finite number of at least 0; 0 is the median alone.
     ///
-    /// The gradient of a penalty grows with the inverse of its bandwidth, so that of a small median
-    /// is large: without a floor, predictions that hardly differ, as those of new networks, are
-    /// torn apart. [`SkceLoss`](crate::loss::SkceLoss) trains with [`TRAINING_FLOOR`] wherever
-    /// the bandwidth is a median.
+    /// The gradient of a penalty grows with the inverse of its bandwidth, so that of a small median is
+    /// large: without a floor, the penalty would drive apart predictions that hardly differ, such as those
+    /// of a new network. [`SkceLoss`](crate::loss::SkceLoss) trains with [`TRAINING_FLOOR`] wherever the
+    /// bandwidth is a median.
     MedianAtLeast(f64),
 }
 
@@ -46,7 +46,7 @@ impl Bandwidth {
         }
     }
 
-    /// Tells whether the bandwidth is the median of the data.
+    /// Returns whether the bandwidth is the median of the data.
     pub fn is_median(self) -> bool {
         !matches!(self, Self::Fixed(_))
     }

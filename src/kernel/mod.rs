@@ -144,10 +144,10 @@ impl Kernel {
         1.0
     }
 
-    /// Tells whether the kernel is known to be positive definite between the points of any `ℝ^d`: hence on
-    /// class probabilities and on all predictions that have
-    /// [coordinates](crate::distribution::Geometry::coordinates). Of other predictions, such as
-    /// mixtures, it says nothing: see [`is_positive_definite_on`](Self::is_positive_definite_on).
+    /// Returns whether the kernel is known to be positive definite between the points of any `ℝ^d`: hence
+    /// on class probabilities and on all predictions that have
+    /// [coordinates](crate::distribution::Geometry::coordinates). For other predictions, such as mixtures,
+    /// it says nothing: see [`is_positive_definite_on`](Self::is_positive_definite_on).
     ///
     /// Each profile is over [`Distance::Euclidean`] (Schoenberg 1938: `‖x − y‖₂^a` is of negative
     /// type for `0 < a ≤ 2`, the Matérn and rational quadratic profiles are mixtures of Gaussians).

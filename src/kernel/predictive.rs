@@ -1,5 +1,5 @@
-//! Kernels between predictions of any kind: on their coordinates where they have some, else on
-//! their distances.
+//! Kernels between predictions of any kind: on their coordinates where they have some, otherwise on their
+//! distances.
 
 use burn::tensor::Tensor;
 
@@ -12,9 +12,9 @@ use crate::{
 };
 
 impl Kernel {
-    /// Tells whether the kernel is known to be positive definite on such predictions: it is so
-    /// [between points](Self::is_positive_definite), and their distances are
-    /// [those of points](Geometry::has_hilbertian_distances).
+    /// Returns whether the kernel is known to be positive definite on such predictions: it is so [between
+    /// points](Self::is_positive_definite), and their distances are [those of
+    /// points](Geometry::has_hilbertian_distances).
     ///
     /// The mixture Wasserstein distance is not such a distance, against Widmann et al. 2021, Theorem
     /// D.1: the optimal couplings differ from pair to pair, so that the predictions have no common

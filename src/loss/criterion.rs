@@ -30,16 +30,16 @@ use crate::distribution::{Categorical, Predictive};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a criterion of these predictions",
     label = "not taken by `{Self}`",
-    note = "of a configuration take `.init()`, as in `SkceLossConfig::new().init()`",
-    note = "a function is one: `|predictions: &Categorical, labels: &Tensor<1, Int>| -> Tensor<1> {{ … }}`"
+    note = "for a configuration call `.init()`, as in `SkceLossConfig::new().init()`",
+    note = "a closure is a criterion: `|predictions: &Categorical, labels: &Tensor<1, Int>| -> Tensor<1> \
+        {{ … }}`"
 )]
 pub trait Criterion<P: Predictive = Categorical> {
     /// Returns the criterion, `[1]`, in the dtype of the predictions.
     fn value(&self, predictions: &P, targets: &P::Targets) -> Tensor<1>;
 
-    /// The labels that stand for padding, whose samples do not count; none by default, where the criterion does
-    /// not tell. A [`PenalisedLoss`](super::PenalisedLoss) checks that its base loss and its penalty have the
-    /// same.
+    /// The labels that stand for padding, whose samples do not count; none by default. A
+    /// [`PenalisedLoss`](super::PenalisedLoss) checks that its base loss and its penalty have the same.
     fn pad_tokens(&self) -> Option<&[usize]> {
         None
     }

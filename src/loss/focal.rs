@@ -72,8 +72,8 @@ pub struct FocalLoss {
 }
 
 impl FocalLoss {
-    /// Returns the mean loss, `[1]`, in the dtype of the input: of logits and labels, or of predictions and
-    /// their labels, see [`Input`].
+    /// Returns the mean loss, `[1]`, in the dtype of the input: for logits and labels, or of predictions
+    /// and their labels, see [`Input`].
     ///
     /// From probabilities, a `p_y` or `1 − p_y` below `√min_positive` counts as that bound, with
     /// gradient 0.

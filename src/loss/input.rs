@@ -4,7 +4,7 @@ use burn::tensor::{Int, Tensor};
 
 use crate::distribution::{Categorical, Predictive};
 
-/// The output of a model that a loss takes: logits, as Burn's losses do, [`Probabilities`], or any
+/// The output of a model, as the input of a loss: logits, as in Burn's losses, [`Probabilities`], or any
 /// predictive distribution.
 ///
 /// | input | targets |
@@ -39,7 +39,7 @@ impl Input for Tensor<2> {
     }
 }
 
-/// Class probabilities, `[n, m]`, as the input of a loss: a tensor by itself is of logits.
+/// Class probabilities, `[n, m]`, as the input of a loss. A plain tensor is logits.
 ///
 /// ```
 /// use burn::tensor::{Device, Int, Tensor};

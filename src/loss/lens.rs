@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Criterion, Input};
 use crate::distribution::{Categorical, Predictive, check_ranks};
 
-/// The part of class predictions that is to be calibrated: what is predicted, and what the label becomes.
+/// The part of class predictions that is to be calibrated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Lens {
@@ -25,10 +25,9 @@ pub enum Lens {
 
 /// A criterion of the predictions behind a [`Lens`], such as the SKCE of the confidence.
 ///
-/// With `m` classes the criterion takes 2 columns in place of `m` (`k + 1` for the top `k`), and the class-wise
-/// lens takes the criterion `m` times. Gradients flow to the probabilities that the lens shows; nothing is
-/// read back from the device. Labels that stand for padding are not known behind a lens: leave
-/// their rows out.
+/// With `m` classes the criterion takes 2 columns in place of `m` (`k + 1` for the top `k`), and the
+/// class-wise lens takes the criterion `m` times. Gradients flow to the probabilities that the lens shows;
+/// nothing is read back from the device. Padding labels are not known behind a lens: leave out their rows.
 ///
 /// ```
 /// use burn::tensor::{Device, Int, Tensor};
@@ -55,7 +54,7 @@ impl<C> LensLoss<C> {
         Self { lens, criterion }
     }
 
-    /// Returns the loss, `[1]`: of logits and labels, or of predictions and their labels, see [`Input`].
+    /// Returns the loss, `[1]`: for logits and labels, or of predictions and their labels, see [`Input`].
     ///
     /// # Panics
     ///

@@ -80,7 +80,7 @@ pub struct MmceLoss {
 }
 
 impl MmceLoss {
-    /// Returns the penalty, `[1]`, in the dtype of the input: of logits and labels, or of predictions and
+    /// Returns the penalty, `[1]`, in the dtype of the input: for logits and labels, or of predictions and
     /// their labels, see [`Input`].
     ///
     /// # Panics

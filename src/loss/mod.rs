@@ -1,17 +1,17 @@
 //! Losses for training, as Burn modules: configuration, `init`, `forward`.
 //!
-//! Each takes logits and labels, as Burn's cross-entropy does, or predictions of any kind and their
-//! targets ([`Input`]), gives a tensor of shape `[1]`, and reads nothing back from the device.
-//! [`PenalisedLoss`] adds a calibration penalty to a base loss. A penalty given inputs or groups is
-//! [`SkceLoss`] of predictions that are [`Given`](crate::distribution::Given) them; the base loss is of the
-//! predictions alone. Which one to take: [`guide::which_loss`](crate::guide::which_loss).
+//! Each takes logits and labels, as Burn's cross-entropy does, or predictions of any kind and their targets
+//! ([`Input`]), gives a tensor of shape `[1]`, and reads nothing back from the device. [`PenalisedLoss`]
+//! adds a calibration penalty to a base loss. A penalty given inputs or groups is [`SkceLoss`] of
+//! predictions that are [`Given`](crate::distribution::Given) them; the base loss is of the predictions
+//! alone. To choose one, see [`guide::which_loss`](crate::guide::which_loss).
 //!
-//! | loss | of |
+//! | loss | predictions |
 //! | --- | --- |
 //! | [`SkceLoss`]: the square, its root or a z-score, see [`SkceScale`] | predictions of any kind |
 //! | [`LensLoss`]: a criterion of the confidence, of a class, of the top `k` | classes |
 //! | [`MmceLoss`], [`FocalLoss`] | classes |
-//! | [`ScoreLoss`] | whatever its [`Score`](crate::score::Score) is of: Brier, log, spherical, CRPS and others |
+//! | [`ScoreLoss`] | those of its [`Score`](crate::score::Score): Brier, log, spherical, CRPS and others |
 //! | [`PinballLoss`] | predicted quantiles |
 //!
 //! ```

@@ -8,8 +8,8 @@ use crate::{distribution::Predictive, error::check_samples};
 /// `base + λ · penalty`, with a constant or scheduled weight `λ`, of predictions of any kind.
 ///
 /// The base can be Burn's cross-entropy, any loss here or a function, and so can the penalty: each
-/// [`Criterion`]. Of predictions that are [`Given`](crate::distribution::Given) a variable, the base loss takes
-/// the predictions alone, and the penalty compares the variable:
+/// [`Criterion`]. For predictions that are [`Given`](crate::distribution::Given) a variable, the base loss
+/// takes the predictions alone, and the penalty compares the variable:
 ///
 /// ```
 /// use burn::nn::loss::CrossEntropyLossConfig;
@@ -88,7 +88,7 @@ impl<B, P> PenalisedLoss<B, P> {
         }
     }
 
-    /// Returns the loss at a 0-based training step, `[1]`: of logits and labels, or of predictions and
+    /// Returns the loss at a 0-based training step, `[1]`: for logits and labels, or of predictions and
     /// their targets, see [`Input`].
     ///
     /// # Panics

@@ -54,7 +54,7 @@ impl WeightSchedule {
         }
     }
 
-    /// Tells whether all weights are finite and none is negative.
+    /// Returns whether all weights are finite and none is negative.
     pub(super) fn is_valid(&self) -> bool {
         let valid = |weight: f64| weight.is_finite() && weight >= 0.0;
         match *self {

@@ -53,8 +53,9 @@ impl<S: Clone + Debug + Send> ScoreLoss<S> {
         Self { pad_tokens, ..self }
     }
 
-    /// Returns the mean score, by the weights of [`weighted_batch`](Predictive::weighted_batch) if there are any, `[1]`, in the dtype of the input: of logits and labels, or of predictions
-    /// and their targets, see [`Input`].
+    /// Returns the mean score, by the weights of [`weighted_batch`](Predictive::weighted_batch) if there
+    /// are any, `[1]`, in the dtype of the input: for logits and labels, or of predictions and their
+    /// targets, see [`Input`].
     ///
     /// # Panics
     ///

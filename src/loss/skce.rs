@@ -15,8 +15,8 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum SkceScale {
-    /// The SKCE itself. It is of the order of 10⁻³ beside a cross-entropy of 1, and its gradient vanishes as it
-    /// does: it needs weights of 10 to 100, and which depends on the data.
+    /// The SKCE itself. It is of the order of 10⁻³, against 1 for a cross-entropy, and its gradient
+    /// vanishes with it. It needs weights of 10 to 100, depending on the data.
     Squared,
     /// `√SKCE_b`, the root of the biased form, with gradient 0 where it is 0: an error as the ECE is, whose
     /// gradient does not vanish with it.
@@ -43,7 +43,7 @@ pub struct SkceLossConfig {
     /// The estimator. Default: unbiased.
     #[config(default = "SkceForm::Unbiased")]
     pub form: SkceForm,
-    /// What is penalised of it. Default: the SKCE itself. See [`root`](Self::root) and
+    /// The scale of the penalty. Default: the SKCE itself. See [`root`](Self::root) and
     /// [`standardised`](Self::standardised).
     #[config(default = "SkceScale::Squared")]
     pub scale: SkceScale,
@@ -95,7 +95,7 @@ impl SkceLossConfig {
 /// [`WeightSchedule`](super::WeightSchedule). See [`Skce::value`] for
 /// formula, cost and what tiny batches give.
 ///
-/// Create it with [`SkceLossConfig`] for classes, else from an [`Skce`] of a
+/// Create it with [`SkceLossConfig`] for classes, otherwise from an [`Skce`] of a
 /// [`TensorKernel`](crate::kernel::TensorKernel):
 ///
 /// ```
@@ -177,7 +177,7 @@ impl<K: Clone + Debug + Send> SkceLoss<K> {
         Self { pad_tokens, ..self }
     }
 
-    /// Returns the penalty, `[1]`, in the dtype of the input: of logits and labels, or of predictions and
+    /// Returns the penalty, `[1]`, in the dtype of the input: for logits and labels, or of predictions and
     /// their targets, see [`Input`].
     ///
     /// # Panics

@@ -6,8 +6,8 @@ use burn::{
     tensor::{DType, Device, Int, Tensor},
 };
 
-/// The number of optimiser steps so far, as a part of the model: where a training is resumed from a
-/// checkpoint, its [`WeightSchedule`](super::WeightSchedule) goes on.
+/// The number of optimiser steps so far, as a part of the model. So the
+/// [`WeightSchedule`](super::WeightSchedule) continues when training is resumed from a checkpoint.
 ///
 /// Burn's `TrainStep::step` does not say which step it is, and its checkpoints hold the parameters of
 /// the model, the optimiser and the learning rate. So the count is saved as a parameter that is not

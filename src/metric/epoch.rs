@@ -16,8 +16,8 @@ use crate::{
 
 /// A [`Quantity`] of all predictions of an epoch, as a numeric metric of Burn's trainer.
 ///
-/// Whether the model gives logits or probabilities is said once, here; nothing is guessed from the
-/// values. There is no value before the epoch ends, nor of a batch.
+/// The constructor says whether the model gives logits or probabilities; nothing is guessed from the
+/// values. There is no value before the epoch ends, and none for a batch.
 ///
 /// **Memory.** The outputs of the epoch stay where they are, on their device and in their dtype:
 /// `n·m` numbers and `n` labels until the epoch ends, shared by all metrics of an output since tensors
@@ -77,7 +77,7 @@ impl<Q: Quantity> EpochMetric<Q> {
         }
     }
 
-    /// Sets the name, which no other metric of the training may have.
+    /// Sets the name, which must differ from those of other metrics.
     pub fn with_name(self, name: impl Into<String>) -> Self {
         Self {
             name: Arc::new(name.into()),

@@ -1,10 +1,10 @@
-//! Metrics of Burn's trainer that are values of a whole epoch (feature `train`).
+//! Metrics of whole epochs for Burn's trainer (feature `train`).
 //!
-//! A calibration error of an epoch is not the mean of those of its batches: a batch of 100 leaves
-//! most bins of an ECE empty, and what it estimates there is noise. [`EpochMetric`] keeps the outputs
-//! of the model and computes any [`Quantity`] of all of them when the epoch ends, by the same
-//! estimators as on data: whatever the batch size, the value is that of
-//! [`estimate`](crate::estimator::Estimator::estimate) on the epoch's predictions, bit for bit.
+//! The calibration error of an epoch is not the mean over its batches: a batch of 100 leaves most bins of
+//! an ECE empty, and its estimates are noise. [`EpochMetric`] keeps the outputs of the model and computes
+//! any [`Quantity`] of all of them when the epoch ends, by the same estimators as on data: whatever the
+//! batch size, the value is that of [`estimate`](crate::estimator::Estimator::estimate) on the epoch's
+//! predictions, bit for bit.
 //!
 //! | quantity | value | better |
 //! | --- | --- | --- |

@@ -31,7 +31,7 @@ use crate::{
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct PValue<T = OmnibusTest> {
-    /// The name of the metric, of its own among those of a training.
+    /// The name of the metric, which must differ from those of other metrics.
     pub name: String,
     /// The test.
     pub test: T,

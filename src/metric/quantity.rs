@@ -18,13 +18,13 @@ use crate::{
 
 /// A number that an [`EpochMetric`](super::EpochMetric) computes from predictions and labels.
 ///
-/// One of your own is a type with a name and a value.
+/// Your own quantity is a type with a name and a value.
 pub trait Quantity: Clone + Debug + Send + Sync {
     /// The name of the metric, by which Burn finds its values and names its files: different for
     /// different parameters, and without characters that file names cannot have.
     fn name(&self) -> String;
 
-    /// Tells whether a larger value is a better one. Default: no, as for errors and losses.
+    /// Returns whether a larger value is a better one. Default: no, as for errors and losses.
     fn higher_is_better(&self) -> bool {
         false
     }

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Computation {
-    /// Fused where there is a fused path for the kernel and the device, else composed. The SKCE of
-    /// classes has one in f32 and f64 on the host, wgpu and CUDA, that of normal predictions and the MMCE on
-    /// the host.
+    /// Fused where there is a fused path for the kernel and the device, otherwise composed. The SKCE of
+    /// classes has one in f32 and f64 on the host, wgpu and CUDA, that of normal predictions and the MMCE
+    /// on the host.
     #[default]
     Auto,
     /// One pass by [`pair_statistic`](super::pair_statistic), a few rows at a time on a device without a

@@ -44,10 +44,10 @@
 //! assert!((mmce - expected).abs() < 1e-6);
 //! ```
 //!
-//! [`pairwise_distance`] serves everything else that needs distances. Automatic differentiation of a
-//! distance that is composed of tensor operations keeps one `n × n` matrix for each coordinate. This
-//! function keeps the points alone and recomputes the rest, so that neither pass holds more than a few
-//! `n × n` matrices, on every backend. Its gradient is finite where points coincide.
+//! [`pairwise_distance`] computes all other distances. Automatic differentiation of a distance that is
+//! composed of tensor operations keeps one `n × n` matrix for each coordinate. This function keeps only the
+//! points and recomputes the rest, so neither pass needs more than a few `n × n` matrices, on every
+//! backend. Its gradient is finite where points coincide.
 //!
 //! ```
 //! use burn::tensor::{Device, Tensor};

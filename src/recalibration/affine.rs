@@ -222,7 +222,7 @@ impl<const D: usize, const FEATURES: u8> Fitted<Affine<D, FEATURES>> {
         Ok(Self::new(Affine::new(weight, bias, device), None))
     }
 
-    /// Gives the weights: `a`, one for each class, or `W`, a row for each new logit, row after row.
+    /// Returns the weights: `a`, one for each class, or `W`, a row for each new logit, row after row.
     pub fn weight(&self) -> Vec<f64> {
         self.form.weight.to_vec()
     }
@@ -234,12 +234,12 @@ impl<const D: usize, const FEATURES: u8> Fitted<Affine<D, FEATURES>> {
 }
 
 impl<const D: usize> Fitted<Affine<D, SMOOTHED>> {
-    /// Gives the temperature `T`.
+    /// Returns the temperature `T`.
     pub fn temperature(&self) -> f64 {
         self.form.base()[0].recip()
     }
 
-    /// Gives the part `ε` of the uniform prediction.
+    /// Returns the part `ε` of the uniform prediction.
     pub fn smoothing(&self) -> f64 {
         self.form.base()[1]
     }

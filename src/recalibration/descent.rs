@@ -81,10 +81,10 @@ pub(super) type Evaluated = (f64, Vec<f64>);
 
 /// A function to descend.
 pub(super) trait Descent {
-    /// Gives the value and the gradient.
+    /// Returns the value and the gradient.
     fn at(&mut self, theta: &[f64]) -> Evaluated;
 
-    /// Gives the metric at a point that was evaluated.
+    /// Returns the metric at a point that was evaluated.
     fn metric(&mut self, _theta: &[f64]) -> Metric {
         Metric::Identity
     }
@@ -122,7 +122,7 @@ fn history(parameters: usize) -> usize {
 const REFRESH: usize = 4;
 /// How much of the slope a step lowers the value by, at least, and what is left of the slope, at most.
 const WOLFE: [f64; 2] = [1e-4, 0.9];
-/// What values differ by that are equal but for rounding, of their size.
+/// What values differ by that are equal except for rounding, of their size.
 const ROUNDING: f64 = 1e-14;
 /// The most evaluations along one direction.
 const TRIALS: usize = 40;

@@ -234,7 +234,7 @@ impl Diagonal {
 }
 
 impl DiagonalScaling {
-    /// Gives the knots of `w` with its values and slopes there.
+    /// Returns the knots of `w` with its values and slopes there.
     pub fn knots(&self) -> Vec<(f64, f64, f64)> {
         let Diagonal {
             knots,

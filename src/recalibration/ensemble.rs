@@ -17,7 +17,7 @@ pub struct EnsembleTemperatureScalingConfig {
     /// The most iterations. Default: 1000.
     #[config(default = 1000)]
     pub max_iterations: usize,
-    /// The scale of the prior of `log T`, as of
+    /// The scale of the prior of `log T`, as for
     /// [`TemperatureScalingConfig`](super::TemperatureScalingConfig::prior). Default: 0.35.
     #[config(default = "Some(0.35)")]
     pub prior: Option<f64>,
@@ -26,9 +26,9 @@ pub struct EnsembleTemperatureScalingConfig {
 /// Ensemble temperature scaling: `p' = w₁ softmax(z/T) + w₂ softmax(z) + w₃/m` with weights on the
 /// simplex (Zhang, Kailkhura, Han: *Mix-n-Match*, 2020, section 3.2); the new logits are `log p'`.
 ///
-/// Keeps the order of the classes, hence the accuracy. Injective unless `w₃ = 1`: `p'` is the
-/// gradient of `w₁ T log Σ exp(z/T) + w₂ log Σ exp(z)` up to a constant, convex in `z` and strictly so
-/// but for shifts.
+/// Keeps the order of the classes, hence the accuracy. Injective unless `w₃ = 1`: `p'` is the gradient of
+/// `w₁ T log Σ exp(z/T) + w₂ log Σ exp(z)` up to a constant, convex in `z` and strictly so except for
+/// shifts.
 ///
 /// Fitted by descent in `log T` and the weights from the temperature of the log loss with
 /// `w = (0.9, 0.05, 0.05)`; a minimum with a weight of 0 is approached, not reached. Not convex: a
@@ -185,12 +185,12 @@ pub(super) fn log_sum(terms: Vec<Tensor<2>>) -> Tensor<2> {
 }
 
 impl EnsembleTemperatureScaling {
-    /// Gives the temperature `T`.
+    /// Returns the temperature `T`.
     pub fn temperature(&self) -> f64 {
         to_scalar(self.form.temperature.val())
     }
 
-    /// Gives the weights `w` of the scaled, the original and the uniform prediction; they sum to 1.
+    /// Returns the weights `w` of the scaled, the original and the uniform prediction; they sum to 1.
     pub fn weights(&self) -> [f64; 3] {
         let weights = to_vec(softmax(self.form.log_weights.val(), 0));
         [weights[0], weights[1], weights[2]]

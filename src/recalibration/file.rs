@@ -161,7 +161,7 @@ pub(super) fn read(path: &Path, device: &Device) -> Result<(String, SavedParamet
     let found = look(&bytes);
     let reader = Reader::from_bytes(Bytes::from_bytes_vec(bytes)).map_err(|error| match error {
         burn_pack::Error::InvalidMagicNumber | burn_pack::Error::InvalidHeader => {
-            format!("it looks like {found}, expected a file that a fitted map was saved to")
+            format!("it looks like {found}, expected the file of a saved map")
         }
         error => error.to_string(),
     })?;
@@ -173,7 +173,7 @@ pub(super) fn read(path: &Path, device: &Device) -> Result<(String, SavedParamet
     } else if is_whole {
         serde_json::from_str(envelope).map_err(|e| e.to_string())?
     } else {
-        return Err("it was changed after it was saved: its checksum is another".into());
+        return Err("it was changed after it was saved: its checksum differs".into());
     };
     if envelope.version > VERSION {
         return Err("it was saved by a later version of burn-calibration".into());
@@ -222,7 +222,7 @@ fn look(bytes: &[u8]) -> &'static str {
             Some(_) => "text, such as a table",
         }
     } else {
-        "none of the files that are known here"
+        "a file of an unknown format"
     }
 }
 

@@ -49,10 +49,10 @@ pub(super) fn observer(
     }
 }
 
-/// A criterion that a map is fitted by: a [`Criterion`] of this library, of one's own or a function, of
-/// predictive distributions or of the classes that logits predict.
+/// A criterion for a fit: a [`Criterion`] of this library, your own criterion or a function, of predictive
+/// distributions or of the classes that logits predict.
 pub trait Objective<P = Tensor<2>, T = Tensor<1, Int>> {
-    /// Gives the criterion of predictions and their labels or targets, differentiable: `[1]`.
+    /// Returns the criterion of predictions and their labels or targets, differentiable: `[1]`.
     fn objective(&self, predictions: &P, targets: &T) -> Tensor<1>;
 }
 
@@ -68,8 +68,8 @@ impl<P: Predictive, C: Criterion<P> + ?Sized> Objective<P, P::Targets> for C {
     }
 }
 
-/// An unfitted map: fits itself to predictions and observations that were held out from training, to
-/// logits and labels or to predictive distributions and targets.
+/// The configuration of a map, which fits the map to held-out data: logits and labels, or predictive
+/// distributions and targets.
 ///
 /// The same configuration, data and seed give the same map.
 pub trait Fit<P = Tensor<2>, T = Tensor<1, Int>> {
@@ -98,10 +98,10 @@ pub trait Fit<P = Tensor<2>, T = Tensor<1, Int>> {
     /// Fits the map to any criterion, such as a loss of this library, by descent from its fit to the
     /// log loss.
     ///
-    /// Downhill from there, because a calibration error alone does not reward sharpness: the SKCE and
-    /// the MMCE of nearly uniform predictions can be lower still, in a map that nobody wants. A
-    /// kernel with a fixed bandwidth is the same criterion at every step; the median of the
-    /// predictions moves with the map, without a gradient, and the descent can stall.
+    /// It starts there because a calibration error alone does not reward sharpness: the SKCE and the MMCE
+    /// of nearly uniform predictions can be lower, but such a map is useless. A kernel with a fixed
+    /// bandwidth is the same criterion at every step; the median of the predictions moves with the map,
+    /// without a gradient, and the descent can stall.
     ///
     /// Shapes and errors as for [`fit`](Self::fit), and
     /// [`Error::Unsupported`](crate::error::Error::Unsupported) of a map that no criterion can be descended

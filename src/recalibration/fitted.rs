@@ -19,7 +19,7 @@ pub trait Form: Module + ModuleDisplay {
     /// Parameters of any size, for a record to replace: the identity, or near it.
     fn template(device: &Device) -> Self;
 
-    /// Tells what is wrong with parameters that were loaded.
+    /// Returns what is wrong with parameters that were loaded.
     fn check(&self) -> Result<(), String>;
 
     /// The number of classes or coordinates; none if any.
@@ -35,7 +35,7 @@ pub trait Form: Module + ModuleDisplay {
         None
     }
 
-    /// Tells what is wrong with parameters, each of which has to be finite.
+    /// Returns what is wrong with parameters, each of which has to be finite.
     fn checked(&self) -> Result<(), String> {
         let parameters = parameter::named(self);
         let mut values = parameters.iter().flat_map(|parameter| &parameter.values);
@@ -52,12 +52,11 @@ pub trait Apply<P, Q = P>: Form {
     fn apply(&self, predictions: P) -> Q;
 }
 
-/// A fitted map of any kind: parameters, and how their fit went.
+/// A fitted map of any kind: its parameters, and the report of its fit.
 ///
-/// It is a Burn module and can be a part of a model. Its parameters are frozen: they are saved and
-/// loaded with the model but not trained, unless [`Module::unfreeze`] asks for it. A record restores them
-/// whatever their size, so that any map of the kind serves as the one to load into, such as
-/// [`template`](Self::template).
+/// It is a Burn module and can be a part of a model. Its parameters are frozen: they are saved and loaded
+/// with the model, but not trained until [`Module::unfreeze`]. A record restores parameters of any size, so
+/// it can be loaded into any map of the kind, such as [`template`](Self::template).
 ///
 /// ```
 /// use burn::{module::Module, nn::{Linear, LinearConfig}, tensor::{Device, Int, Tensor}};
@@ -150,8 +149,8 @@ impl<F: Form> Fitted<F> {
         self
     }
 
-    /// Makes a map that was not fitted, which a record or a fit is to replace. It changes nothing where
-    /// the kind of map allows it.
+    /// Makes an unfitted map, to be replaced by a record or a fit. It is the identity if the kind of map
+    /// allows it.
     pub fn template(device: &Device) -> Self {
         Self::new(F::template(device), None)
     }

@@ -1,9 +1,9 @@
 use serde::{Deserialize, Serialize};
 
-/// What a map was fitted to, as far as whoever fitted it says so.
+/// The kind of data that a map was fitted to, if it was set.
 ///
-/// A saved map keeps it. The command `calibration` writes it, takes columns by these names, and refuses a map
-/// for predictions of another family.
+/// A saved map keeps it. The command `calibration` sets it, matches columns by these names, and refuses a
+/// map for predictions of another family.
 ///
 /// ```
 /// use burn::tensor::Device;

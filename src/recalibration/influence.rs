@@ -56,9 +56,9 @@ pub(super) struct Robust<M> {
 /// - `fit`: gives a map of the rows, and the change of the loss of each
 /// - `allowance`: by the number of rows
 ///
-/// Of all rows but those that are set aside, and but any few more, the mean change is at most the allowance,
-/// unless that of all of them is above it. Where more than a tenth of the rows would have to be set aside there
-/// is no map.
+/// For all rows but those that are set aside, and but any few more, the mean change is at most the
+/// allowance, unless that of all of them is above it. Where more than a tenth of the rows would have to be
+/// set aside there is no map.
 pub(super) fn robust<M>(
     n: usize,
     allowance: impl Fn(usize) -> f64,
@@ -87,8 +87,8 @@ pub(super) fn robust<M>(
     }
 }
 
-/// The mean of numbers `t = |z|^r`, which is the `r`-th power of the factor of the scales that has the least log
-/// score, without the rows that would rule it.
+/// The mean of numbers `t = |z|^r`, which is the `r`-th power of the factor of the scales that has the
+/// lowest log score, without the rows that would rule it.
 pub(super) fn mean_power(t: &[f64]) -> Robust<f64> {
     let t: Vec<f64> = t.iter().map(|t| t.min(1e300)).collect();
     let fit = |kept: &[usize]| {

@@ -102,8 +102,8 @@ impl AffineFamily {
         places.map(|(class, column)| of(class, column)).collect()
     }
 
-    /// The weights of the logits, `[m]` of a diagonal map, else `[m, m]`, the row of a new logit after the other,
-    /// and the intercepts, `[m]`.
+    /// The weights of the logits, `[m]` of a diagonal map, otherwise `[m, m]`, the row of a new logit after
+    /// the other, and the intercepts, `[m]`.
     pub fn split(&self, theta: &[f64]) -> [Vec<f64>; 2] {
         let classes = theta.chunks_exact(self.size());
         let (weights, bias): (Vec<_>, Vec<_>) = classes

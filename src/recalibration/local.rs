@@ -25,8 +25,8 @@ const NARROWEST: f64 = 0.01;
 /// The location-scale map is fitted as by
 /// [`LocationScaleRecalibrationConfig`](super::LocationScaleRecalibrationConfig). The bandwidth of the
 /// kernel on predictions is the one of `0.1, 0.2, 0.4, …, 3.2` standard deviations, or infinite, with the
-/// least log score of at most 1,000 samples that are left out one at a time. `O(n)` for each of these, on all
-/// cores. Predictions of one coordinate, two of them or more; a criterion is an error.
+/// lowest log score of at most 1,000 samples that are left out one at a time. `O(n)` for each of these, on
+/// all cores. Predictions of one coordinate, two of them or more; a criterion is an error.
 #[derive(Config, Debug)]
 pub struct LocalRecalibrationConfig {}
 
@@ -167,7 +167,7 @@ struct Neighbours {
 }
 
 impl Errors {
-    /// The weights of the residuals for a prediction with features; but for one residual.
+    /// The weights of the residuals for a prediction with features; except for one residual.
     fn like(&self, features: [f64; 2], bandwidth: f64, but: Option<usize>) -> Neighbours {
         let squared = |f: &[f64; 2]| {
             let distance = (f[0] - features[0]).powi(2) + (f[1] - features[1]).powi(2);
@@ -254,13 +254,13 @@ impl Errors {
 }
 
 impl LocalRecalibration {
-    /// Gives the bandwidth of the kernel on predictions, in standard deviations of the features; 10⁶ stands
-    /// for one that tells no predictions apart.
+    /// Returns the bandwidth of the kernel on predictions, in standard deviations of the features; 10⁶
+    /// stands for one that tells no predictions apart.
     pub fn bandwidth(&self) -> f64 {
         self.form.bandwidth.to_vec()[0]
     }
 
-    /// Gives the map that comes first.
+    /// Returns the map that comes first.
     pub fn location_scale(&self) -> super::LocationScaleRecalibration {
         Fitted::new(self.form.before.clone(), None)
     }

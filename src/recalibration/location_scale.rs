@@ -244,17 +244,17 @@ impl LocationScaleRecalibration {
         Self::of_parameters(LocationScales::new(&coordinates, device))
     }
 
-    /// Gives the shifts `b`, in predicted deviations.
+    /// Returns the shifts `b`, in predicted deviations.
     pub fn shifts(&self) -> Vec<f64> {
         self.form.shifts.to_vec()
     }
 
-    /// Gives the factors `s`.
+    /// Returns the factors `s`.
     pub fn factors(&self) -> Vec<f64> {
         (self.form.logarithms.to_vec().into_iter().map(f64::exp)).collect()
     }
 
-    /// Gives the powers `γ`.
+    /// Returns the powers `γ`.
     pub fn powers(&self) -> Vec<f64> {
         self.form.powers.to_vec()
     }

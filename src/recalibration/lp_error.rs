@@ -12,10 +12,11 @@ use crate::{
 /// The `Lp` calibration error by cross-fitting, at least: the [`LpBound`] by a map that is fitted to all folds
 /// but one and recalibrates the one left out (Berta, Braun, Holzmüller, Bach, Jordan 2026).
 ///
-/// By default of order 1, of the top label, in five folds, by the map that [`AutoRecalibrationConfig`] chooses.
-/// Of an event the map takes its log-odds alone, as a prediction of two classes; of whole vectors it takes the
-/// logits of all classes. In two classes over- and underconfidence of the top label are those of the source; of
-/// more, it counts a confidence below ½ by its distance from ½, and here too high is overconfident.
+/// By default of order 1, of the top label, in five folds, by the map that [`AutoRecalibrationConfig`]
+/// chooses. For an event the map takes its log-odds alone, as a prediction of two classes; of whole vectors
+/// it takes the logits of all classes. In two classes over- and underconfidence of the top label are those
+/// of the source; of more, it counts a confidence below ½ by its distance from ½, and here too high is
+/// overconfident.
 ///
 /// **Bias.** No bins, so nothing upward: of calibrated predictions the expectation of the bound is 0 or less,
 /// and elsewhere at most the error. How close it comes is what the map can express and learn from so many

@@ -72,7 +72,7 @@ pub enum Keep {
 }
 
 impl Guarantees {
-    /// Tells whether a property is kept.
+    /// Returns whether a property is kept.
     pub fn keeps(&self, what: Keep) -> bool {
         match what {
             Keep::Accuracy => self.keeps_accuracy,
@@ -96,38 +96,40 @@ impl fmt::Display for Keep {
     }
 }
 
-/// What a fitted map tells of itself, whatever predictions it takes: its kind, what it keeps, how its fit went.
+/// Properties of a fitted map for any predictions: its kind, its guarantees and the report of its fit.
 pub trait FittedMap: fmt::Debug + Send {
     /// Names the kind of the map, as in a saved file: "temperature scaling".
     fn kind(&self) -> &'static str;
 
-    /// Gives the number of classes or coordinates that the map was fitted to; none if it takes any.
+    /// Returns the number of classes or coordinates that the map was fitted to; none if it takes any.
     fn width(&self) -> Option<usize>;
 
-    /// Tells what the map keeps.
+    /// Returns what the map keeps.
     fn guarantees(&self) -> Guarantees;
 
-    /// Tells how the fit went; none for a map that was built from its parameters, or restored from the
-    /// record of a model.
+    /// Returns the report of the fit; None for a map that was built from its parameters, or restored from
+    /// the record of a model.
     fn report(&self) -> Option<&FitReport>;
 
-    /// Tells what the map was fitted to; empty unless [`set_fitted_to`](Self::set_fitted_to) said it.
+    /// Returns the kind of data that the map was fitted to; empty unless
+    /// [`set_fitted_to`](Self::set_fitted_to) was called.
     fn fitted_to(&self) -> &FittedTo;
 
-    /// Says what the map was fitted to, which a saved file keeps.
+    /// Sets the kind of data that the map was fitted to, which a saved file keeps.
     fn set_fitted_to(&mut self, to: FittedTo);
 
-    /// Gives the parameters by their names.
+    /// Returns the parameters by their names.
     fn named_parameters(&self) -> Vec<NamedParameter>;
 
-    /// Gives what the map computes, with its numbers; none of a map that has no closed form, which is local
-    /// recalibration: what it gives depends on all errors of the fit, weighted anew for each prediction.
+    /// Returns the formula of the map, with the numbers of its parameters; None for local recalibration,
+    /// which has no closed form: its result depends on all errors of the fit, with weights that differ for
+    /// each prediction.
     fn formula(&self) -> Option<Formula> {
         None
     }
 
-    /// Saves the map with its kind to a Burn record file, written aside and renamed. The same map makes the same
-    /// bytes.
+    /// Saves the map with its kind to a Burn record file, by a temporary file that is renamed. The same map
+    /// gives the same bytes.
     ///
     /// # Errors
     ///
@@ -140,7 +142,7 @@ pub trait FittedMap: fmt::Debug + Send {
 /// A fitted map from predictions `P` to recalibrated predictions `Q`: from logits to logits, or from
 /// predictive distributions to predictive distributions.
 ///
-/// The maps of this library are [`Fitted`](super::Fitted). One of a kind that is chosen at run time is a
+/// The maps of this library are [`Fitted`](super::Fitted). If the kind is chosen at run time, the map is a
 /// [`LogitMap`](super::LogitMap) or a [`DistributionMap`](super::DistributionMap).
 pub trait Recalibration<P = Tensor<2>, Q = P>: FittedMap {
     /// Recalibrates predictions.

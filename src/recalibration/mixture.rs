@@ -12,8 +12,9 @@ use super::{
 /// Its log loss is at most that of any part plus `−log w_k`, on each prediction: where one map goes far
 /// wrong, beyond the data that it was fitted to, the others bound the loss.
 ///
-/// Promises to keep nothing: the most likely class is that of all parts only if they agree.
-/// [`AutoRecalibrationConfig`](super::AutoRecalibrationConfig) makes it, and [`load_map`](super::load_map) loads it.
+/// It guarantees nothing: the most likely class is that of the parts only if they agree.
+/// [`AutoRecalibrationConfig`](super::AutoRecalibrationConfig) makes it, and [`load_map`](super::load_map)
+/// loads it.
 #[derive(Debug, Clone)]
 pub struct MapMixture {
     parts: Vec<(f64, LogitMap)>,
@@ -97,7 +98,7 @@ impl MapMixture {
         })
     }
 
-    /// Gives the weights of the maps that are parts, by their short names.
+    /// Returns the weights of the maps that are parts, by their short names.
     pub fn weights(&self) -> Vec<(&'static str, f64)> {
         let named = |(weight, map): &(f64, LogitMap)| (map.name(), *weight);
         self.parts.iter().map(named).collect()

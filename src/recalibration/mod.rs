@@ -1,10 +1,10 @@
 //! Recalibration: maps fitted on held-out logits, or held-out predictive distributions, that make a
 //! trained model better calibrated.
 //!
-//! An unfitted configuration fits a map, [`Fit::fit`]. The fitted map takes logits and gives logits, or
-//! takes distributions and gives distributions, [`Recalibration::forward`]; it says what it keeps of the
-//! predictions, [`FittedMap::guarantees`], and is saved and loaded. It is a Burn module, which can be a part
-//! of a model and is not trained with it, see [`Fitted`].
+//! An unfitted configuration fits a map, [`Fit::fit`]. The fitted map maps logits to logits, or
+//! distributions to distributions: [`Recalibration::forward`]. [`FittedMap::guarantees`] says what it keeps
+//! of the predictions. It can be saved and loaded. It is a Burn module: it can be a part of a model, and is
+//! not trained with the model, see [`Fitted`].
 //!
 //! | map | | order | injective | freedom |
 //! | --- | --- | --- | --- | --- |
@@ -25,15 +25,15 @@
 //! | [`HistogramBinning`] | frequencies in bins | no | no | bins |
 //! | [`SplineCalibration`] | the derivative of a cubic spline | no | no | knots |
 //!
-//! [`PriorCorrection`] needs no fit: it takes predictions from the base rates of training to those of use.
+//! [`PriorCorrection`] needs no fit: it corrects predictions for other base rates than those of training.
 //!
-//! A map is injective if it takes different predictions to different ones. Where that needs
-//! log-probabilities, take `log_softmax` of the logits before the fit and before each use.
+//! A map is injective if different predictions stay different. Where that needs log-probabilities, take
+//! `log_softmax` of the logits before the fit and before each use.
 //!
 //! The last seven are functions of one probability: of class 1 of two classes; of more, each class has
 //! its own and the values are normalised.
 //!
-//! Of predictive distributions over real vectors, which take predictions and give predictions:
+//! For predictive distributions over real vectors, which take predictions and give predictions:
 //!
 //! | map | | mean | injective | freedom |
 //! | --- | --- | --- | --- | --- |
@@ -41,16 +41,16 @@
 //! | [`VarianceScaling`] | `σ_c ↦ s_c σ_c` | kept | yes | 1 or `d` |
 //! | [`LocationScaleRecalibration`] | `μ_c ↦ μ_c + b_c σ_c`, `σ_c ↦ s_c σ_c^γ_c` | if `b = 0` | if `γ ≠ 0` | 3 for each coordinate |
 //! | [`LocalRecalibration`] | the errors on predictions like it, as a mixture | no | no | a density for each prediction |
-//! | [`QuantileRecalibration`] | `F_c ↦ R_c ∘ F_c` | no | yes, but for rounding | a curve for each coordinate |
+//! | [`QuantileRecalibration`] | `F_c ↦ R_c ∘ F_c` | no | yes, except for rounding | a curve for each coordinate |
 //! | [`ConformalShift`] | `q_k ↦ q_k + s_k` of quantile forecasts, in order | no | no | 1 for each level |
 //!
 //! The first three stay within the family of the predictions; local recalibration gives mixtures; quantile
 //! recalibration gives distribution functions and quantiles, and samples for the kernels.
 //!
-//! Logits of any scale and shift are accepted; from a model that gives probabilities take their
-//! logarithms. [`AutoRecalibrationConfig`] chooses among the maps by cross-validation and says what the
-//! choice gains and what it costs in guarantees. A temperature is what needs the fewest samples; from fewer than
-//! some hundred it too can lose, see `docs/recalibration.md`.
+//! Logits may have any scale and shift. If a model gives probabilities, take their logarithms.
+//! [`AutoRecalibrationConfig`] chooses among the maps by cross-validation and says what the choice gains
+//! and what it costs in guarantees. A temperature needs the fewest samples. With fewer than about a hundred
+//! samples it can also do harm, see `docs/recalibration.md`.
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};
@@ -71,7 +71,7 @@
 //! # }
 //! ```
 //!
-//! Of predictive distributions in the same way:
+//! For predictive distributions in the same way:
 //!
 //! ```
 //! use burn::tensor::{Device, Tensor};

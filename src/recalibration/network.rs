@@ -219,7 +219,7 @@ impl FactorNetwork {
             .named("g")
     }
 
-    /// Tells what is wrong with a network that was loaded: it has one output less than inputs.
+    /// Returns what is wrong with a network that was loaded: it has one output less than inputs.
     pub fn check(&self) -> Result<(), String> {
         let [inputs, hidden] = self.w1.dims();
         if inputs < 2 {

@@ -238,7 +238,8 @@ impl<const SORTED: bool> Form for Order<SORTED> {
         }
     }
 
-    /// Without the least step of the map between logits that differ, which keeps their order and nothing else.
+    /// Without the smallest step of the map between logits that differ, which keeps their order and nothing
+    /// else.
     fn formula(&self) -> Option<Formula> {
         let (z, m) = (Term::logits(), self.network.outputs() + 1);
         let scales = self.scales.to_vec();

@@ -46,7 +46,7 @@ impl<const D: usize> Parameter<D> {
         to_vec(self.values.val())
     }
 
-    /// Tells what is wrong with the shape of a parameter that was loaded.
+    /// Returns what is wrong with the shape of a parameter that was loaded.
     pub fn check_shape(&self, name: &str, expected: [usize; D]) -> Result<(), String> {
         let dims = self.dims();
         if dims == expected {

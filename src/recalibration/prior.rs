@@ -59,7 +59,7 @@ impl PriorCorrection {
         Self::checked(trained_at, prior, None)
     }
 
-    /// Makes the correction of what a fitted map gives, where the rates of the data of its fit were `trained_at`.
+    /// Makes the correction of a fitted map, if the rates of the data of its fit were `trained_at`.
     ///
     /// # Errors
     ///
@@ -134,17 +134,17 @@ impl PriorCorrection {
         Ok(correction)
     }
 
-    /// Gives the rates `t` that predictions, or the other map, are calibrated for.
+    /// Returns the rates `t` that predictions, or the other map, are calibrated for.
     pub fn trained_at(&self) -> &[f64] {
         &self.trained_at
     }
 
-    /// Gives the rates `π` that predictions are corrected to.
+    /// Returns the rates `π` that predictions are corrected to.
     pub fn prior(&self) -> &[f64] {
         &self.prior
     }
 
-    /// Gives the map whose predictions are corrected; none if they are those of the model.
+    /// Returns the map whose predictions are corrected; none if they are those of the model.
     pub fn map(&self) -> Option<&LogitMap> {
         self.map.as_ref()
     }

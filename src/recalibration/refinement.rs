@@ -12,9 +12,9 @@ use crate::{
 /// the same samples, of classes or of normal and Laplace predictions.
 ///
 /// That is the part of the log loss that recalibration leaves, the rest being a calibration error. It does
-/// not depend on how confident the predictions are: a number to stop a training by, or to choose weights
-/// and other settings, where a temperature is fitted afterwards. By the log loss itself one would stop for
-/// overconfidence, which the temperature corrects.
+/// not depend on how confident the predictions are. Use it for early stopping, or to choose weights and
+/// other settings, if a temperature is fitted afterwards. The log loss itself would stop training because
+/// of overconfidence, which the temperature corrects.
 ///
 /// **Bias.** The temperature is fitted to the samples that it is scored on, as its authors do. For `n` of
 /// them that is in expectation about `1/2n` less than of the best temperature for the population, and

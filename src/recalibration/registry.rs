@@ -41,7 +41,7 @@ macro_rules! maps {
             /// All of them, simple ones first.
             pub const ALL: &[Self] = &[$(Self::$kind),*];
 
-            /// Gives a short name without spaces, as at the command line.
+            /// Returns a short name without spaces, as at the command line.
             pub fn name(self) -> &'static str {
                 self.words().0
             }
@@ -336,8 +336,8 @@ pub fn load_map(path: impl AsRef<Path>, device: &Device) -> Result<LogitMap> {
 }
 
 impl DistributionMap {
-    /// Gives what the map computes of the parameters of a prediction; none without a closed form, and of a temperature
-    /// unless it says that it was fitted to normal or Laplace predictions.
+    /// Returns what the map computes of the parameters of a prediction; none without a closed form, and of
+    /// a temperature unless it says that it was fitted to normal or Laplace predictions.
     ///
     /// Quantile recalibration takes levels `F(y)` and gives levels.
     pub fn formula(&self) -> Option<Formula> {

@@ -45,7 +45,7 @@ pub struct FitReport {
     /// The weight of the regularisation, for maps that have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub regularisation: Option<f64>,
-    /// What to know before the map is used.
+    /// Warnings, to be read before the map is used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<FitWarning>,
 }

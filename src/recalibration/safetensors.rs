@@ -1,4 +1,4 @@
-//! Maps of PyTorch and scikit-learn, and those of this library for them.
+//! Exchange of maps with PyTorch and scikit-learn as safetensors.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -22,7 +22,7 @@ const KEY: &str = "burn-calibration";
 ///
 /// What [`save_safetensors`] wrote is the map that it was, of any kind.
 ///
-/// Without a `bias` it is 0. Of a name only what follows the last point counts: `scaling.weight` is a
+/// Without a `bias` it is 0. Only the part of a name after the last point counts: `scaling.weight` is a
 /// `weight`. The numbers are f64, f32, f16 or bf16.
 ///
 /// # Errors
@@ -107,7 +107,7 @@ fn numbers(name: &str, view: &TensorView) -> Result<Vec<f64>, String> {
 }
 
 /// Saves the parameters of a map as safetensors in f64 under their names, with its kind in the metadata.
-/// [`load_safetensors`] gives the map back, but for how it was fitted and to what, which such a file does not say.
+/// [`load_safetensors`] restores the map without the report of its fit, which such a file does not have.
 ///
 /// # Errors
 ///

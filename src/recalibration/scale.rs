@@ -17,15 +17,15 @@ pub trait ScaleFamily: Density<Targets = Tensor<2>> + Sync {
     /// The power `r`: 2 of normal, 1 of Laplace predictions.
     const POWER: f64;
 
-    /// Gives the locations `μ` and the scales `s`, `[n, d]` each.
+    /// Returns the locations `μ` and the scales `s`, `[n, d]` each.
     fn location_and_scale(&self) -> [Tensor<2>; 2];
 
     /// Makes predictions with these locations and scales, `[n, d]` each.
     fn with_location_and_scale(location: Tensor<2>, scale: Tensor<2>) -> Self;
 
-    /// Gives the predictions with the densities `f_i^{1/T}`, normalised (Widmann et al. 2021, Definition F.1), which
-    /// keep their means. Their scales are `T^{1/r} s`: `σ² ↦ Tσ²` of normal and `β ↦ Tβ` of Laplace predictions.
-    /// Differentiable, also in `T`.
+    /// Returns the predictions with the densities `f_i^{1/T}`, normalised (Widmann et al. 2021, Definition
+    /// F.1), which keep their means. Their scales are `T^{1/r} s`: `σ² ↦ Tσ²` of normal and `β ↦ Tβ` of
+    /// Laplace predictions. Differentiable, also in `T`.
     ///
     /// # Shapes
     ///

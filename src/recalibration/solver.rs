@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 /// The root of an increasing function in a bracket, or the end that is nearer to it: Newton steps, replaced by
 /// bisection where they leave the bracket or shrink it too slowly.
 ///
-/// Gives the point, and whether it converged.
+/// Returns the point, and whether it converged.
 ///
 /// - `f(x)` gives the value and the derivative.
 pub(super) fn increasing_root(

@@ -94,7 +94,7 @@ impl VarianceScaling {
         Self::of_parameters(ScaleFactors::new(factors, device))
     }
 
-    /// Gives the factors `s`: one for each coordinate, or one for all.
+    /// Returns the factors `s`: one for each coordinate, or one for all.
     pub fn factors(&self) -> Vec<f64> {
         self.form.factors.to_vec()
     }

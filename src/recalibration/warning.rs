@@ -20,7 +20,8 @@ pub enum FitWarning {
         /// The rows, from 0.
         rows: Vec<usize>,
     },
-    /// Rows that would each decide the fit alone, and are too many to leave out: the predictions stay as they are.
+    /// Rows that would each decide the fit alone, and are too many to leave out: the predictions stay
+    /// unchanged.
     NoMap {
         /// The rows, from 0.
         rows: Vec<usize>,
@@ -34,7 +35,7 @@ pub enum FitWarning {
         /// Whether there are two classes: then the slope is not identified without labels of both.
         binary: bool,
     },
-    /// Every prediction is right: the data do not tell how sharp predictions may be.
+    /// Every prediction is right: the data do not limit how sharp predictions may be.
     AllRight {
         /// The number of predictions.
         samples: usize,
@@ -45,7 +46,7 @@ pub enum FitWarning {
         /// The classes.
         classes: Vec<usize>,
     },
-    /// A class is the rarer, the more likely it is said to be: labels may be swapped.
+    /// A class is rarer where it is predicted to be more likely: labels may be swapped.
     Reversed {
         /// The classes.
         classes: Vec<usize>,
@@ -93,7 +94,7 @@ fn rows_of(rows: &[usize]) -> String {
 }
 
 impl FitWarning {
-    /// Gives the sentence, with a name for each class: "class 2", or what the data call it.
+    /// Returns the sentence, with a name for each class: "class 2", or what the data call it.
     pub fn words(&self, name: impl Fn(usize) -> String) -> String {
         let named = |classes: &[usize]| list(classes.iter().map(|&class| name(class)));
         match self {
@@ -107,7 +108,7 @@ impl FitWarning {
                 }
             ),
             Self::NoMap { rows } => format!(
-                "the predictions stay as they are: {} would each decide the fit alone",
+                "the predictions stay unchanged: {} would each decide the fit alone",
                 rows_of(rows)
             ),
             Self::FewLabels {
@@ -124,12 +125,12 @@ impl FitWarning {
                 let so = match (*binary, absent) {
                     (true, true) => "labels of one class do not identify the slope",
                     (true, false) => "one label of a class does not identify the slope",
-                    (false, _) => "the data hardly tell how likely such classes are",
+                    (false, _) => "the data say little about the probability of such classes",
                 };
                 format!("{counts} of {samples}: {so}")
             }
             Self::AllRight { samples } => format!(
-                "all {samples} predictions are right, which does not tell how sharp they may be"
+                "all {samples} predictions are right, so these data do not limit how sharp they may be"
             ),
             Self::Separated { classes } if classes.len() == 1 => format!(
                 "the probability of {} separates its samples from all others: a slope for it alone would have \
@@ -142,15 +143,15 @@ impl FitWarning {
                 named(classes)
             ),
             Self::Reversed { classes } if classes.len() == 1 => format!(
-                "{} is the rarer, the more likely it is said to be: are labels or columns swapped?",
+                "{} is rarer where it is predicted to be more likely: are labels or columns swapped?",
                 named(classes)
             ),
             Self::Reversed { classes } => format!(
-                "{} are the rarer, the more likely they are said to be: are labels or columns swapped?",
+                "{} are rarer where they are predicted to be more likely: are labels or columns swapped?",
                 named(classes)
             ),
             Self::Ruled { rows } => format!(
-                "the map makes the loss of most rows worse, for the sake of {}",
+                "the map increases the loss of most rows to decrease that of {}",
                 rows_of(rows)
             ),
             Self::Worse { change } => format!(

@@ -18,7 +18,7 @@ use crate::{
 ///
 /// with the isotonic regression `r̂_i` of the outcomes `c_i ∈ {0, 1}` on the `r_i`, by pooling adjacent
 /// violators, and the frequency `c̄` of the event. It needs no bins and has nothing to choose: `r̂` has the
-/// least mean score of all increasing functions of `r`, by every proper score at once. So MCB and DSC are
+/// lowest mean score of all increasing functions of `r`, by every proper score at once. So MCB and DSC are
 /// never negative; MCB is 0 exactly where the predictions are their own isotonic regression, and DSC where
 /// that is constant.
 ///
@@ -26,7 +26,7 @@ use crate::{
 /// dtype, are ties: one value of the regression.
 ///
 /// Scores are sums over the two classes `(1 − r, r)`: the Brier score is `2(r − c)²`, twice that of most
-/// texts on two classes. Of predictions over two classes they are the scores of the predictions.
+/// texts on two classes. For predictions over two classes they are the scores of the predictions.
 ///
 /// MCB is biased upward as an estimate of the model's miscalibration, of a calibrated model by about
 /// `O(n^{−2/3})`, DSC likewise; the bias is far smaller than that of the decomposition by groups of equal
@@ -38,7 +38,7 @@ use crate::{
 pub struct Corp {
     /// The mean score `S̄(r)`.
     pub score: f64,
-    /// MCB: what the isotonic regression gains, at least 0 but for rounding.
+    /// MCB: what the isotonic regression gains, at least 0 except for rounding.
     pub miscalibration: f64,
     /// DSC: what the isotonic regression gains over a constant prediction, at least 0.
     pub discrimination: f64,
@@ -92,7 +92,7 @@ impl Corp {
     ///
     /// As [`Score::each`](super::Score::each), and an event that is not a class. The log score is infinite
     /// where what happened had probability 0; that of `1 − r` is computed in the dtype of the predictions,
-    /// but for two classes, where it is that of the logits if they are known.
+    /// except for two classes, where it is that of the logits if they are known.
     pub fn of(
         score: &(impl Divergence + ?Sized),
         event: Event,

@@ -79,7 +79,7 @@ pub(super) struct Count {
     pub of_events: bool,
 }
 
-/// A promised frequency less the weighted frequency of an event.
+/// A promised frequency minus the weighted frequency of an event.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Frequency {
     pub promised: f64,
@@ -88,7 +88,8 @@ pub(super) struct Frequency {
 }
 
 impl SizeLaw {
-    /// That of a promised frequency less the frequency of occurrences, each of them in whole if `of_events`.
+    /// That of a promised frequency minus the frequency of occurrences, each of them in whole if
+    /// `of_events`.
     pub fn of_frequency(
         promised: f64,
         occurred: Vec<f64>,
@@ -135,8 +136,9 @@ impl ErrorSize {
         }
     }
 
-    /// The confidence interval of the error. Its ends are at least 0 where the error is never negative, and at most
-    /// what it can be. The upper end of a lower bound, [`LpBound`](super::LpBound), is infinite.
+    /// The confidence interval of the error. Its ends are at least 0 where the error is never negative, and
+    /// at most its largest possible value. The upper end of a lower bound, [`LpBound`](super::LpBound), is
+    /// infinite.
     ///
     /// # Errors
     ///
@@ -166,7 +168,7 @@ impl ErrorSize {
         Ok(Interval::new(self.estimate, ends, level))
     }
 
-    /// Tells whether the interval is proved to be at least of its level at every sample size.
+    /// Returns whether the interval is proved to be at least of its level at every sample size.
     pub(crate) fn is_exact(&self) -> bool {
         matches!(self.law, SizeLaw::Count(count) if count.of_events)
     }
@@ -227,7 +229,7 @@ pub(super) fn check_errors(what: &'static str, got: usize, needed: usize) -> Res
     Ok(())
 }
 
-/// The root of an order; 0 of what is negative, but for order 1.
+/// The root of an order; 0 of what is negative, except for order 1.
 fn rooted(value: f64, order: f64) -> f64 {
     match order {
         1.0 => value,

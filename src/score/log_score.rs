@@ -7,7 +7,7 @@ use crate::distribution::Density;
 /// The log score: `−ln f(y)` of predictions with a density, `−ln p_y` of classes, in nats; strictly
 /// proper.
 ///
-/// Of classes it lies in `[0, ∞]`, and its mean is an upper bound of a calibration error. Of a density it
+/// For classes it lies in `[0, ∞]`, and its mean is an upper bound of a calibration error. For a density it
 /// is negative where the density is above 1, and depends on the units of the targets: with `y` times `c`,
 /// in `d` dimensions, by `d ln c`, so that only differences mean something. The infimum of its entropy is
 /// −∞ there: there is no upper bound of a calibration error (Gruber and Buettner 2022).

@@ -26,9 +26,9 @@ use crate::{
 /// difference of a proper loss of `p` and `g`, of order 2 that of their Brier scores. A sample with `g = p` adds
 /// 0. Order 1 looks at signs alone, whatever the size of `g − p`.
 ///
-/// Of one event, `r` is its probability, `c` its outcome and `C` its frequency: there is one coordinate, and the
-/// power is in two parts, `E (r − C)₊^p` from samples with `g < r` and `E (C − r)₊^p` from those with `g > r`.
-/// Of the top label these are over- and underconfidence.
+/// For one event, `r` is its probability, `c` its outcome and `C` its frequency: there is one coordinate,
+/// and the power is in two parts, `E (r − C)₊^p` from samples with `g < r` and `E (C − r)₊^p` from those
+/// with `g > r`. For the top label these are over- and underconfidence.
 ///
 /// **Bias.** Never upward, if `g` was not fitted to these labels: of calibrated predictions the expectation is 0
 /// of order 1 and of norms, and at most 0 else. Downward by what `g` misses. A negative value says that `g` does

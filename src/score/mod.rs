@@ -1,19 +1,19 @@
-//! Proper scores, the upper bounds they give for calibration errors, and what a recalibration gains.
+//! Proper scores, their upper bounds of calibration errors, and the gain of a recalibration.
 //!
-//! A proper score is written as a loss, lower is better. Its mean over data bounds the proper
-//! calibration error from above (Gruber and Buettner 2022), without bias at any sample size.
+//! A proper score is a loss here: lower is better. Its mean over data bounds the proper calibration error
+//! from above (Gruber and Buettner 2022), without bias at any sample size.
 //!
-//! | question | answer | of |
+//! | question | answer | data |
 //! | --- | --- | --- |
 //! | how miscalibrated at most? | [`Score::upper_bound`] | one set of predictions |
 //! | how miscalibrated at least? | [`LpBound`] | classes or an event, and recalibrated predictions |
-//! | what did a recalibration gain? | [`Score::improvement`], [`Skce::improvement`](crate::estimator::Skce::improvement) | two, before and after |
+//! | how much did a recalibration gain? | [`Score::improvement`], [`Skce::improvement`](crate::estimator::Skce::improvement) | predictions before and after |
 //! | how much of the score is miscalibration? | [`Corp`] | one event, by isotonic regression |
 //!
-//! | score | of | upper bound |
+//! | score | predictions | upper bound |
 //! | --- | --- | --- |
 //! | [`Brier`], [`Spherical`] | classes | yes |
-//! | [`LogScore`] | classes, densities | of classes; the entropy of densities is unbounded |
+//! | [`LogScore`] | classes, densities | for classes; the entropy of densities is unbounded |
 //! | [`Crps`] | normal, Laplace, their mixtures, samples | yes |
 //! | [`WeightedIntervalScore`], [`QuantileScore`] | quantile forecasts | yes |
 //!

@@ -10,8 +10,8 @@ use crate::{
     numbers::{self, significant},
 };
 
-/// The calibration of an event in the large: the number of events that were observed, and the number
-/// `E = Σ_i r_i` that the probabilities make expect.
+/// The calibration of an event in the large: the observed number of events, and the expected number `E =
+/// Σ_i r_i`.
 ///
 /// ```
 /// use burn::tensor::{Device, Int, Tensor};

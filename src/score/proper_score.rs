@@ -9,9 +9,9 @@ use crate::{
 
 /// A proper score of predictive distributions of the kind `P`, as a loss: lower is better.
 ///
-/// The types say which score there is of which predictions: [`Brier`](super::Brier) and
-/// [`Spherical`](super::Spherical) of classes, [`LogScore`](super::LogScore) of classes and where there
-/// is a density, [`Crps`](super::Crps) where expected absolute differences are known.
+/// The types say which predictions have which score: [`Brier`](super::Brier) and
+/// [`Spherical`](super::Spherical) of classes, [`LogScore`](super::LogScore) of classes and where there is
+/// a density, [`Crps`](super::Crps) where expected absolute differences are known.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -45,7 +45,7 @@ pub trait Score<P: Predictive>: Debug {
         self.values(predictions, targets)
     }
 
-    /// Tells whether the infimum of the generalised entropy, `inf_P E_{Y∼P} S(P, Y)`, is 0, as it is by
+    /// Returns whether the infimum of the generalised entropy, `inf_P E_{Y∼P} S(P, Y)`, is 0, as it is by
     /// default; it is −∞ otherwise.
     fn is_bounded(&self) -> bool {
         true
@@ -77,7 +77,7 @@ pub trait Score<P: Predictive>: Debug {
     ///
     /// # Errors
     ///
-    /// As [`each`](Self::each), but for scores that are not finite.
+    /// As [`each`](Self::each), except for scores that are not finite.
     fn each_or_infinite(&self, predictions: &P, targets: &P::Targets) -> Result<Vec<f64>> {
         predictions.check()?;
         predictions.check_targets(targets)?;

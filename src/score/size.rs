@@ -14,12 +14,12 @@ use crate::{
     ops::Computation,
 };
 
-/// A calibration error whose size is known up to its sampling error: [`Skce`], [`Tce`] (unbiased),
+/// A calibration error whose size can be estimated with its sampling error: [`Skce`], [`Tce`] (unbiased),
 /// [`Overconfidence`].
 ///
-/// With enough samples every model is found not to be calibrated, at errors that matter little. So ask
-/// how large the error is, [`ErrorSize::interval`], and whether it is above what can be tolerated,
-/// [`ToleranceTest`](crate::hypothesis::ToleranceTest).
+/// With enough samples a test rejects every model, even for errors that matter little. So also ask how
+/// large the error is ([`ErrorSize::interval`]), and whether it is above a tolerance
+/// ([`ToleranceTest`](crate::hypothesis::ToleranceTest)).
 ///
 /// ```
 /// use burn::tensor::{Device, Int, Tensor};
@@ -53,9 +53,10 @@ pub trait Quantify<P: Predictive = Categorical> {
 /// standard error and the estimate, at most the bound `4 √(v/2)`. Blocks have the interval of Student; its upper
 /// end is above 0 where the estimate is negative.
 ///
-/// Of classes there is no interval where fewer than 20 labels are wrong ([`TooFewErrors`](crate::error::Error::TooFewErrors)): such residuals
-/// do not tell the variance. Blocks of `B` need more, so that 20 pairs of wrong labels can be expected within
-/// blocks: `√(40 n/(B − 1))`. Simulated coverage is in `docs/levels.md`.
+/// For classes there is no interval where fewer than 20 labels are wrong
+/// ([`TooFewErrors`](crate::error::Error::TooFewErrors)): such residuals do not tell the variance. Blocks
+/// of `B` need more, so that 20 pairs of wrong labels can be expected within blocks: `√(40 n/(B − 1))`.
+/// Simulated coverage is in `docs/levels.md`.
 ///
 /// The draws of [`Samples`](crate::distribution::Samples) of one dimension are taken for draws of a
 /// distribution that is not known, as by tests ([`JointKernel::fair_pairs`]): of a calibrated model the
@@ -123,8 +124,8 @@ const LEAST_BIN: usize = 10;
 /// that none can be. The width of the bins is a bias, downward, which the
 /// interval does not know of. No end is above what the error can be, given the predictions.
 ///
-/// Of fewer than 150 samples there are fewer than 15 bins of equal mass: each has ten samples or more. In bins of
-/// one or two nothing is known of the variance. So the estimate is that of these bins.
+/// For fewer than 150 samples there are fewer than 15 bins of equal mass: each has ten samples or more. In
+/// bins of one or two nothing is known of the variance. So the estimate is that of these bins.
 ///
 /// A plug-in form is an error: its bias is as large as its standard error.
 impl Quantify for Tce {

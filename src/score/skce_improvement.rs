@@ -57,7 +57,7 @@ impl<K: JointKernel<Categorical>> Skce<K> {
     /// # Errors
     ///
     /// As [`Score::improvement`](super::Score::improvement) and
-    /// [`estimate`](crate::estimator::Estimator::estimate); fewer than three samples but for blocks.
+    /// [`estimate`](crate::estimator::Estimator::estimate); fewer than three samples except for blocks.
     ///
     /// Source: Efron and Stein 1981; Arvesen 1969.
     pub fn improvement(

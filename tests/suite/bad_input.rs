@@ -65,7 +65,7 @@ fn labels_of_every_entry_point() {
     );
     check(
         &[0, 1],
-        "4 predictions but 2 labels, expected as many of one as of the other",
+        "4 predictions but 2 labels, expected the same number of both",
     );
 }
 

@@ -37,7 +37,7 @@ fn rows_that_are_not_predictions() {
     );
     assert_eq!(
         rows(&[0.5, 0.5], &[0, 1]),
-        "1 predictions but 2 labels, expected as many of one as of the other"
+        "1 predictions but 2 labels, expected the same number of both"
     );
     assert_eq!(
         rows(&[0.5, 0.5, 0.5], &[0]),

@@ -270,7 +270,7 @@ fn weights_that_are_wrong() {
     }
     assert_eq!(
         weighted(&[1.0]),
-        "6 predictions but 1 sample weights, expected as many of one as of the other"
+        "6 predictions but 1 sample weights, expected the same number of both"
     );
     let column = Tensor::<1>::from_floats([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &device());
     let (carrying, _) = categorical(&p).weighted(&column, &labels(&y)).unwrap();

@@ -68,7 +68,7 @@ pub fn of_classes(args: &Apply, file: &mut File, device: &Device) -> Result<Appl
     let is_wrong = |value: &f64| !value.is_finite() && numbers != Numbers::Logarithms;
     if let Some(at) = values.iter().position(is_wrong) {
         let wrong = wrong!(
-            "recalibrated it is {}, expected a finite number: the logits are too large for the {kind}",
+            "after recalibration it is {}, expected a finite number: the logits are too large for the {kind}",
             values[at]
         );
         let wrong = wrong.at(at / columns, format_args!("column {}", at % columns));

@@ -123,7 +123,7 @@ fn kept_rows(file: &mut File, args: &RowsArgs) -> Result<(Vec<usize>, LeftOut)> 
         ensure!(!kept.is_empty(), "{path}: no row has all values");
         let rows = missing.len();
         eprintln!(
-            "calibration: {rows} of {n} rows are written empty, since values are missing: {counts}"
+            "calibration: {rows} of {n} rows are written empty, because values are missing: {counts}"
         );
         let ids = file.table.ids.take();
         file.table.select(&kept);

@@ -137,7 +137,7 @@ where
     let values = rows.try_into_vec_as::<f64>()?;
     if let Some(at) = values.iter().position(|value| !value.is_finite()) {
         let wrong = wrong!(
-            "recalibrated it has a parameter of {}, expected a finite number",
+            "after recalibration it has a parameter of {}, expected a finite number",
             values[at]
         );
         return Err(wrong.at_row(at / columns));

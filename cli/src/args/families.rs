@@ -154,13 +154,13 @@ fn check(name: &str, families: &[Family], family: Family) -> Result<()> {
     }
     let names: Vec<String> = families.iter().map(|family| key(*family)).collect();
     let of = match &names[..] {
-        [name] => format!("of --family {name}, "),
+        [name] => format!("only for --family {name}, "),
         [others @ .., last] if others.len() < 4 => {
-            format!("of --family {} or {last}, ", others.join(", "))
+            format!("only for --family {} or {last}, ", others.join(", "))
         }
         _ => String::new(),
     };
-    let wrong = wrong!("{name}: {of}not of --family {}", key(family));
+    let wrong = wrong!("{name}: {of}not for --family {}", key(family));
     Err(match (name, family) {
         (name, Multilabel) if !name.starts_with('-') => wrong.with_hint(
             "--positive --columns NAME --label-column NAME takes one column of several labels",

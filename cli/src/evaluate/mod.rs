@@ -274,7 +274,7 @@ fn chosen<P: Kind>(args: &Evaluate) -> Result<Vec<Test<P>>> {
         let found = tests::<P>().into_iter().find(|test| test.name.key == name);
         found.ok_or_else(|| {
             let family = key(args.input.family);
-            wrong!("--test {name}: of classes, there is none for --family {family}")
+            wrong!("--test {name}: only for classes, not for --family {family}")
         })
     };
     args.tests.iter().map(find).collect()

@@ -101,12 +101,13 @@ impl Evaluation {
         if failing.is_empty() {
             let least = probability(holm.iter().copied().fold(1.0, f64::min), false);
             return format!(
-                "\nThere is no evidence against calibration of {count} columns: the least adjusted p-value is \
+                "\nThere is no evidence against calibration of {count} columns: the smallest adjusted \
+                 p-value is \
                  {least}.\n"
             );
         }
         let (fail, names) = (failing.len(), failing.join(", "));
-        format!("\nNot calibrated, of {count} columns: {fail}, which are {names}.\n")
+        format!("\nNot calibrated are {fail} of {count} columns: {names}.\n")
     }
 }
 

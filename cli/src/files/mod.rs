@@ -133,7 +133,7 @@ impl File {
         let first = missing.iter().min_by_key(|(_, rows)| rows[0]);
         if let Some((title, rows)) = first.filter(|_| !args.skip_missing) {
             let wrong = wrong!(
-                "is empty, NA, null or NaN, expected a value; --skip-missing leaves such rows out"
+                "the value is empty, NA, null or NaN, expected a value; --skip-missing leaves out such rows"
             );
             return Err(wrong.at(rows[0], title)).on(&self.path, &self.table.lines);
         }
@@ -273,7 +273,7 @@ impl Files {
         if missing > 0 {
             let said = said.join(", ");
             eprintln!(
-                "calibration: {missing} of {n} rows are left out, since values are missing: {said}"
+                "calibration: {missing} of {n} rows are left out, because values are missing: {said}"
             );
         }
         if !args.labels.ignore_label.is_empty() {
@@ -329,11 +329,11 @@ impl Files {
         let expected = first.table.len();
         let has_header = |file: &File| file.table.has_header;
         let advice = |file: &File| match file.table.len() as i64 - expected as i64 {
-            1 if !has_header(file) => "; --labels-header yes if line 1 is a header",
+            1 if !has_header(file) => "; add --labels-header yes if line 1 is a header",
             -1 if has_header(file) => {
-                "; --labels-header no if line 1 is no header, --classes names it if it is a class"
+                "; add --labels-header no if line 1 is not a header, or --classes if it names a class"
             }
-            -1 => "; --header yes if line 1 of the predictions is a header",
+            -1 => "; add --header yes if line 1 of the predictions is a header",
             _ => "",
         };
         let labels = self.labels.iter().map(|file| (file, advice(file)));
@@ -344,7 +344,7 @@ impl Files {
             let found = file.table.len();
             ensure!(
                 found == expected,
-                "{}: {found} rows, expected {expected}, as many as {} has{advice}",
+                "{}: {found} rows, expected {expected}, as in {}{advice}",
                 file.path.display(),
                 first.path.display()
             );

@@ -62,7 +62,7 @@ impl Files {
             (Some(file), _) => {
                 let [column] = &file.table.labels[..] else {
                     let columns = file.table.labels.len();
-                    return Err(wrong!("{columns} columns, expected one weight a row"))
+                    return Err(wrong!("{columns} columns, expected one weight per row"))
                         .of(&file.path);
                 };
                 (file, column)

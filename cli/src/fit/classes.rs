@@ -36,7 +36,8 @@ pub fn of_classes(args: &Fit, path: &Path) -> Result<Fitted> {
         (args.keep, subject)
     {
         bail!(
-            "--keep {}: of confidences the accuracy is data, which no map changes, expected no --keep or --keep \
+            "--keep {}: the accuracy of confidences is data, and no map changes it, expected no --keep or \
+             --keep \
              information",
             key(keep)
         );
@@ -47,16 +48,17 @@ pub fn of_classes(args: &Fit, path: &Path) -> Result<Fitted> {
     let [n, classes] = logits.dims();
     ensure!(
         args.loss != LossName::Skce || n <= QUADRATIC_LIMIT,
-        "--loss skce: its cost is the square of the number of samples, {n}, expected at most {QUADRATIC_LIMIT}"
+        "--loss skce: its cost grows with the square of the number of samples, {n}, expected at most \
+         {QUADRATIC_LIMIT}"
     );
     ensure!(
         args.prior.is_empty() || subject != Subject::Correctness,
-        "--prior: a confidence is no class, expected a column for each class or --positive"
+        "--prior: a confidence is not a class, expected a column for each class or --positive"
     );
     let (_, weights) = sets[0].parted();
     ensure!(
         args.loss == LossName::Log || !weights.are_given(),
-        "--loss {}: maps are fitted to samples with weights by the log loss, expected --loss log or no --weights",
+        "--loss {}: only the log loss takes weights, expected --loss log or no --weights",
         key(args.loss)
     );
     // classes carry weights
@@ -175,9 +177,9 @@ impl Zeros {
         } = self;
         let tried = is_chosen.then(|| {
             format!(
-                "{rows} of {samples} rows hold a probability of 0, whose logarithm is infinite: of all maps only those \
-                 that take zeros were tried, histogram binning, isotonic regression and, of two classes, Venn-Abers; \
-                 --clip EPS raises zeros for the others"
+                "{rows} of {samples} rows hold a probability of 0, whose logarithm is infinite: only maps \
+                 that accept zeros were tried, histogram binning, isotonic regression and, for two \
+                 classes, Venn-Abers; --clip EPS raises zeros for the other maps"
             )
         });
         let infinite = (*labels > 0).then(|| {

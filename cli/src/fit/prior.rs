@@ -63,7 +63,7 @@ impl fmt::Display for Corrected {
         }
         writeln!(
             f,
-            "it is right where only the base rates differ: `calibration evaluate` tests what it gives"
+            "it is right if only the base rates differ: `calibration evaluate` tests its predictions"
         )
     }
 }

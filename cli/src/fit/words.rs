@@ -30,7 +30,8 @@ pub fn warnings(
     let words = |warning: &FitWarning| match warning {
         // "right" would be of the more likely outcome
         FitWarning::AllRight { samples } if is_event => format!(
-            "all {samples} probabilities are on the right side of 1/2, which does not tell how sharp they may be"
+            "all {samples} probabilities are on the right side of 1/2, so these data do not limit how \
+             sharp they may be"
         ),
         warning => warning.words(name),
     };
@@ -49,7 +50,7 @@ impl fmt::Display for Fitted {
         }
         let is_corrected = *kind == *PriorCorrection::KIND;
         let what = match self.method {
-            NONE if !is_corrected => "no map, the predictions stay as they are:",
+            NONE if !is_corrected => "no map, the predictions stay unchanged:",
             name if is_corrected => &format!("{name}, then {kind}, of"),
             _ => &format!("{kind} of"),
         };

@@ -64,7 +64,7 @@ impl Columns {
     pub fn new(names: Vec<String>, width: usize, options: &Options) -> Result<Self> {
         ensure!(
             names.is_empty() || names.len() == width,
-            "line 1 has {} columns and the row below {width}, expected as many",
+            "line 1 has {} columns and the row below {width}, expected the same number",
             names.len()
         );
         let weights = match options.weights {
@@ -238,14 +238,14 @@ impl Columns {
 
     /// What to do with a column of text among those of numbers.
     pub fn hint_of_text(&self, column: usize, options: &Options) -> String {
-        let others = "--columns NAME,NAME takes the columns of numbers";
+        let others = "--columns NAME,NAME selects the columns of numbers";
         if options.is_counted || !matches!(options.label, WhichLabel::None) {
-            return format!("the whole column is text: {others}");
+            return format!("the whole column is text; {others}");
         }
         let name = self.names.get(column).filter(|name| !name.is_empty());
         let name = name.map_or_else(|| column.to_string(), |name| clipped(name));
         format!(
-            "the whole column is text: --label-column {name} if it holds the labels, and {others}"
+            "the whole column is text; --label-column {name} if it holds the labels, and {others}"
         )
     }
 

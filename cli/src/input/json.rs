@@ -24,7 +24,7 @@ type Values<'a> = Vec<(String, &'a Value)>;
 pub fn read(reader: impl Read, options: &Options) -> Result<Table> {
     ensure!(
         options.models.is_empty(),
-        "JSON Lines, expected for --models a table with a header"
+        "JSON Lines, expected a table with a header for --models"
     );
     let mut lines = Lines {
         reader: BufReader::new(reader),
@@ -86,7 +86,7 @@ impl<R: Read> Lines<R> {
             let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
             let value = serde_json::from_slice(text);
             let value: Value = value.map_err(|error| {
-                wrong!("line {line} is no JSON ({error}), expected an object on each line")
+                wrong!("line {line} is not JSON ({error}), expected an object on each line")
             })?;
             ensure!(
                 value.is_object(),

@@ -117,8 +117,8 @@ impl Resolution {
     /// What allows the rounding, in words.
     pub fn words(&self) -> String {
         match self {
-            Self::Text { decimals, .. } if *decimals < MANY => format!("{decimals} decimals allow"),
-            Self::Text { digits, .. } => format!("{digits} digits allow"),
+            Self::Text { decimals, .. } if *decimals < MANY => format!("{decimals} decimals"),
+            Self::Text { digits, .. } => format!("{digits} digits"),
             Self::Binary(dtype) => format!("{} allows", dtype.name()),
         }
     }

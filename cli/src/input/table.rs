@@ -222,7 +222,7 @@ fn no_number(row: usize, columns: &Columns, (record, column): (&Record, usize)) 
             wrong!("\"{cell}\" has a decimal comma, expected a decimal point")
         }
         cell if is_percentage(cell) => {
-            wrong!("{cell:?}, expected a number; --percent takes percentages")
+            wrong!("{cell:?}, expected a number; add --percent for percentages")
         }
         cell => wrong!("{:?}, expected a number", clipped(cell)),
     };

@@ -128,7 +128,7 @@ pub fn estimates_of_classes(view: &View<Categorical>) -> Estimates {
     let mut estimates = vec![
         ece(
             "ece_uniform",
-            "ECE, 10 uniform bins a class",
+            "ECE, 10 uniform bins per class",
             Ece::uniform(10),
         ),
         ece("ece_median_variance", bins, Ece::median_variance(100)),

@@ -98,7 +98,7 @@ where
         let n = predictions.len();
         if n > QUADRATIC_LIMIT {
             let reason = format!(
-                "its cost is the square of the number of samples, {n}, which is above {QUADRATIC_LIMIT}"
+                "its cost grows with the square of the number of samples, {n}, which is above {QUADRATIC_LIMIT}"
             );
             let skipped = |name| {
                 let (of, value) = (of.clone(), Known::or_skipped(None, &reason));

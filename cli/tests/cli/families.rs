@@ -198,7 +198,7 @@ fn commands_of_families() {
             if taken.contains(&family) {
                 begins(&found, "no.csv: ");
             } else {
-                contains(&found, &format!("not of --family {family}"));
+                contains(&found, &format!("not for --family {family}"));
             }
         }
     }

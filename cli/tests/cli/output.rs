@@ -145,7 +145,7 @@ fn an_input_is_not_overwritten() {
     ] {
         let complaint = complaint(&folder, arguments);
         assert!(
-            complaint.ends_with("is an input, expected another name"),
+            complaint.ends_with("the output is also an input, expected another name"),
             "{complaint}"
         );
     }

@@ -80,7 +80,7 @@ fn a_map_is_shown() {
         assert_eq!(
             complaint(&folder, &format!("show {file}")),
             format!(
-                "{file}: not a saved map: it looks like {look}, expected a file that a fitted map was saved to"
+                "{file}: not a saved map: it looks like {look}, expected the file of a saved map"
             )
         );
     }

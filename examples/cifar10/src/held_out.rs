@@ -28,12 +28,12 @@ pub struct StepSamples {
     pub penalty: Vec<usize>,
 }
 
-/// Divides training samples between the base loss and the penalty, so that a penalty does not look at
-/// what the base loss fits (interleaved training, Yoon et al. 2023).
+/// Divides training samples between the base loss and the penalty, so that the penalty uses samples that
+/// the base loss does not fit (interleaved training, Yoon et al. 2023).
 ///
 /// Every sample is on one side for an epoch. Those of the base loss come once, in batches of the same size
-/// but for the last. Those of the penalty come once too, in as many parts of equal size within 1; a penalty
-/// that compares samples with each other wants more of them at a time, see
+/// except for the last. Those of the penalty come once too, in as many parts of equal size within 1; a
+/// penalty that compares samples with each other wants more of them at a time, see
 /// [`with_penalty_batch`](Self::with_penalty_batch).
 ///
 /// A function of seed and epoch alone: training resumed from a checkpoint goes on with the same batches.

@@ -116,7 +116,7 @@ def weights_of(weights: Any, n: int) -> np.ndarray | None:
         return None
     weights = np.ascontiguousarray(weights, dtype=np.float64)
     if weights.ndim != 1 or len(weights) != n:
-        raise ValueError(f"sample_weight.shape == {weights.shape}, expected ({n},): one weight a row")
+        raise ValueError(f"sample_weight.shape == {weights.shape}, expected ({n},): one weight per row")
     if n and not weights.any():
         raise ValueError("all sample weights are zero, expected a positive one")
     return weights

@@ -100,7 +100,7 @@ class LogitMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         logits = np.ascontiguousarray(_logits(self, X, reset=True))
         labels = labels_of(y)
         if len(labels) != len(logits):
-            raise ValueError(f"{len(logits)} rows but {len(labels)} labels, expected as many of one as of the other")
+            raise ValueError(f"{len(logits)} rows but {len(labels)} labels, expected the same number of both")
         weights = weights_of(sample_weight, len(logits))
         options = json.dumps(self._options(), default=_plain)
         fitted = _native.fit(self._kind, options, logits, labels, weights, progress)

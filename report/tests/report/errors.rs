@@ -44,6 +44,6 @@ fn errors_name_the_cause() {
     let short = binary(&[0.5]);
     assert_eq!(
         build(builder.with_after(&short)),
-        "1 predictions but 2 labels, expected as many of one as of the other"
+        "1 predictions but 2 labels, expected the same number of both"
     );
 }

@@ -48,7 +48,7 @@ fn numbers_are_those_of_the_estimators() {
     );
     contains(
         &text,
-        "Before: the central intervals that should hold 50\u{a0}% of the targets hold 12.50",
+        "Before: the central 50\u{a0}% intervals contain 12.50",
     );
     contains(&text, "WIS, underprediction");
     assert!(!text.contains("kernel") && !text.contains("bandwidth"));

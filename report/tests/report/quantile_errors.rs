@@ -50,7 +50,7 @@ fn errors_name_the_cause() {
     let (short, _) = standard(3, 1, 1.0, &mut rng(6));
     assert_eq!(
         build(builder.clone().with_after(&short)),
-        "3 predictions but 4 targets, expected as many of one as of the other"
+        "3 predictions but 4 targets, expected the same number of both"
     );
     let flat = Normal::new(predictions.means(), predictions.means());
     assert_eq!(

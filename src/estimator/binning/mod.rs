@@ -1,8 +1,8 @@
 //! Partitions of predictions into bins, one scheme a file.
 //!
-//! A binned calibration error compares, within each bin, the mean prediction with the mean label.
-//! All the schemes see the predictions only, and give the same bins whatever the order of the
-//! samples: those with equal predictions share a bin.
+//! A binned calibration error compares, within each bin, the mean prediction with the mean label. All
+//! schemes use only the predictions. The bins do not depend on the order of the samples: samples with equal
+//! predictions share a bin.
 //!
 //! ```
 //! use burn::tensor::{Device, Tensor};

@@ -41,8 +41,8 @@ impl IntervalCoverage {
         Ok(MeanEstimate::weighted(&each, &weights))
     }
 
-    /// For each sample the share of its coordinates within its interval. A target at an end that is a step of
-    /// its distribution function, as of counts and of draws, counts in part, as in
+    /// For each sample the share of its coordinates within its interval. A target at an end that is a step
+    /// of its distribution function, as for counts and draws, counts in part, as in
     /// [`QuantileCalibration`](super::QuantileCalibration).
     pub fn each<P: Marginals>(&self, predictions: &P, targets: &Tensor<2>) -> Result<Vec<f64>> {
         check_level(self.level)?;

@@ -13,11 +13,11 @@ use crate::{
 /// The coverage of the quantiles of [`QuantileForecasts`] at one level, or of their central intervals: the share of
 /// targets at most at the quantile, or between two.
 ///
-/// Where a target equals a quantile, as of counts, the forecast does not say on which side of the level it is. If the
-/// model is calibrated, the level is between the shares without such targets and with them. So the frequency that is
-/// compared with the level is the nearest one from the first share to the second, the interval reaches from the lower
-/// end of the one to the upper end of the other, and the p-value is that of the more favourable share: exact where no
-/// target equals a quantile, and else too large if anything.
+/// Where a target equals a quantile, as for counts, the forecast does not say on which side of the level it
+/// is. If the model is calibrated, the level is between the shares without such targets and with them. So
+/// the frequency that is compared with the level is the nearest one from the first share to the second, the
+/// interval reaches from the lower end of the one to the upper end of the other, and the p-value is that of
+/// the more favourable share: exact where no target equals a quantile, and else too large if anything.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct QuantileCoverage {
@@ -149,9 +149,9 @@ impl Region {
         levels[self.upper] - self.lower.map_or(0.0, |k| levels[k])
     }
 
-    /// The numbers of targets that are inside whatever the distribution is, and that may be: those that equal an end
-    /// count there only. Of a calibrated model, the number of targets whose levels are between those of the ends
-    /// is between the two.
+    /// The numbers of targets that are inside whatever the distribution is, and that may be: those that
+    /// equal an end count there only. For a calibrated model, the number of targets whose levels are
+    /// between those of the ends is between the two.
     ///
     /// - rows: those that are counted
     /// - values: the quantiles, `k` in each row

@@ -1,4 +1,5 @@
-//! Calibration of predictions over `ℝ^d`, one coordinate at a time: what is usual for regression.
+//! The usual quantities of regression: calibration of predictions of vectors in `ℝ^d`, one coordinate at a
+//! time.
 //!
 //! | quantity | of | compares |
 //! | --- | --- | --- |
@@ -12,11 +13,11 @@
 //!
 //! All take `n` predictions of dimension `d` and targets `[n, d]`. [`QuantileCalibration`],
 //! [`IntervalCoverage`], [`Pinball`] and [`Ence`] have exact tests:
-//! `ExactTest::new(IntervalCoverage::new(0.9))`. Parameters or targets that are not
-//! valid, and other numbers or dimensions of one than of the other, are errors.
+//! `ExactTest::new(IntervalCoverage::new(0.9))`. Invalid parameters or targets, and different numbers or
+//! dimensions of predictions and targets, are errors.
 //!
-//! All but [`Ence`] are averages over all predictions. They see *probabilistic calibration*, which a model
-//! that ignores its input can have, not calibration of the whole prediction: for that there is
+//! All but [`Ence`] are averages over all predictions. They measure *probabilistic calibration*, which a
+//! model that ignores its input can have. For calibration of the whole prediction use
 //! [`Skce`](crate::estimator::Skce), for every kind of prediction.
 //!
 //! ```

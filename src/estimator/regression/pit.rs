@@ -11,8 +11,8 @@ use crate::{
 /// Probability integral transforms: the distribution function of each prediction at its target, for each
 /// coordinate. Uniform on `[0, 1]` if the model is calibrated.
 ///
-/// A histogram that is U-shaped tells of predictions that are too certain, a hump of ones that are not
-/// certain enough, a slope of a bias.
+/// A histogram that is U-shaped means that predictions are too certain, a hump that they are not certain
+/// enough, and a slope that they are biased.
 ///
 /// Source: Dawid 1984; Gneiting, Balabdaoui, Raftery 2007.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,10 +34,10 @@ impl Pit {
     /// `P(Y < y) + U P(Y = y)` for uniform `U`: uniform for discrete predictions as well. The same as
     /// [`new`](Self::new) for continuous ones.
     ///
-    /// Of [`Samples`](crate::distribution::Samples) the randomised ranks of the targets among the draws,
-    /// `(#{x_s < y} + U(1 + #{x_s = y}))/(S + 1)`: uniform for every `S` if the target is one more draw from
-    /// the distribution that the draws are from, which [`new`](Self::new) is for large `S` only (Hamill
-    /// 2001).
+    /// For [`Samples`](crate::distribution::Samples) the randomised ranks of the targets among the draws,
+    /// `(#{x_s < y} + U(1 + #{x_s = y}))/(S + 1)`: uniform for every `S` if the target is one more draw
+    /// from the distribution that the draws are from, which [`new`](Self::new) is for large `S` only
+    /// (Hamill 2001).
     pub fn randomised<P: Marginals>(
         predictions: &P,
         targets: &Tensor<2>,
@@ -132,7 +132,7 @@ pub struct PitHistogram {
 /// A test of the hypothesis that independent numbers are uniform on `[0, 1]`.
 ///
 /// Uniform probability integral transforms are what *probabilistic calibration* means; it does not imply
-/// that predictions are calibrated: errors in one part of the data can make up for those in another.
+/// that predictions are calibrated: errors in different parts of the data can cancel.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Uniformity {

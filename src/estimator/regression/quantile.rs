@@ -13,11 +13,11 @@ use crate::{
 /// Source: Kuleshov et al. 2018. A calibrated model has frequencies equal to the levels; the reverse
 /// does not hold. The default levels are 0.05, 0.1, …, 0.95.
 ///
-/// Of counts, and of predictions by a few draws, the probability of a target at most at a quantile is above
-/// the level, by up to the step of the distribution function there. Such a target counts by the share of
-/// its randomised transforms `F(y−) + v P(Y = y)`, `0 ≤ v ≤ 1`, that are at most the level (Czado, Gneiting
-/// and Held 2009), so that the frequency of a calibrated model is the level. It lies between the
-/// frequencies of targets below the quantile and of those at most there. Of `S` draws the transform is the
+/// For counts, and for predictions by a few draws, the probability of a target at most at a quantile is
+/// above the level, by up to the step of the distribution function there. Such a target counts by the share
+/// of its randomised transforms `F(y−) + v P(Y = y)`, `0 ≤ v ≤ 1`, that are at most the level (Czado,
+/// Gneiting and Held 2009), so that the frequency of a calibrated model is the level. It lies between the
+/// frequencies of targets below the quantile and of those at most there. For `S` draws the transform is the
 /// rank among them, see [`HostMarginals::transform`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct QuantileCalibration {
@@ -105,7 +105,8 @@ impl Step {
     }
 }
 
-/// Tells whether `y ≤ F⁻¹(level)` where there is no step, without the quantile where `F(y)` is clearly off the level.
+/// Returns whether `y ≤ F⁻¹(level)` where there is no step, without the quantile where `F(y)` is clearly
+/// off the level.
 fn at_most_quantile(marginals: &dyn HostMarginals, at: usize, y: f64, level: f64) -> bool {
     let (up_to, _) = marginals.tails(at, y);
     if up_to < level - ROUNDING {
@@ -142,7 +143,7 @@ impl QuantileCurve {
         self.mean(f64::abs)
     }
 
-    /// `L⁻¹ Σ_l (frequency_l − level_l)²`, the calibration error of Kuleshov et al. but for the mean in
+    /// `L⁻¹ Σ_l (frequency_l − level_l)²`, the calibration error of Kuleshov et al. except for the mean in
     /// place of a sum.
     pub fn mean_squared_error(&self) -> f64 {
         self.mean(|error| error * error)

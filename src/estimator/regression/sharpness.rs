@@ -9,8 +9,8 @@ use crate::{
     host::to_vec,
 };
 
-/// The spread of predictions, whatever was observed: of two calibrated models the sharper one says more
-/// (Gneiting, Balabdaoui, Raftery 2007). The widths of intervals are in
+/// The spread of predictions, which does not depend on the targets. Of two calibrated models the sharper
+/// one is more informative (Gneiting, Balabdaoui, Raftery 2007). The widths of intervals are in
 /// [`IntervalCoverage`](super::IntervalCoverage).
 ///
 /// The [`estimate`](Estimator::estimate) is the mean predicted standard deviation. The targets are only

@@ -110,9 +110,10 @@ pub fn cumulative_gap(
     }))
 }
 
-/// The binned event: `Σ_b (O_b − E_b)²/V_b` over bins of equal mass, with the expectation and the variance of
-/// the count of each bin (Hosmer and Lemeshow 1980, with `V_b = Σ r(1 − r)`). Of two classes the event is
-/// class 1, of more that the most likely class is right. Takes at most so many bins, and gives their number.
+/// The binned event: `Σ_b (O_b − E_b)²/V_b` over bins of equal mass, with the expectation and the variance
+/// of the count of each bin (Hosmer and Lemeshow 1980, with `V_b = Σ r(1 − r)`). For two classes the event
+/// is class 1, of more that the most likely class is right. Takes at most so many bins, and gives their
+/// number.
 pub fn binned_counts(
     predictions: &Categorical,
     bins: usize,

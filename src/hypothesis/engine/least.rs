@@ -23,8 +23,8 @@ impl LeastLikelyLabel {
 }
 
 impl Evaluator<LabelSets> for LeastLikelyLabel {
-    /// Where the sample of the least confidence is flipped, its label is less likely still: the minimum over
-    /// the most likely classes of all samples does no harm.
+    /// Where the sample of the smallest confidence is flipped, its label is less likely still: the minimum
+    /// over the most likely classes of all samples does no harm.
     fn values(&self, sets: &LabelSets) -> Result<Vec<f64>> {
         Ok(sets.map(|flips| {
             let mut least = self.top;

@@ -25,11 +25,11 @@ pub struct SampleSums {
     total: f64,
 }
 
-/// The mean confidence less the accuracy.
+/// The mean confidence minus the accuracy.
 pub const CONFIDENCE: usize = 0;
-/// The mean Brier score less its expectation.
+/// The mean Brier score minus its expectation.
 pub const BRIER: usize = 1;
-/// The mean log score less its expectation.
+/// The mean log score minus its expectation.
 pub const LOG: usize = 2;
 /// The mean probability of class 0 less its frequency; those of the others follow.
 pub const CLASSES: usize = 3;

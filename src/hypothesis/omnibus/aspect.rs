@@ -14,8 +14,8 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "the omnibus test does not take predictions `{Self}`",
     label = "predictions without the distances and expectations that the test needs",
-    note = "of a quantile recalibration take `predictions.samples(n, &mut rng)`",
-    note = "of another kind over real vectors take `Samples::drawn_from(&predictions, n, &mut rng)`"
+    note = "for a quantile recalibration use `predictions.samples(n, &mut rng)`",
+    note = "for other real predictions use `Samples::drawn_from(&predictions, n, &mut rng)`"
 )]
 pub trait Omnibus: Predictive {
     /// The aspects that are tested.

@@ -88,12 +88,12 @@ pub fn combine(columns: &[AspectStatistics]) -> Combined {
 /// Numbers in increasing order.
 struct Ranks {
     sorted: Vec<f64>,
-    /// The start of the numbers that equal each but for rounding: those without a gap between them, so that
-    /// numbers equal to one are equal to each other.
+    /// The start of the numbers that equal each except for rounding: those without a gap between them, so
+    /// that numbers equal to one are equal to each other.
     starts: Vec<usize>,
     mean: f64,
     deviation: f64,
-    /// Numbers closer than this are equal but for rounding.
+    /// Numbers closer than this are equal except for rounding.
     rounding: f64,
 }
 
@@ -146,7 +146,7 @@ impl Ranks {
         -self.p_value(value).ln() + 0.25 / self.sorted.len() as f64 * (out / (1.0 + out.abs()))
     }
 
-    /// The least of the numbers that equal the value but for rounding; itself where none does.
+    /// The least of the numbers that equal the value except for rounding; itself where none does.
     fn least_equal(&self, value: f64) -> f64 {
         match self.sorted.get(self.below(value)) {
             Some(&other) if other <= value => other,

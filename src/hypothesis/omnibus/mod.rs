@@ -1,4 +1,4 @@
-//! One answer first: a test of several aspects together, and which of them fail.
+//! The omnibus test: one p-value for several aspects together, and findings about the aspects that fail.
 
 mod aspect;
 mod classes;
@@ -28,61 +28,61 @@ use crate::{
 /// The omnibus test: is the model calibrated, and if not, where does it fail?
 ///
 /// It looks at several aspects, and combines them over the same redraws of the targets from the
-/// predictions. Of classes these are
+/// predictions. For classes these are
 ///
 /// | aspect | estimate | which failures |
 /// | --- | --- | --- |
-/// | `confidence` | mean confidence less accuracy | over- and underconfidence |
-/// | `brier_score` | mean Brier score less its expectation (Spiegelhalter 1986) | too certain or not certain enough |
-/// | `log_score` | mean log score less its expectation | the same, and outcomes that were all but excluded |
-/// | `class_c`, each | mean probability of the class less its frequency | classes predicted too often or too rarely |
+/// | `confidence` | mean confidence minus accuracy | over- and underconfidence |
+/// | `brier_score` | mean Brier score minus its expectation (Spiegelhalter 1986) | too certain or not certain enough |
+/// | `log_score` | mean log score minus its expectation | the same, and outcomes that were all but excluded |
+/// | `class_c`, each | mean probability of the class minus its frequency | classes predicted too often or too rarely |
 /// | `cumulative_confidence` | [`KolmogorovSmirnov`](crate::estimator::KolmogorovSmirnov) | confidences that are too high here and too low there |
 /// | `binned_frequencies` | `Σ_b (O_b − E_b)²/V_b` over ten bins of equal mass: of class 1 of two classes, of right labels of more | the same, in waves and at the ends |
 /// | `least_likely_label` | `−ln min_i p_{i, y_i}` | one label that was all but excluded |
 /// | `skce_bandwidth_ν`, three | unbiased SKCE at ¼, 1 and 4 times the bandwidth of the kernel | anything else |
 ///
-/// Of predictions that are about one event ([`Subject`](crate::distribution::Subject)) the number of events
-/// (`in_the_large`) takes the place of the classes, and the gap is summed up along its probability
+/// For predictions that are about one event ([`Subject`](crate::distribution::Subject)) the number of
+/// events (`in_the_large`) takes the place of the classes, and the gap is summed up along its probability
 /// (`cumulative_risk`); of the event that the model is right, `confidence` is that of the event.
 ///
-/// Of predictions over `ℝ^d` there are, by the probability integral transforms `u` and the normal scores
+/// For predictions over `ℝ^d` there are, by the probability integral transforms `u` and the normal scores
 /// `z = Φ⁻¹(u)` of their targets,
 ///
 /// | aspect | estimate | which failures |
 /// | --- | --- | --- |
-/// | `location`, of each coordinate | mean `u` less ½ | targets that are too high or too low |
+/// | `location`, of each coordinate | mean `u` minus ½ | targets that are too high or too low |
 /// | `spread`, of each | `½ ln` of the variance of `(y − mean)/deviation` about its mean | too narrow or too wide, whatever the location |
 /// | `middle`, of each | mean `\|2u − 1\|` less ½ | the same, with the location |
 /// | `trend`, of each | correlation of `z²` with the ranks of the predicted means | errors that grow otherwise than predicted |
-/// | `tails` | mean `z²` less 1, above | outliers, heavy tails |
+/// | `tails` | mean `z²` minus 1, above | outliers, heavy tails |
 /// | `furthest_target` | `−ln(N q)` of the least `q = 2 min(u, 1 − u)` of `N` | a single target that is all but excluded |
 /// | `transforms` | the shares of `u` in twenty equal parts: `√(χ²/N)` | any other distribution of `u` |
 ///
-/// and the SKCE as above. Where a predicted distribution function has a step at a target, as of counts and of draws, `u`
-/// is uniform on the step, and functions of it count by their means over the step: nothing is drawn to decide ties.
-/// `furthest_target` takes the probability of targets as far out or further.
-/// Of [`QuantileForecasts`](crate::distribution::QuantileForecasts) there are the coverage
-/// of each level (`level_τ`) and of each central interval (`interval_γ`), and, of the samples with the higher, lower,
-/// wider and narrower forecasts, that of the level next to ½ and of the widest interval; a target that equals a
-/// quantile counts in favour of the model.
+/// and the SKCE as above. Where a predicted distribution function has a step at a target, as for counts and
+/// draws, `u` is uniform on the step, and functions of it count by their means over the step: nothing is
+/// drawn to decide ties. `furthest_target` takes the probability of targets as far out or further. For
+/// [`QuantileForecasts`](crate::distribution::QuantileForecasts) there are the coverage of each level
+/// (`level_τ`) and of each central interval (`interval_γ`), and, of the samples with the higher, lower,
+/// wider and narrower forecasts, that of the level next to ½ and of the widest interval; a target that
+/// equals a quantile counts in favour of the model.
 ///
-/// Of real vectors, the first four are divided by the larger of the standard deviations that
-/// calibrated predictions have and that is found in the same set of targets, data or redrawn: an
-/// aspect that is right is rarely accused because of another that is wrong; how often
-/// [`AspectOutcome::adjusted_p_value`] says.
+/// For real vectors, the first four are divided by the larger of the standard deviations that calibrated
+/// predictions have and that is found in the same set of targets, data or redrawn: an aspect that is right
+/// is rarely accused because of another that is wrong; how often [`AspectOutcome::adjusted_p_value`] says.
 ///
 /// Under the hypothesis the targets are draws from the predictions. So the data and `R` sets of redrawn
 /// targets are exchangeable, and the p-value, the rank of the data's least p-value among theirs, is exact
-/// at every sample size, for confident models too, and never below `1/(R + 1)`. What an aspect's adjusted
-/// p-value promises is said [there](AspectOutcome::adjusted_p_value). Where the p-value is near the level
-/// the test goes on, up to [`most`](Self::with_most) redraws. For a number of redraws that is fixed the p-value is
-/// exact; this number depends on the p-value, whose aspects are ranked anew among all redraws, and no bound of what
-/// that does to the level is proved. `docs/levels.md` has the levels that were measured with it.
+/// at every sample size, for confident models too, and never below `1/(R + 1)`.
+/// [`AspectOutcome::adjusted_p_value`] says what the adjusted p-value of an aspect guarantees. Where the
+/// p-value is near the level the test goes on, up to [`most`](Self::with_most) redraws. For a number of
+/// redraws that is fixed the p-value is exact; this number depends on the p-value, whose aspects are ranked
+/// anew among all redraws, and no bound of what that does to the level is proved. `docs/levels.md` has the
+/// levels that were measured with it.
 ///
 /// Up to 10,000 samples the SKCE is over all pairs, above by 16 landmarks, at linear cost, drawn by the
-/// generator. Of real targets it is always by landmarks, of predictions and of targets.
-/// [`Samples`](crate::distribution::Samples) count as draws from distributions that are not known otherwise: the
-/// target is put among the draws of its prediction, and redrawn from all of them, as by
+/// generator. For real targets it is always by landmarks, of predictions and of targets.
+/// [`Samples`](crate::distribution::Samples) count as draws from distributions that are not known
+/// otherwise: the target is put among the draws of its prediction, and redrawn from all of them, as by
 /// [`ExactTest`](super::ExactTest).
 ///
 /// Cost of a redraw: of the order of the labels `f` that are not the most likely class, and `f²·m/2`
@@ -148,7 +148,7 @@ impl OmnibusTest {
         }
     }
 
-    /// Returns the same with another kernel on predictions.
+    /// Returns a copy with another kernel on predictions.
     pub fn with_kernel(self, kernel: Kernel) -> Self {
         Self {
             kernel: Some(kernel),
@@ -156,7 +156,7 @@ impl OmnibusTest {
         }
     }
 
-    /// Returns the same with so many redraws, neither less nor more.
+    /// Returns the same test with exactly this number of redraws.
     pub fn with_redraws(self, redraws: usize) -> Self {
         Self {
             redraws,
@@ -165,7 +165,7 @@ impl OmnibusTest {
         }
     }
 
-    /// Returns the same with at most so many redraws where the p-value is near 5 %.
+    /// Returns the same test with at most this number of redraws where the p-value is near 5 %.
     pub fn with_most(self, most: usize) -> Self {
         Self { most, ..self }
     }
@@ -230,9 +230,10 @@ impl OmnibusTest {
     }
 }
 
-/// Tells whether the p-value of endless redraws is on one side of a level, but for a risk over all numbers of
-/// redraws: once `(R + 1) b(R, level, g) ≤ risk`, for `g` redraws of `R` that reach the statistic and the binomial
-/// probability `b` (Robbins 1970; Ding, Gandy, Hahn 2020; Gandy 2009 for the idea).
+/// Returns whether the p-value of endless redraws is on one side of a level, except for a risk over all
+/// numbers of redraws: once `(R + 1) b(R, level, g) ≤ risk`, for `g` redraws of `R` that reach the
+/// statistic and the binomial probability `b` (Robbins 1970; Ding, Gandy, Hahn 2020; Gandy 2009 for the
+/// idea).
 fn is_decided(exceedances: usize, redraws: usize, level: f64, risk: f64) -> bool {
     let binomial = Binomial::new(level, redraws as u64).expect("a level between 0 and 1");
     (redraws + 1) as f64 * binomial.pmf(exceedances as u64) <= risk

@@ -31,8 +31,8 @@ pub struct OmnibusOutcome {
 pub struct AspectOutcome {
     /// The name of the aspect.
     pub name: String,
-    /// The finding in words, as "overconfident by 5.0 points". It says what the estimate is of, and nothing
-    /// about other aspects. Rows are counted from 0.
+    /// The finding in words, such as "overconfident by 5.0 points". It is about the estimate of this aspect
+    /// only. Rows count from 0.
     pub finding: String,
     #[serde(skip)]
     pub(super) sentence: Sentence,
@@ -41,37 +41,37 @@ pub struct AspectOutcome {
     /// The numbers of the data that the finding names, the estimate first.
     #[serde(skip)]
     pub(super) numbers: Vec<f64>,
-    /// The row of the sample that the finding is of, counted from 0, if it is of one.
+    /// The row of the sample, counted from 0, if the finding is about one sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub row: Option<usize>,
     /// The estimate: 0, or small, if the model is calibrated.
     #[serde(serialize_with = "serialize_or_infinite")]
     pub estimate: f64,
-    /// The estimate less its mean over the redraws, in their standard deviations.
+    /// The estimate minus its mean over the redraws, in standard deviations of the redraws.
     #[serde(serialize_with = "serialize_or_infinite")]
     pub standardised: f64,
     /// The p-value of the hypothesis that the model is calibrated, by this aspect alone; exact.
     pub p_value: f64,
-    /// The p-value of what the finding says, adjusted for all aspects.
+    /// The p-value of the finding, adjusted for all aspects.
     ///
     /// If the model is calibrated, there is an aspect with one of at most `α` with a probability of at
     /// most `α`, at every sample size: it is at least that of the step-down method of Westfall and Young
     /// (1993) by redraws, in which all classes count as the largest of them.
     ///
-    /// If it is not, redraws are no law for an aspect that is right: labels vary more than an overconfident model
-    /// says. So the adjusted p-value of a mean (`confidence`, `brier_score`, `log_score` and, times the
-    /// number of classes less one, `class_c`) is also at least `3.178 P(|Z| ≥ |Σ v_i|/√max(V, Σ v_i²))`, which
-    /// holds however wrong the model is elsewhere: for terms that are symmetric about 0 at every sample
-    /// size (Bentkus and Dzindzalieta 2015), for others as their number grows; of the confidence the bound by
-    /// the count of errors, `3.178` times that of the binomial distribution, is taken where it is less.
-    /// `docs/levels.md` has how often an aspect that is right is accused, from n = 50 on, of models that are
-    /// wrong elsewhere. The findings of `cumulative_confidence` and `binned_frequencies` are false only if
-    /// the probabilities that they name are calibrated, where redraws are their law; that of the SKCE says
-    /// that something is wrong, not what; and that of `least_likely_label` is a fact with the probability of
-    /// a label as rare in a calibrated model.
-    /// Of `spread` of real targets it is 1 where predictions seem too wide and there are fewer than 30 samples,
-    /// or the skewness of the errors is beyond ±0.75: most sets of strongly skewed errors have too small a
-    /// variance.
+    /// If the model is not calibrated, redraws do not have the distribution of an aspect that is right: for
+    /// example, labels vary more than an overconfident model predicts. So the adjusted p-value of a mean
+    /// (`confidence`, `brier_score`, `log_score` and, times the number of classes less one, `class_c`) is
+    /// also at least `3.178 P(|Z| ≥ |Σ v_i|/√max(V, Σ v_i²))`, which holds however wrong the model is
+    /// elsewhere: for terms that are symmetric about 0 at every sample size (Bentkus and Dzindzalieta
+    /// 2015), for others as their number grows; of the confidence the bound by the count of errors, `3.178`
+    /// times that of the binomial distribution, is taken where it is less. `docs/levels.md` has how often
+    /// an aspect that is right is accused, from n = 50 on, of models that are wrong elsewhere. The findings
+    /// of `cumulative_confidence` and `binned_frequencies` are false only if the probabilities that they
+    /// name are calibrated, where redraws are their law; that of the SKCE says that something is wrong, not
+    /// what; and that of `least_likely_label` is a fact with the probability of a label as rare in a
+    /// calibrated model. For `spread` of real targets it is 1 where predictions seem too wide and there are
+    /// fewer than 30 samples, or the skewness of the errors is beyond ±0.75: most sets of strongly skewed
+    /// errors have too small a variance.
     pub adjusted_p_value: f64,
 }
 

@@ -73,7 +73,7 @@ fn aspects(d: usize) -> Vec<TestedAspect> {
         let edge = |part: f64| part / PARTS as f64;
         format!(
             "shares of targets between levels of the predictions differ from those predicted: \
-             most between {:.2} and {:.2}, with {} in the place of {}",
+             most between {:.2} and {:.2}, with {} instead of {}",
             edge(part),
             edge(part + 1.0),
             percent(share),
@@ -115,7 +115,7 @@ fn of_coordinate(c: usize, d: usize) -> impl Iterator<Item = TestedAspect> {
         // mean |2u − 1| less ½
         ("middle", |data, of| {
             format!(
-                "targets{of} are {} the middle of the predictions than these say: on average a central \
+                "targets{of} are {} the middle of the predictions than predicted: on average a central \
                  interval of {} reaches them, 50 % if calibrated",
                 data.either("further from", "closer to"),
                 percent(0.5 + data.estimate()),

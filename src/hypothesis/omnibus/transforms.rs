@@ -175,9 +175,9 @@ fn centred_ranks(values: &[f64], weights: &Weights) -> Vec<f64> {
     ranks
 }
 
-/// A step of a distribution function, as of counts and of draws: `u` and `1 − u` at both ends, each with the digits of
-/// its own size. The transform is uniform on it, and its numbers are means over it, of the expectation that they have
-/// where there are no steps: no tie is decided by chance.
+/// A step of a distribution function, as for counts and draws: `u` and `1 − u` at both ends, each with the
+/// digits of its own size. The transform is uniform on it, and its numbers are means over it, of the
+/// expectation that they have where there are no steps: no tie is decided at random.
 struct Step([(f64, f64); 2]);
 
 /// The width below which a step counts as its middle: means over it would be of rounding.

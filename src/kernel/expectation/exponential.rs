@@ -93,7 +93,7 @@ fn slopes_of_second<const D: usize>([x, y]: [&Tensor<D>; 2], second: Tensor<D>) 
     ]
 }
 
-/// `close` where `x` is close to 0, else `apart`.
+/// `close` where `x` is close to 0, otherwise `apart`.
 fn choose<const D: usize>(x: &Tensor<D>, close: Tensor<D>, apart: Tensor<D>) -> Tensor<D> {
     apart.mask_where(x.clone().lower_equal_scalar(CLOSE), close)
 }

@@ -12,10 +12,9 @@ use crate::distribution::erfcx;
 
 /// `F(r, u) = E exp(−|u + rZ|)` for a standard normal `Z`, `r > 0` and `u ≥ 0`.
 ///
-/// With `t = u/r`, `F = (A + B)/2` where `A = e^{r²/2 + u} erfc(z₊)`, `B = e^{r²/2 − u} erfc(z₋)` and
-/// `z± = (r ± t)/√2`. With `X = erfcx`, `A = e^{−t²/2} X(z₊)`, and `B = e^{−t²/2} X(z₋)` for
-/// `z₋ ≥ 0`, else `2e^{r²/2 − u} − e^{−t²/2} X(−z₋)`, where the first term is at least twice the
-/// second.
+/// With `t = u/r`, `F = (A + B)/2` where `A = e^{r²/2 + u} erfc(z₊)`, `B = e^{r²/2 − u} erfc(z₋)` and `z± =
+/// (r ± t)/√2`. With `X = erfcx`, `A = e^{−t²/2} X(z₊)`, and `B = e^{−t²/2} X(z₋)` for `z₋ ≥ 0`, otherwise
+/// `2e^{r²/2 − u} − e^{−t²/2} X(−z₋)`, where the first term is at least twice the second.
 pub(super) fn smoothed_exponential<const D: usize>(r: Tensor<D>, u: Tensor<D>) -> Tensor<D> {
     let parts = Parts::new(r.clone().detach(), u.clone().detach());
     let value = parts.value();

@@ -115,7 +115,7 @@ impl<K: ClassTargets> TargetKernel<Categorical> for K {
         product(times(self, p.probabilities()), q.probabilities(), batches)
     }
 
-    /// `½ max_{y,z} (M_yy + M_zz − 2 M_yz)`, half of the least bound of `δᵀ M δ'`.
+    /// `½ max_{y,z} (M_yy + M_zz − 2 M_yz)`, half of the smallest bound of `δᵀ M δ'`.
     ///
     /// Proof. By Cauchy–Schwarz `|δᵀ M δ'|² ≤ δᵀ M δ · δ'ᵀ M δ'`. As a convex function of `p`,
     /// `δᵀ M δ` with `δ = e_y − p` is largest where `p` is a vertex `e_z` of the simplex, and there it

@@ -19,8 +19,8 @@ const FEW: f64 = 128.0;
 const FAR: f64 = 32.0;
 
 impl RealKernel {
-    /// [`TargetKernel::residual_features`]. None but for a Gaussian kernel on the line, on the host, where
-    /// numbers are finite and do not spread over many more length scales than there are features.
+    /// [`TargetKernel::residual_features`]. None except for a Gaussian kernel on the line, on the host,
+    /// where numbers are finite and do not spread over many more length scales than there are features.
     pub(super) fn on_grid<P: RealExpectations>(
         &self,
         predictions: &P,

@@ -21,8 +21,8 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "the expectations of kernels on targets under predictions `{Self}` are not known",
     label = "predictions without such expectations",
-    note = "of a quantile recalibration take `predictions.samples(n, &mut rng)`, which have them",
-    note = "of another kind over real vectors take `Samples::drawn_from(&predictions, n, &mut rng)`"
+    note = "for a quantile recalibration use `predictions.samples(n, &mut rng)`, which have them",
+    note = "for other real predictions use `Samples::drawn_from(&predictions, n, &mut rng)`"
 )]
 pub trait RealExpectations: Geometry<Targets = Tensor<2>> {
     /// `E_{Z∼P_i} k(Z, y_j)`, `[batches, n, k]`.

@@ -90,11 +90,11 @@ fn of_host(distances: &[f64], n: usize, dtype: DType) -> f64 {
     mean_or_one(&of_stored(pairs, &ranks), dtype)
 }
 
-/// The `rank`-th smallest distance: bisection of its logarithm, then the least distance above the
-/// lower end. Exact but for some units in the last place; 0 for less than the smallest normal number.
+/// The `rank`-th smallest distance: bisection of its logarithm, then the smallest distance above the lower
+/// end. Exact except for some units in the last place; 0 for less than the smallest normal number.
 ///
-/// Each pair stands twice in the matrices, and their diagonals add zeros: the wanted value is the least `v` with
-/// `#{d ≤ v} ≥ diagonal + 2 (rank + 1)`.
+/// Each pair stands twice in the matrices, and their diagonals add zeros: the wanted value is the smallest
+/// `v` with `#{d ≤ v} ≥ diagonal + 2 (rank + 1)`.
 fn order_statistic(tiles: &[Tile], largest: Tensor<1>, [diagonal, rank]: [usize; 2]) -> Tensor<1> {
     let wanted = (diagonal + 2 * (rank + 1)) as i64;
     let float = largest.dtype().finfo().expect("a float tensor");

@@ -40,8 +40,8 @@ const WORTH_THREADS: usize = 1 << 18;
 const SAMPLE_SIDE: usize = 16;
 
 /// The median of the distances between the pairs within blocks of `size` points, `[1]` and detached: the
-/// mean of the two middle ones, and 1 where that is 0 or not finite or some point is not. Exact on the host, else
-/// up to rounding, and nothing is read back.
+/// mean of the two middle ones, and 1 where that is 0 or not finite or some point is not. Exact on the
+/// host, otherwise up to rounding, and nothing is read back.
 #[doc(hidden)]
 pub fn median_of_blocks(points: Tensor<2>, distance: Distance, size: usize) -> Tensor<1> {
     let points = points.detach();

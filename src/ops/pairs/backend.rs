@@ -78,7 +78,7 @@ impl PairStatistic for burn_cubecl::CubeBackend {
 #[cfg(feature = "remote")]
 impl<R: burn_router::RouterChannel> PairStatistic for burn_router::BackendRouter<R> {}
 
-/// Tells whether there is a fused pass for the tensor, on the host or by a kernel of CubeCL.
+/// Returns whether there is a fused pass for the tensor, on the host or by a kernel of CubeCL.
 pub(crate) fn has_fused_pass(points: &Tensor<2>) -> bool {
     match points.device().without_autodiff().as_dispatch() {
         #[cfg(feature = "cube")]

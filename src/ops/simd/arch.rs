@@ -139,9 +139,9 @@ mod tests {
         all
     }
 
-    /// Matrices and sums with a number of row 5, and of row 3 of columns, in the place of theirs: `[n, k]` with `k`,
-    /// the lost row and the lost column. Of normal samples and of points at which expectations are taken only
-    /// the part of this number is lost.
+    /// Matrices and sums with a number of row 5, and of row 3 of columns, in the place of theirs: `[n, k]`
+    /// with `k`, the lost row and the lost column. For normal samples and of points at which expectations
+    /// are taken only the part of this number is lost.
     fn with_bad_rows(
         dtype: DType,
         bad: Option<f64>,

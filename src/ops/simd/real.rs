@@ -59,7 +59,7 @@ pub trait Real: Pod + Debug + PartialOrd + Send + Sync {
 
     /// `k` and `m` of positive normal numbers `2^k·m` with `√½ ≤ m < √2`.
     fn split<S: Simd>(simd: S, x: Self::Lanes<S>) -> (Self::Lanes<S>, Self::Lanes<S>);
-    /// `yes` where `a < b`, else `no`.
+    /// `yes` where `a < b`, otherwise `no`.
     fn where_less<S: Simd>(
         simd: S,
         less: [Self::Lanes<S>; 2],

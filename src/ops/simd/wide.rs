@@ -66,7 +66,7 @@ impl<S: Simd, T: Real> Wide<S, T> {
         self.constant(1.0) / self
     }
 
-    /// `yes` in the lanes where `self < bound`, else `no`.
+    /// `yes` in the lanes where `self < bound`, otherwise `no`.
     #[inline(always)]
     pub fn where_less(self, bound: Self, yes: Self, no: Self) -> Self {
         let pair = [self.lanes, bound.lanes];

@@ -22,8 +22,9 @@ use crate::{
 /// Numbers that the program of a pair costs as much as, for each pair of points.
 const COST: usize = 16;
 
-/// The roots of the least costs of transport between weighted points, whose costs are the squares of their
-/// distances: `[batch, n, m]`, differentiable, where two distributions coincide with the subgradient 0.
+/// The roots of the smallest costs of transport between weighted points, whose costs are the squares of
+/// their distances: `[batch, n, m]`, differentiable, where two distributions coincide with the subgradient
+/// 0.
 ///
 /// Pair by pair in f64 on all threads of the host, to which weights and points of other devices are read back.
 /// The backward pass solves the programs again. The gradient of a cost with respect to the costs of single

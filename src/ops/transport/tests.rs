@@ -43,7 +43,7 @@ fn assert_close(found: f64, expected: f64) {
 
 type Program = (&'static [i32], &'static [i32], &'static [i32], i32);
 
-/// Weights, costs, and the least cost times both sums of weights (a whole number) from
+/// Weights, costs, and the smallest cost times both sums of weights (a whole number) from
 /// scipy.optimize.linprog 1.17 (HiGHS).
 #[rustfmt::skip]
 const PROGRAMS: [Program; 6] = [

@@ -17,7 +17,7 @@ use crate::{
 /// samples of `m` classes: 20 of it take about six seconds.
 type CandidateMap = (MapKind, [bool; 2], usize, fn(f64, f64) -> f64);
 
-/// Of two classes, and of more.
+/// For two classes, and of more.
 const ANY: [bool; 2] = [true, true];
 const TWO: [bool; 2] = [true, false];
 const MORE: [bool; 2] = [false, true];

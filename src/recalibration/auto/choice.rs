@@ -13,7 +13,7 @@ use crate::{
     recalibration::{FitWarning, Guarantees, Keep},
 };
 
-/// What was chosen among candidates, and why.
+/// The chosen candidate, and the reason.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Choice {
@@ -33,7 +33,7 @@ pub struct Choice {
     /// The parts of the mixture of maps, where that was chosen.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub weights: Vec<Weight>,
-    /// What other maps keep that this one does not, and what they cost.
+    /// Guarantees of other maps that the chosen map does not give, and their costs.
     pub costs: Vec<Cost>,
     /// The candidates that were tried, simple ones first.
     pub candidates: Vec<Candidate>,
@@ -41,7 +41,7 @@ pub struct Choice {
     pub passed_over: Vec<PassedOver>,
     /// The number of fits with samples left out: that of the folds, or 1 of many samples.
     pub folds: usize,
-    /// What to know before the map is used.
+    /// Warnings, to be read before the map is used.
     pub warnings: Vec<FitWarning>,
 }
 
@@ -49,21 +49,22 @@ pub struct Choice {
 #[derive(Debug, Clone, Copy, Serialize)]
 #[non_exhaustive]
 pub struct Candidate {
-    /// The short name, as of [`MapKind::name`](crate::recalibration::MapKind::name); "none" for the
+    /// The short name, as for [`MapKind::name`](crate::recalibration::MapKind::name); "none" for the
     /// predictions as they are.
     pub name: &'static str,
     /// The mean log loss on samples that it was not fitted to.
     pub log_loss: MeanEstimate,
     /// Its difference from that of the predictions as they are, with the standard error of [`Choice::change`].
     pub change: MeanEstimate,
-    /// Whether its gain is established: at least ten predictions are wrong and ten right (of an event: ten samples
-    /// are with it and ten without), no sample is more than half of the variance, and all of the 95 % interval of the change is below 0, also if no sample gains more than 5.
-    /// Of a temperature and variance scaling also if it gains and the score test of its parameter rejects that the
-    /// predictions are calibrated, at 2.5 %.
+    /// Whether its gain is established: at least ten predictions are wrong and ten right (of an event: ten
+    /// samples are with it and ten without), no sample is more than half of the variance, and all of the 95
+    /// % interval of the change is below 0, also if no sample gains more than 5. For a temperature and
+    /// variance scaling also if it gains and the score test of its parameter rejects that the predictions
+    /// are calibrated, at 2.5 %.
     pub established: bool,
-    /// The mean of the confidence, less that of what is right, on samples that it was not fitted to: positive where
-    /// it is overconfident. Of an event the mean of its probability, less the frequency of the event. None for
-    /// distributions.
+    /// The mean of the confidence, less that of what is right, on samples that it was not fitted to:
+    /// positive where it is overconfident. For an event the mean of its probability, less the frequency of
+    /// the event. None for distributions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overconfidence: Option<MeanEstimate>,
     /// What the map keeps that was fitted to all samples.
@@ -140,8 +141,8 @@ impl Choice {
         (at, choice)
     }
 
-    /// Gives the 95 % confidence interval of the change of the log loss by the chosen map; none if no map was
-    /// chosen, or for the reason that [`no_interval`](Self::no_interval) tells.
+    /// Returns the 95 % confidence interval of the change of the log loss by the chosen map; none if no map
+    /// was chosen, or for the reason that [`no_interval`](Self::no_interval) tells.
     pub fn interval(&self) -> Option<Interval> {
         let given = self.chosen != "none" && self.no_interval.is_none();
         given.then(|| interval(self.change))

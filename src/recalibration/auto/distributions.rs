@@ -53,7 +53,7 @@ impl<P: ScaleFamily + Component + Marginals> DistributionSamples<P> {
         let log_density = match map.forward(self.predictions.clone()) {
             Recalibrated::Family(family) => family.log_density(&self.targets),
             Recalibrated::Mixture(mixture) => mixture.log_density(&self.targets),
-            Recalibrated::Quantiles(_) => unreachable!("it has no density and is no candidate"),
+            Recalibrated::Quantiles(_) => unreachable!("it has no density and is not a candidate"),
         };
         to_vec(log_density.neg())
     }

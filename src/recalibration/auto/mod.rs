@@ -32,7 +32,7 @@ pub use self::{
 /// predictions, which it fits.
 #[derive(Config, Debug)]
 pub struct AutoRecalibrationConfig {
-    /// What the map has to keep of the predictions. Default: nothing.
+    /// The property of predictions that the map must keep. Default: none.
     #[config(default = "None")]
     pub keep: Option<Keep>,
     /// The number of folds, at least 2. Default: 5.
@@ -41,26 +41,27 @@ pub struct AutoRecalibrationConfig {
     /// The seed of the folds and of the maps with a network. Default: 0.
     #[config(default = 0)]
     pub seed: u64,
-    /// Whether a map is chosen only if its gain is established. Default: yes. Else no map is a candidate like every
-    /// other, and the simplest one within one standard error of the best is taken.
+    /// Whether a map is chosen only if its gain is established. Default: yes. Otherwise "no map" is a
+    /// candidate like the others, and the simplest candidate within one standard error of the best is
+    /// chosen.
     #[config(default = true)]
     pub only_established: bool,
-    /// What the predictions of classes are about. Of an event, class 1 of two, the choice looks at the event and
-    /// not at the most likely class. Default: the classes.
+    /// What the predictions of classes are about. For an event, class 1 of two, the choice looks at the
+    /// event and not at the most likely class. Default: the classes.
     #[config(default = "Subject::Classes")]
     pub subject: Subject,
-    /// Whether probabilities of 0 are among the predictions of classes, as logits so small that their probability
-    /// is 0. Then maps are tried that take zeros: histogram binning, isotonic regression and, of two classes,
-    /// Venn–Abers, which need no more than the order of log-odds. The predictions as they are count with zeros of
-    /// `1/(2(n + 1))`, the least probability that these maps give, since their own log loss may be infinite.
-    /// Default: no.
+    /// Whether probabilities of 0 are among the predictions of classes, as logits so small that their
+    /// probability is 0. Then maps are tried that take zeros: histogram binning, isotonic regression and,
+    /// of two classes, Venn–Abers, which need no more than the order of log-odds. The predictions as they
+    /// are count with zeros of `1/(2(n + 1))`, the smallest probability that these maps give, since their
+    /// own log loss may be infinite. Default: no.
     #[config(default = false)]
     pub zeros: bool,
 }
 
-/// A map that was chosen, and why.
+/// A chosen map, and the reason for the choice.
 ///
-/// It is that map by [`Deref`]: it recalibrates, promises and is saved as that.
+/// By [`Deref`] it is the map itself: it recalibrates, has the same guarantees, and is saved as that map.
 #[derive(Debug)]
 pub struct Chosen<M> {
     map: M,
@@ -68,12 +69,12 @@ pub struct Chosen<M> {
 }
 
 impl<M> Chosen<M> {
-    /// Tells what was chosen, among what, and why.
+    /// Returns the choice, its candidates and the reason.
     pub fn choice(&self) -> &Choice {
         &self.choice
     }
 
-    /// Gives the chosen map.
+    /// Returns the chosen map.
     pub fn into_map(self) -> M {
         self.map
     }
@@ -93,31 +94,32 @@ impl From<AutoRecalibration> for LogitMap {
     }
 }
 
-/// The recalibration map that the data favour, and what was learnt about the others.
+/// The recalibration map that cross-validation chooses, and the results of the other candidates.
 ///
-/// Each candidate is fitted to all folds but one and evaluated by the log loss on the one left out. Only a gain
-/// that is established counts, see [`Candidate::established`]: the 95 % interval of the change of the log loss is
-/// below 0, or a score test rejects that the temperature of the predictions is 1. A candidate that is better than
-/// an established one, by more than one standard error, is as good as established.
-/// Of these candidates the simplest is chosen whose mean log loss is within one standard error, of
-/// paired differences, of the least (Breiman, Friedman, Olshen, Stone: *Classification and Regression Trees*,
+/// Each candidate is fitted to all folds but one and evaluated by the log loss on the one left out. Only a
+/// gain that is established counts, see [`Candidate::established`]: the 95 % interval of the change of the
+/// log loss is below 0, or a score test rejects that the temperature of the predictions is 1. A candidate
+/// that is better than an established one, by more than one standard error, is as good as established. Of
+/// these candidates the simplest is chosen whose mean log loss is within one standard error, of paired
+/// differences, of the smallest (Breiman, Friedman, Olshen, Stone: *Classification and Regression Trees*,
 /// 1984, section 3.4.3). Without one the predictions stay as they are, by a temperature of 1.
 ///
 /// Rows that would rule the fit of a temperature are set aside and named, see [`FitWarning`](super::FitWarning).
 ///
-/// The candidates, simple ones first, are temperature and ensemble temperature scaling; of two classes
-/// Platt, beta and quadratic scaling, DIAG and Venn–Abers; of more structured vector scaling, DIAG, structured
-/// matrix scaling, matrix scaling and OI. The weight of a regularisation is found by a cross-validation in the
-/// same folds, then fixed. A candidate is passed over where it does not keep what is asked for, where there
-/// are too few samples for it, or where its fits would take too long. To data without a wrong prediction a
-/// temperature alone is tried, since they do not tell how sharp predictions may be. Temperatures have a
-/// [prior](super::TemperatureScalingConfig::prior), which matters below a few hundred samples.
+/// The candidates, simple ones first, are temperature and ensemble temperature scaling; for two classes
+/// Platt, beta and quadratic scaling, DIAG and Venn–Abers; of more structured vector scaling, DIAG,
+/// structured matrix scaling, matrix scaling and OI. The weight of a regularisation is found by a
+/// cross-validation in the same folds, then fixed. A candidate is passed over where it does not keep what
+/// is asked for, where there are too few samples for it, or where its fits would take too long. To data
+/// without a wrong prediction a temperature alone is tried, since they do not tell how sharp predictions
+/// may be. Temperatures have a [prior](super::TemperatureScalingConfig::prior), which matters below a few
+/// hundred samples.
 ///
-/// The last candidate is a [mixture](super::MapMixture) of all others, with the weights of the least log loss on
-/// the samples left out. It is chosen where it is better than the single map, and better than a temperature by
-/// more than one standard error; not where its over- or underconfidence is established and greater than that of the
-/// single map (a linear pool of calibrated maps is underconfident), not where something is to be kept, and not for
-/// another criterion.
+/// The last candidate is a [mixture](super::MapMixture) of all others, with the weights of the lowest log
+/// loss on the samples left out. It is chosen where it is better than the single map, and better than a
+/// temperature by more than one standard error; not where its over- or underconfidence is established and
+/// greater than that of the single map (a linear pool of calibrated maps is underconfident), not where
+/// something is to be kept, and not for another criterion.
 ///
 /// Cost: six fits of each candidate,
 /// or the cross-validation of its own regularisation, whose log losses are taken; two fits from 20,000 samples of
@@ -144,7 +146,8 @@ impl From<AutoRecalibration> for LogitMap {
 /// ```
 pub type AutoRecalibration = Chosen<LogitMap>;
 
-/// The map of normal or Laplace predictions that the data favour, and what was learnt about the others.
+/// The map of normal or Laplace predictions that cross-validation chooses, and the results of the other
+/// candidates.
 ///
 /// As [`AutoRecalibration`] of classes: each candidate is fitted to all folds but one
 /// and evaluated by the log score `−ln f(y)` on the one left out, and of those whose gain is established the

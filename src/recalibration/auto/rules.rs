@@ -103,8 +103,8 @@ impl Rules<'_> {
             .or(one.map(|_| "one sample is more than half of its variance".into()))
     }
 
-    /// Why there are too few samples for an interval, with at least so many of wrong and of right predictions, or
-    /// with the event and without it.
+    /// Why there are too few samples for an interval, with at least this number of of wrong and of right
+    /// predictions, or with the event and without it.
     fn few_samples(self, least: usize) -> Option<String> {
         let Tried { losses, excess, .. } = &self.tried[0];
         let n = losses.len();
@@ -167,7 +167,7 @@ impl Rules<'_> {
         among.into_iter().find(near).unwrap_or(0)
     }
 
-    /// The mixture of all maps, if it pays; else the simplest map.
+    /// The mixture of all maps, if it pays; otherwise the simplest map.
     pub fn chosen(self) -> usize {
         let single = self.simplest(|tried| tried.name != MIXTURE);
         let bias = |at: usize| self.mean(&self.tried[at].excess);

@@ -88,7 +88,7 @@ impl<M> Selection<M> {
         });
     }
 
-    /// Whether a map keeps what is asked for; else it is passed over.
+    /// Whether a map keeps what is asked for; otherwise it is passed over.
     pub fn admits(&mut self, name: &'static str, guarantees: Guarantees) -> bool {
         let missing = self.keep.filter(|keep| !guarantees.keeps(*keep));
         if let Some(keep) = missing {
@@ -104,7 +104,7 @@ impl<M> Selection<M> {
             self.maps.push(map);
         } else {
             let loss = self.loss;
-            let reason = format!("its {loss} on samples that it was not fitted to is infinite");
+            let reason = format!("its {loss} on held-out samples is infinite");
             self.pass_over(tried.name, (reason, None));
         }
     }

@@ -66,9 +66,9 @@ impl Mixing {
         mixing
     }
 
-    /// The weights on the simplex of the least mean log loss of the mixture of some samples, with a prior of one
-    /// more sample that each map alone explains; without those that are small. Convex in the weights; descended
-    /// in their logarithms.
+    /// The weights on the simplex of the lowest mean log loss of the mixture of some samples, with a prior
+    /// of one more sample that each map alone explains; without those that are small. Convex in the
+    /// weights; descended in their logarithms.
     fn weights_of(&self, taken: impl Fn(usize) -> bool) -> Vec<f64> {
         let rows: Vec<&[f64]> = (self.relative.chunks_exact(self.maps).enumerate())
             .filter_map(|(i, row)| taken(i).then_some(row))

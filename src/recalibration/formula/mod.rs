@@ -1,4 +1,4 @@
-//! Formulas of fitted maps: what a map computes, as mathematics with its numbers, or as steps for another program.
+//! Formulas of fitted maps, as text with the numbers of the parameters, or as steps for another program.
 
 mod text;
 
@@ -9,8 +9,8 @@ use std::{
 
 use super::Parameter;
 
-/// What a fitted map computes of one prediction, with all its numbers;
-/// [`FittedMap::formula`](super::FittedMap::formula) gives it.
+/// The formula of a fitted map for one prediction, with all numbers;
+/// [`FittedMap::formula`](super::FittedMap::formula) returns it.
 ///
 /// It is written as mathematics, [`Display`](std::fmt::Display), from which a few lines in any language repeat the
 /// map. Numbers have the digits that give them back. [`terms`](Self::terms) are for programs that make something else
@@ -56,12 +56,12 @@ impl Formula {
         Self::new([(Symbol { letter: "s'", name }, scale)])
     }
 
-    /// Gives what the map computes, in order: of classes the probabilities alone.
+    /// Returns the results of the map, in order: for classes the probabilities alone.
     pub fn results(&self) -> &[(Symbol, Term)] {
         &self.results
     }
 
-    /// Gives each term once, after those that it is computed of.
+    /// Returns each term once, after the terms that it is computed from.
     pub fn terms(&self) -> Vec<&Term> {
         fn walk<'a>(term: &'a Term, found: &mut Vec<&'a Term>) {
             if !found.iter().any(|other| other.id() == term.id()) {
@@ -75,7 +75,7 @@ impl Formula {
         found
     }
 
-    /// Gives what the map takes, in the order in which the formula names it.
+    /// Returns the inputs of the map, in the order of the formula.
     pub fn inputs(&self) -> Vec<Symbol> {
         let mut found = Vec::new();
         for term in self.terms() {
@@ -190,17 +190,17 @@ impl Term {
         }))
     }
 
-    /// Gives what is computed.
+    /// Returns what is computed.
     pub fn operation(&self) -> &Operation {
         &self.0.operation
     }
 
-    /// Gives what it is computed of.
+    /// Returns what it is computed of.
     pub fn inputs(&self) -> &[Term] {
         &self.0.inputs
     }
 
-    /// Gives the name in the formula.
+    /// Returns the name in the formula.
     pub fn name(&self) -> Option<&'static str> {
         self.0.name
     }

@@ -30,7 +30,7 @@ pub struct QuantileRecalibrationConfig {}
 /// do but give the same value to equal `p_i`. A `p_i` of exactly 0 or 1 keeps its rank but makes no knot,
 /// so that no probability is lost at infinity.
 ///
-/// `R` increases strictly, hence the map is injective (of predictions with positive densities, and but
+/// `R` increases strictly, hence the map is injective (of predictions with positive densities, and except
 /// for the rounding of `F` in the tails), but it changes means and medians: nothing else is kept. It makes
 /// each coordinate calibrated in quantiles over all samples, which is less than calibration: the
 /// distributions may still be wrong for each of them. Fitted by [`QuantileRecalibrationConfig`].
@@ -104,8 +104,8 @@ impl QuantileRecalibration {
         Self::of_parameters(Quantiles::new(knots, device))
     }
 
-    /// Gives the knots `(level, recalibrated level)` of each coordinate, by increasing level, from
-    /// `(0, 0)` to `(1, 1)`. The map is linear between them.
+    /// Returns the knots `(level, recalibrated level)` of each coordinate, by increasing level, from `(0,
+    /// 0)` to `(1, 1)`. The map is linear between them.
     pub fn knots(&self) -> Vec<Vec<(f64, f64)>> {
         let curves = self.form.curves();
         curves.iter().map(|curve| curve.knots().to_vec()).collect()
@@ -113,7 +113,7 @@ impl QuantileRecalibration {
 }
 
 impl Quantiles {
-    /// Of knots of each coordinate.
+    /// For knots of each coordinate.
     fn new(knots: Vec<Vec<(f64, f64)>>, device: &Device) -> Self {
         let [levels, values] = padded(knots, device);
         Self { levels, values }
@@ -148,7 +148,7 @@ impl Form for Quantiles {
         Some(self.levels.dims()[0])
     }
 
-    /// It is injective if all maps of levels increase strictly. A fitted one does, but for rounding to
+    /// It is injective if all maps of levels increase strictly. A fitted one does, except for rounding to
     /// f32 on devices that do not compute in f64.
     fn keeps(&self) -> Guarantees {
         let injective = self.curves().iter().all(LevelCurve::is_strict);

@@ -89,7 +89,7 @@ impl<const P: usize> Curve<P> {
         (sum + row(self.features.len())).then(Operation::Sigmoid)
     }
 
-    /// Tells what is wrong with parameters, `[p, k]`.
+    /// Returns what is wrong with parameters, `[p, k]`.
     pub fn check(self, parameters: &Parameter<2>) -> Result<(), String> {
         let [p, k] = parameters.dims();
         if p != P {
@@ -102,8 +102,8 @@ impl<const P: usize> Curve<P> {
         }
     }
 
-    /// The parameters of an event with the least log loss within the bounds: of the free minimum if it is there,
-    /// else of the lowest with some slopes 0 that is.
+    /// The parameters of an event with the lowest log loss within the bounds: of the free minimum if it is
+    /// there, otherwise of the lowest with some slopes 0 that is.
     pub fn fit_event(self, event: &EventOutcomes) -> ([f64; P], FitReport) {
         let loss = Logistic::new(event, self.features);
         let minimum = |set: usize| {

@@ -51,7 +51,8 @@ macro_rules! curve_map {
         }
 
         impl $map {
-            /// Makes a map with the given parameters: of class 1 alone for two classes, else of each class.
+            /// Makes a map with the given parameters: of class 1 alone for two classes, otherwise of each
+            /// class.
             ///
             /// # Errors
             ///
@@ -60,7 +61,7 @@ macro_rules! curve_map {
                 Self::of_parameters($form::new(parameters, device))
             }
 
-            /// Gives the parameters of each event: of class 1 for two classes, else of each class.
+            /// Returns the parameters of each event: of class 1 for two classes, otherwise of each class.
             pub fn parameters(&self) -> Vec<[f64; $p]> {
                 self.form.parameters()
             }
@@ -137,11 +138,11 @@ curve_map! {
     /// The family of likelihood ratios of two beta distributions; it holds the identity, `a = b = 1`,
     /// `c = 0`, and Platt scaling, `a = b`. `g` does not decrease with `p`.
     ///
-    /// Fitted as [`PlattScaling`], with its smoothed targets. The log loss is convex:
-    /// its minimum is that of all three parameters if it lies within the bounds, else the least of those
-    /// with `a = 0`, `b = 0` or both that do, each by Newton steps. Data of equal log-odds leave
-    /// `a = b = 1`. A fit by another criterion descends in `√a` and `√b`. The report has the mean over
-    /// events of the log loss against smoothed targets.
+    /// Fitted as [`PlattScaling`], with its smoothed targets. The log loss is convex: its minimum is that
+    /// of all three parameters if it lies within the bounds, otherwise the least of those with `a = 0`, `b
+    /// = 0` or both that do, each by Newton steps. Data of equal log-odds leave `a = b = 1`. A fit by
+    /// another criterion descends in `√a` and `√b`. The report has the mean over events of the log loss
+    /// against smoothed targets.
     ///
     /// For two classes injective unless `a = b = 0` (in floating point: `a + b ≤ 10⁻⁹`). Order and accuracy are kept if besides
     /// `c = (a−b) log 2`, where `g = ½` at `p = ½`, which a fit gives by chance. For more classes nothing is

@@ -23,7 +23,7 @@ pub struct EventOutcomes {
 }
 
 impl EventOutcomes {
-    /// Class 1 of two classes, else each class.
+    /// Class 1 of two classes, otherwise each class.
     pub fn all(data: &FitData) -> Vec<Self> {
         Self::weighted(data, &data.weights)
     }

@@ -31,7 +31,7 @@ impl IsotonicRegressionConfig {
 
 tabulated_map! {
     /// Isotonic regression: the non-decreasing function of the log-odds of class 1 of two classes, or of
-    /// each class, with the least log loss, which has the least Brier score as well (Zadrozny and Elkan:
+    /// each class, with the lowest log loss, which has the lowest Brier score as well (Zadrozny and Elkan:
     /// *Transforming classifier scores into accurate multiclass probability estimates*, 2002).
     ///
     /// ```text

@@ -38,7 +38,7 @@ pub trait EventMap: Module + burn::module::ModuleDisplay {
     /// The map of two classes, for a record to replace.
     fn template(device: &Device) -> Self;
 
-    /// Tells what is wrong with parameters that were loaded.
+    /// Returns what is wrong with parameters that were loaded.
     fn check(&self) -> Result<(), String>;
 
     /// The number `k` of events.

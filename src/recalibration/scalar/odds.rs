@@ -4,16 +4,16 @@ use burn::tensor::{Int, Tensor, activation::log_softmax};
 
 use crate::distribution::most_likely_on_device;
 
-/// The number of events of `m` classes: 1 for two, else `m`.
+/// The number of events of `m` classes: 1 for two, otherwise `m`.
 pub(super) fn events(classes: usize) -> usize {
     if classes == 2 { 1 } else { classes }
 }
 
 /// The log-odds of each event: `[n, m] → [n, k]`.
 ///
-/// `z₁ − z₀` for two classes, else `z_c − log Σ_{d≠c} exp(z_d)`. With logits `z ≤ 0` less the largest of
-/// their row, the sum over the others is `Σ_d exp(z_d) − exp(z_c)`, which does not cancel but where
-/// `c` is the largest: there it is taken over the others alone.
+/// `z₁ − z₀` for two classes, otherwise `z_c − log Σ_{d≠c} exp(z_d)`. With logits `z ≤ 0` less the largest
+/// of their row, the sum over the others is `Σ_d exp(z_d) − exp(z_c)`, which does not cancel but where `c`
+/// is the largest: there it is taken over the others alone.
 pub(super) fn log_odds(logits: Tensor<2>) -> Tensor<2> {
     let [n, m] = logits.dims();
     if m == 2 {

@@ -35,9 +35,9 @@ macro_rules! tabulated_map {
         }
 
         impl $map {
-            /// Gives the knots of each event, by increasing log-odds, with the probabilities there: of class 1
-            /// for two classes, else of each class. The map is linear between them and constant beyond; two
-            /// knots at the same log-odds are a jump.
+            /// Returns the knots of each event, by increasing log-odds, with the probabilities there: of
+            /// class 1 for two classes, otherwise of each class. The map is linear between them and
+            /// constant beyond; two knots at the same log-odds are a jump.
             pub fn knots(&self) -> Vec<Vec<(f64, f64)>> {
                 let mut rows = super::table::padded_rows(&self.form.knots, &self.form.values);
                 let values = rows.iter_mut().flatten().map(|(_, value)| value);
@@ -151,7 +151,7 @@ pub fn interpolation(rows: Vec<Vec<(f64, f64)>>, value: fn(f64) -> f64, scores: 
     scores.named("x").piecewise((knots, values), slopes, None)
 }
 
-/// Tells what is wrong with knots that were loaded.
+/// Returns what is wrong with knots that were loaded.
 pub(super) fn check_knots(knots: &Parameter<2>) -> Result<(), String> {
     let length = knots.dims()[1];
     if !length.is_power_of_two() {

@@ -16,11 +16,13 @@ pub struct VennAbersConfig {}
 ///
 /// The [interval](Self::interval) has the probabilities `p₀ < p₁` of the two. One of them is perfectly
 /// calibrated if samples are exchangeable, whatever the distribution and the sample size: the one of what
-/// will occur. The recalibrated probability is `p₁/(1−p₀+p₁)`, which has the least regret of the log loss.
+/// will occur. The recalibrated probability is `p₁/(1−p₀+p₁)`, which has the smallest regret of the log
+/// loss.
 ///
 /// For more than two classes each is an event against the others, and the probabilities are normalised.
-/// Fitted for every log-odds at once, `O(n log n)` but for blocks that are merged again. Another criterion than the
-/// log loss is an error. Nothing is kept, as of [`IsotonicRegression`](super::IsotonicRegression).
+/// Fitted for every log-odds at once, `O(n log n)` except for blocks that are merged again. Another
+/// criterion than the log loss is an error. Nothing is kept, as for
+/// [`IsotonicRegression`](super::IsotonicRegression).
 pub type VennAbers = Fitted<VennAbersTable>;
 
 /// The parameters of [`VennAbers`], of `k` events with `l` knots, a power of two.
@@ -195,12 +197,12 @@ impl VennAbersTable {
 }
 
 impl VennAbers {
-    /// Gives the two probabilities of each event.
+    /// Returns the two probabilities of each event.
     ///
     /// # Shapes
     ///
     /// - logits: `[n, m]`
-    /// - output: `[n, 1]` each for two classes, of class 1; else `[n, m]`
+    /// - output: `[n, 1]` each for two classes, of class 1; otherwise `[n, m]`
     ///
     /// # Panics
     ///

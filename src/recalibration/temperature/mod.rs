@@ -15,30 +15,31 @@ use super::{
 /// Configuration of [`TemperatureScaling`], which it fits.
 ///
 /// To the mean log loss of logits and labels, or the mean log score `mean(−ln f_i(y_i))` of predictive
-/// distributions and targets. Both are convex in `1/T`; the unique minimum is found in f64 on the host:
-/// in closed form for normal predictions, `T = mean(z²)`, and Laplace ones, `T = mean(|z|)`, over samples
-/// and coordinates; of logits by safeguarded Newton steps on `log T`, about ten times `n·m` exponentials.
+/// distributions and targets. Both are convex in `1/T`; the unique minimum is found in f64 on the host: in
+/// closed form for normal predictions, `T = mean(z²)`, and Laplace ones, `T = mean(|z|)`, over samples and
+/// coordinates; for logits by safeguarded Newton steps on `log T`, about ten times `n·m` exponentials.
 ///
 /// Another criterion is fitted at the minimum that lies downhill from that one, by its derivative with respect
 /// to `log T`, in f64 where the device computes in it.
 ///
-/// With `s` the largest difference between two logits of a row, `T` lies in `[e⁻²⁰ s, e²⁰ s]`; of
+/// With `s` the largest difference between two logits of a row, `T` lies in `[e⁻²⁰ s, e²⁰ s]`; for
 /// distributions in `[e⁻⁸⁰, e⁸⁰]`. A fit that ends at a bound says so in its report, and so does one on
 /// rows of equal logits, which leaves `T = 1`.
 #[derive(Config, Debug)]
 pub struct TemperatureScalingConfig {
     /// The tolerance on `log T`. Default: 10⁻¹².
     ///
-    /// Of a criterion other than the log loss the largest derivative with respect to `log T` at which the fit has
-    /// converged; at least 10⁻⁹.
+    /// For a criterion other than the log loss the largest derivative with respect to `log T` at which the
+    /// fit has converged; at least 10⁻⁹.
     #[config(default = 1e-12)]
     pub tolerance: f64,
     /// The most iterations. Default: 200, of which bisection alone needs about 50.
     #[config(default = 200)]
     pub max_iterations: usize,
-    /// The scale `s` of a prior of `log T`, Student's t of three degrees of freedom about 0, of logits alone:
-    /// `2 log(1 + (log T)²/(3 s²))/n` is added to their mean log loss. Default: 0.35; of 0.25, 0.35 and 0.5 that
-    /// whose temperatures of 20 to 200 predictions of 16 models had the least log loss on others.
+    /// The scale `s` of a prior of `log T`, Student's t of three degrees of freedom about 0, of logits
+    /// alone: `2 log(1 + (log T)²/(3 s²))/n` is added to their mean log loss. Default: 0.35; of 0.25, 0.35
+    /// and 0.5 that whose temperatures of 20 to 200 predictions of 16 models had the lowest log loss on
+    /// others.
     ///
     /// Without it, logits that are right in all `n` rows have a temperature near 0, and six right rows make
     /// certainty. Its weight vanishes with `n`: of 5,000 predictions of the four CIFAR-10 networks of
@@ -51,9 +52,8 @@ pub struct TemperatureScalingConfig {
 /// normalised, of predictive densities within their family (Widmann et al. 2021, Definition F.1), see
 /// [`ScaleFamily::tempered`].
 ///
-/// Keeps the order of the classes, hence the accuracy; of distributions the means, hence squared
-/// and absolute errors. It is injective. Fitted by
-/// [`TemperatureScalingConfig`].
+/// Keeps the order of the classes, hence the accuracy; for distributions the means, hence squared and
+/// absolute errors. It is injective. Fitted by [`TemperatureScalingConfig`].
 pub type TemperatureScaling = Fitted<Temperature>;
 
 /// The parameter of [`TemperatureScaling`].
@@ -79,7 +79,7 @@ impl TemperatureScalingConfig {
         standardised(TemperedRows::new(data).log_loss(1.0, None), data.samples())
     }
 
-    /// The `log β` of the least log loss.
+    /// The `log β` of the lowest log loss.
     fn fit_log_loss(&self, rows: &TemperedRows, progress: Progress<'_>) -> (f64, FitReport) {
         let mut observe = observer(progress, 1, 1);
         let (mut last, mut evaluations) = ([0.0; 3], 0);
@@ -221,7 +221,7 @@ impl TemperatureScaling {
         Ok(Self::new(Temperature::new(temperature, device), None))
     }
 
-    /// Gives the temperature `T`.
+    /// Returns the temperature `T`.
     pub fn temperature(&self) -> f64 {
         to_scalar(self.form.temperature.val())
     }
@@ -260,7 +260,7 @@ impl Form for Temperature {
     }
 }
 
-/// Tells what is wrong with a temperature that was loaded.
+/// Returns what is wrong with a temperature that was loaded.
 pub(super) fn check_temperature(temperature: &Parameter<1>) -> Result<(), String> {
     temperature.check_shape("the temperature", [1])?;
     let t = to_scalar(temperature.val());

@@ -124,7 +124,7 @@ fn a_label_that_is_no_class() {
 }
 
 #[test]
-#[should_panic(expected = "5 predictions but 4 labels, expected as many of one as of the other")]
+#[should_panic(expected = "5 predictions but 4 labels, expected the same number of both")]
 fn another_number_of_labels() {
     let (logits, inputs, _) = batch(5);
     let loss = PenalisedLoss::new(cross_entropy(None), penalty(), ONE);
@@ -133,7 +133,7 @@ fn another_number_of_labels() {
 
 #[test]
 #[should_panic(
-    expected = "5 predictions but 4 rows of the conditioning variable, expected as many of one as of the other"
+    expected = "5 predictions but 4 rows of the conditioning variable, expected the same number of both"
 )]
 fn another_number_of_rows_of_the_variable() {
     let ((logits, _, _), (_, inputs, _)) = (batch(5), batch(4));

@@ -14,7 +14,7 @@ use crate::{
 /// The biased or unbiased SKCE of classes, `Σ_ij k_ij δ_iᵀδ_j` over all or all distinct pairs, at one or
 /// several bandwidths.
 ///
-/// With `a_i` the most likely class, `d_i = e_{a_i} − p_i` and `Δ_i = e_{y_i} − e_{a_i}`, which is 0 but
+/// With `a_i` the most likely class, `d_i = e_{a_i} − p_i` and `Δ_i = e_{y_i} − e_{a_i}`, which is 0 except
 /// for the labels that differ from it,
 ///
 /// `Σ_ij k_ij δ_iᵀδ_j = Σ_ij k_ij d_iᵀd_j + 2 Σ_i Δ_i·(K d)_i + Σ_ij k_ij Δ_iᵀΔ_j`.
@@ -27,9 +27,10 @@ pub struct ClassSkce {
     kernel: HostKernel,
     form: SkceForm,
     few: bool,
-    /// For each bandwidth `(K d)_ic` where few labels differ, else `−(K p)_ic`.
+    /// For each bandwidth `(K d)_ic` where few labels differ, otherwise `−(K p)_ic`.
     linear: Vec<Vec<f64>>,
-    /// For each bandwidth `Σ_ij k_ij d_iᵀd_j` where few labels differ, else `Σ_ij k_ij p_iᵀp_j + Σ_i (1 − 2 (K p)_{i, a_i})`.
+    /// For each bandwidth `Σ_ij k_ij d_iᵀd_j` where few labels differ, otherwise `Σ_ij k_ij p_iᵀp_j + Σ_i
+    /// (1 − 2 (K p)_{i, a_i})`.
     base: Vec<f64>,
     /// `Σ_i ‖δ_i‖²`, which is the diagonal, where all labels are the most likely class.
     diagonal: f64,

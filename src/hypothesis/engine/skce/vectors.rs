@@ -18,7 +18,8 @@ use crate::{
 /// The quadratic estimators of the SKCE of a [`TensorKernel`]. The kernel between predictions is computed
 /// once for a batch of sets, and what holds no target once for all of them. Where residuals have
 /// [features](TargetKernel::residual_features), `r` numbers of each sample, a set costs a product of
-/// matrices with it, `n²·r`; else a fused pass, or the kernel on targets for all pairs and its expectations.
+/// matrices with it, `n²·r`; otherwise a fused pass, or the kernel on targets for all pairs and its
+/// expectations.
 pub struct VectorSkce<P: Predictive, T> {
     /// Its bandwidth is fixed.
     kernel: TensorKernel<T>,
@@ -201,8 +202,8 @@ fn add(a: &mut [f64], factor: f64, b: &[f64]) {
 }
 
 /// Fewer features of the same inner products, where rows are nearly in a subspace: their coordinates along
-/// the eigenvectors of `Σ_i f_i f_iᵀ` but those of the least eigenvalues, which together are but rounding of
-/// its trace.
+/// the eigenvectors of `Σ_i f_i f_iᵀ` but those of the smallest eigenvalues, which together are but
+/// rounding of its trace.
 fn narrowed(features: Vec<Tensor<2>>) -> Vec<Tensor<2>> {
     let ([n, r], dtype) = (features[0].dims(), features[0].dtype());
     if features.len() * n * n < WORTH * r * r {
