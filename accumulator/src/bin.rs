@@ -233,7 +233,7 @@ impl BinSums {
         self.weights.exact(2, Exact::of(self.occurred))
     }
 
-    /// Tells whether samples can have these sums, so many of them with weights.
+    /// Returns whether samples can have these sums, so many of them with weights.
     fn is_possible(&self, sums: usize) -> bool {
         if self.samples == 0 {
             return *self == Self::default();
@@ -287,7 +287,7 @@ impl Bins {
         self.0.iter().map(|bin| bin.samples).sum()
     }
 
-    /// Tells whether samples have weights; None without samples.
+    /// Returns whether samples have weights; None without samples.
     pub fn weighted(&self) -> Option<bool> {
         let bin = self.0.iter().find(|bin| bin.samples > 0);
         bin.map(|bin| !bin.weights.is_empty())

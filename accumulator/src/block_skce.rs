@@ -24,11 +24,11 @@ use burn_calibration::{
 /// so merging is associative and commutative, with an accumulator without samples for a unit. They count
 /// as left out in estimates, in `==` and on file from the start.
 ///
-/// Of pieces that are whole blocks it is, merged in whatever order,
+/// For pieces that are whole blocks it is, merged in whatever order,
 /// [`Skce::block`](burn_calibration::estimator::Skce::block) and
-/// [`AsymptoticBlockSkceTest`](burn_calibration::hypothesis::AsymptoticBlockSkceTest) of all predictions together.
-/// Other pieces leave out at most `B − 1` samples each; the estimate is unbiased all the same. The order
-/// of samples decides which of them share a block: the value depends on it, but if samples are
+/// [`AsymptoticBlockSkceTest`](burn_calibration::hypothesis::AsymptoticBlockSkceTest) of all predictions
+/// together. Other pieces leave out at most `B − 1` samples each; the estimate is unbiased all the same.
+/// The order of samples decides which of them share a block: the value depends on it, but if samples are
 /// exchangeable not its distribution.
 ///
 /// With weights `u_b` and the estimate are means over pairs of samples `i ≠ j` of a block, weighted by `w_i w_j`. The

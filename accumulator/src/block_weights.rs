@@ -42,8 +42,8 @@ impl BlockWeights {
 /// More is beyond what a second weight of a block can level out.
 const LARGEST: f64 = 1e300;
 
-/// The weight of equal ones; of others a power of two near the geometric mean of the largest two, whose product is of
-/// moderate size then.
+/// The weight of equal ones; for others a power of two near the geometric mean of the largest two, whose
+/// product is of moderate size then.
 fn unit(block: &[f64]) -> f64 {
     let mut sorted = block.to_vec();
     sorted.sort_unstable_by(|a, b| b.total_cmp(a));

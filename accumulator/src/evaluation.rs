@@ -30,7 +30,7 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
-    /// Starts an evaluation of predictions over `classes` classes, with `bins` bins of equal width.
+    /// Starts an evaluation of predictions of `classes` classes, with `bins` bins of equal width.
     ///
     /// # Errors
     ///
@@ -47,8 +47,8 @@ impl Evaluation {
         })
     }
 
-    /// Starts the evaluation of predictions about something else than classes: of an event the bins are those
-    /// of class 1, before the first update.
+    /// Starts the evaluation of predictions about something else than classes: for an event the bins are
+    /// those of class 1, before the first update.
     ///
     /// # Errors
     ///
@@ -68,7 +68,7 @@ impl Evaluation {
         })
     }
 
-    /// What the predictions are about.
+    /// The subject of the predictions.
     pub fn subject(&self) -> Subject {
         self.subject
     }
@@ -117,7 +117,7 @@ impl Evaluation {
         &self.class_wise
     }
 
-    /// The block SKCE, if it was asked for.
+    /// The block SKCE, if a kernel was given.
     pub fn skce(&self) -> Option<&BlockSkceAccumulator> {
         self.skce.as_ref()
     }

@@ -7,7 +7,7 @@ use burn_calibration::{
     file::{self, Digest},
 };
 
-/// A type that is saved under a name of its own.
+/// A type that can be saved, with the name of its kind.
 pub trait Saved: Serialize + DeserializeOwned {
     /// The kind, in words.
     const KIND: &'static str;
@@ -16,7 +16,7 @@ pub trait Saved: Serialize + DeserializeOwned {
     ///
     /// # Errors
     ///
-    /// A file that cannot be written; nobody finds half of one.
+    /// A file that cannot be written. There is never a partial file.
     fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let envelope = Envelope {
@@ -35,11 +35,11 @@ pub trait Saved: Serialize + DeserializeOwned {
         Digest::of(&text).to_string()
     }
 
-    /// Loads what [`save`](Self::save) saved.
+    /// Loads a file that [`save`](Self::save) wrote.
     ///
     /// # Errors
     ///
-    /// A file that cannot be read, was cut off or changed, is of another version, or holds something else.
+    /// A file that cannot be read, is truncated or changed, has another version, or has another content.
     fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let reject =

@@ -1,7 +1,7 @@
-//! Evaluation in pieces: sums over predictions that are saved and merged, exactly.
+//! Evaluation in pieces: sums over predictions that can be saved and that merge exactly.
 //!
-//! Predictions may come in shards, on several machines or through a query engine. Each piece goes into an
-//! [`Accumulator`]. The accumulators are merged, and give the estimates of all predictions together.
+//! Predictions can be in shards, on several machines or in a query engine. Each piece goes into an
+//! [`Accumulator`]. The merged accumulators give the estimates of all predictions together.
 //!
 //! | accumulator | estimates | as |
 //! | --- | --- | --- |
@@ -12,32 +12,33 @@
 //! | [`Evaluation`] | all of these in one pass | |
 //! | [`Means`] | means of any numbers of samples, such as the CRPS of regressions | [`Score::mean`](burn_calibration::score::Score::mean) |
 //!
-//! # What is exact
+//! # Exactness
 //!
-//! Sums are kept without rounding, as whole numbers of the least positive f64. So they do not depend on
-//! the order of their terms: merging accumulators of any partition of the predictions, in any order,
-//! gives the single pass bit for bit, in estimates and on file (of the SKCE, partitions into whole
-//! blocks). The terms are computed on the host in f64, that of a sample or a block from its own numbers;
-//! they are the same to the bit where `exp` and `log` of the platform are. From f32 predictions the
-//! estimates are those of the same numbers in f64; from logits probabilities are computed again in f64.
+//! Sums are kept without rounding, as whole numbers of the smallest positive f64. So they do not depend on
+//! the order of their terms: merging accumulators of any partition of the predictions, in any order, gives
+//! the result of a single pass bit for bit, in estimates and in files (for the SKCE, with partitions into
+//! whole blocks). The terms are computed on the host in f64, that of a sample or a block from its own
+//! numbers; they are the same to the bit where `exp` and `log` of the platform are. From f32 predictions
+//! the estimates are those of the same numbers in f64; from logits probabilities are computed again in f64.
 //!
-//! This crate has nothing that needs all predictions at once: no median bandwidths, bins of equal mass or
-//! quadratic estimators.
+//! This crate has no quantities that need all predictions at once: no median bandwidths, bins of equal mass
+//! or quadratic estimators.
 //!
 //! # Weights
 //!
-//! [`Rows::weighted`] gives each sample a weight, at least 0 and finite; a sample of weight 0 is left out. Sums of
-//! weights and of their products are exact as well, whatever their size: 1e-300 and 1e300 go together. Only ratios
-//! count, but pieces do not know each other's: their weights must be on one scale. So a piece with weights and one
-//! without do not merge, and predictions that carry weights, whose mean is 1 in each piece, are refused. Equal
-//! weights give the estimates without weights bit for bit. Whole numbers give the means of repeated rows; standard
-//! errors and effective numbers differ, since a weight is still one sample.
+//! [`Rows::weighted`] gives each sample a weight, at least 0 and finite; a sample of weight 0 is left out.
+//! Sums of weights and of their products are also exact, for any sizes: 1e-300 and 1e300 can be summed.
+//! Only ratios matter, but across all pieces, so the weights of all pieces must be on one scale. A piece
+//! with weights and one without weights do not merge. Predictions that carry weights are refused, because
+//! their weights have mean 1 in each piece. Equal weights give the estimates without weights bit for bit.
+//! Integer weights give the means of repeated rows; standard errors and effective numbers differ, because a
+//! row is one sample for any weight.
 //!
 //! # Files
 //!
-//! An accumulator is serialised by serde in any format, and what no predictions leave is an error.
-//! [`Saved::save`] writes JSON, `{"kind", "version", "crc", "payload"}`, of which [`Saved::load`] refuses another
-//! kind or version, and what was changed. A sum is `±Σ_k limbs[k] 2^{32(first+k)−1074}`.
+//! serde serialises an accumulator in any format. Loading sums that no predictions can have is an error.
+//! [`Saved::save`] writes JSON, `{"kind", "version", "crc", "payload"}`. [`Saved::load`] refuses another
+//! kind or version, and changed files. A sum is `±Σ_k limbs[k] 2^{32(first+k)−1074}`.
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};
@@ -123,36 +124,37 @@ pub trait Accumulator: Saved + Clone + Debug + PartialEq {
     ///
     /// # Errors
     ///
-    /// A label that is not a class, another number of labels than of predictions, or predictions over
-    /// another number of classes; then nothing is taken.
+    /// A label that is not a class, another number of labels than of predictions, or predictions with
+    /// another number of classes; then the accumulator does not change.
     fn update(&mut self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<()> {
         self.update_rows(&Rows::new(predictions, labels)?)
     }
 
-    /// Takes predictions and their labels that are on the host; checked once, for several accumulators.
+    /// Adds predictions and labels on the host, which are checked once for several accumulators.
     ///
     /// # Errors
     ///
-    /// Predictions over another number of classes, or with weights where others had none; then nothing is taken.
+    /// Predictions with another number of classes, or with weights if others had none; then the accumulator
+    /// does not change.
     fn update_rows(&mut self, rows: &Rows) -> Result<()>;
 
-    /// Takes what another took.
+    /// Adds the sums of another accumulator.
     ///
     /// # Errors
     ///
-    /// [`Error::Merge`] if they differ in anything but what they took; then nothing is taken.
+    /// [`Error::Merge`] if their settings differ; then the accumulator does not change.
     fn merge(&mut self, other: &Self) -> Result<()>;
 
-    /// The number of samples that were taken, without those of weight 0.
+    /// The number of samples, without those of weight 0.
     fn samples(&self) -> u64;
 
-    /// Tells whether samples have weights; None where nothing that was taken tells.
+    /// Returns whether samples have weights; None where nothing that was taken tells.
     fn weighted(&self) -> Option<bool>;
 
     /// The number `m` of classes.
     fn classes(&self) -> usize;
 
-    /// The bytes that it holds, its own size included.
+    /// The bytes of memory that it uses, including its own size.
     fn bytes(&self) -> usize;
 }
 

@@ -136,7 +136,7 @@ impl Means {
         self.columns.keys().map(String::as_str)
     }
 
-    /// Tells whether numbers have weights; None without numbers.
+    /// Returns whether numbers have weights; None without numbers.
     pub fn weighted(&self) -> Option<bool> {
         self.columns.values().find_map(Moments::weighted)
     }

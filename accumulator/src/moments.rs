@@ -47,7 +47,7 @@ impl Moments {
         self.weights.merge(&other.weights);
     }
 
-    /// Tells whether there are weights; None without values.
+    /// Returns whether there are weights; None without values.
     pub fn weighted(&self) -> Option<bool> {
         (self.count > 0).then_some(!self.weights.is_empty())
     }

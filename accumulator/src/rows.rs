@@ -90,7 +90,7 @@ impl Rows {
         Ok(Self::of_logits(logits, classes, labels))
     }
 
-    /// Gives each row a weight, of which only ratios count; rows of weight 0 are left out.
+    /// Returns each row a weight, of which only ratios count; rows of weight 0 are left out.
     ///
     /// # Errors
     ///
@@ -155,7 +155,7 @@ impl Rows {
         })
     }
 
-    /// Tells whether rows have weights; None without rows.
+    /// Returns whether rows have weights; None without rows.
     pub(super) fn are_weighted(&self) -> Option<bool> {
         (self.samples() > 0).then_some(self.weights.is_some())
     }

@@ -81,7 +81,7 @@ pub fn sizes<P: Kind>(args: &SizeArgs, view: &View<P>, kernel: Option<P::Kernel>
 }
 
 impl<P: Kind> Sizing<'_, P> {
-    /// Gives the size in points, and compares it with the tolerance.
+    /// Returns the size in points, and compares it with the tolerance.
     pub fn in_points(&self, name: Name, error: &impl Quantify<P>) -> (Name, Size) {
         let size = error.size(&self.view.predictions, &self.view.targets);
         (name.with("points"), self.known(Unit::Points, size))
@@ -181,8 +181,7 @@ impl fmt::Display for Answer {
         if outcome.p_value <= 0.05 {
             writeln!(
                 f,
-                "\nnext: `calibration fit` learns a map from predictions that were held out, `calibration apply` \
-                 corrects others"
+                "\nnext: `calibration fit` fits a map to held-out predictions, and `calibration apply` applies it to others"
             )?;
         }
         let redraws = outcome.redraws;

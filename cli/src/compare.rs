@@ -331,9 +331,8 @@ impl fmt::Display for Comparison {
         }
         writeln!(
             f,
-            "\nThe difference is after - before: negative is a gain. That of a score is the change of its \
-             calibration\nerror only if the map is injective (a temperature is); that of the SKCE is so for \
-             any map."
+            "\nThe difference is after - before: negative is a gain. For a score it is the change of its \
+             calibration\nerror only if the map is injective (a temperature is); for the SKCE it is for any map."
         )
     }
 }
@@ -352,7 +351,7 @@ impl Paired {
         cells
     }
 
-    /// Whether the p-value is the least that is told.
+    /// Whether the p-value is the smallest that is told.
     fn is_bound(&self) -> bool {
         (self.p_value.0.as_ref()).is_ok_and(|p| *p <= TestOutcome::ASYMPTOTIC_FLOOR)
     }

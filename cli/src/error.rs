@@ -1,4 +1,4 @@
-//! What is wrong with an input, and where: a file, a row with its line, a column.
+//! Errors of inputs, with their place: a file, a row with its line, a column.
 
 use std::{any::Any, error, fmt, path::Path};
 
@@ -9,7 +9,7 @@ use crate::input::Lines;
 /// The result of what reads inputs.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What is wrong with an input: a place, as far as it is known, and a reason with what is expected.
+/// An error of an input: its place, as far as it is known, and a reason with the expected condition.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Error {
     file: Option<String>,
@@ -54,7 +54,7 @@ impl Error {
         }
     }
 
-    /// Adds what leads to the right result.
+    /// Adds a hint that leads to the right result.
     pub fn with_hint(mut self, hint: &str) -> Self {
         self.reason = format!("{}; {hint}", self.reason);
         self
@@ -93,7 +93,7 @@ impl Error {
     }
 }
 
-/// Says of which file an error is.
+/// Adds the file to an error.
 pub trait Context<T> {
     fn of(self, path: &Path) -> Result<T>;
 

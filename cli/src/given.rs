@@ -41,8 +41,9 @@ pub struct Column {
     width: usize,
 }
 
-/// The columns of the file that a command names, if it names one, but for labels or targets: given what happened no
-/// model is calibrated. Labels are seen as they are written, by their numbers, and by the names of their classes.
+/// The columns of the file that a command names, if it names one, except for labels or targets: given what
+/// happened no model is calibrated. Labels are seen as they are written, by their numbers, and by the names
+/// of their classes.
 pub fn of_files(files: &Files, targets: &[f64], names: &[String]) -> Result<Vec<Column>> {
     let Some(File { path, table }) = &files.given else {
         return Ok(Vec::new());
@@ -118,7 +119,7 @@ fn columns(path: &Path, table: &input::Table, columns: &[&LabelColumn]) -> Resul
 }
 
 impl Column {
-    /// A column of numbers where all cells are, else one of groups.
+    /// A column of numbers where all cells are, otherwise one of groups.
     fn new(name: String, cells: &Cells) -> Result<Self> {
         let numbers: Option<Vec<f64>> = cells.iter().map(|cell| cell.parse().ok()).collect();
         let Some(numbers) = numbers else {
@@ -173,7 +174,7 @@ impl Column {
 pub struct GivenAnswer {
     /// The names of the columns.
     columns: Vec<String>,
-    /// The p-value of all tests together: the least adjusted one.
+    /// The p-value of all tests together: the smallest adjusted one.
     p_value: f64,
     tests: Vec<Part>,
 }
@@ -271,7 +272,7 @@ pub fn test<P: Kind>(
 }
 
 impl Part {
-    /// Whether the p-value is the least that the redraws can give.
+    /// Whether the p-value is the smallest that the redraws can give.
     fn is_bound(&self) -> bool {
         self.outcome.p_value <= 1.5 / (self.outcome.redraws + 1) as f64
     }

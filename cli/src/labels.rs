@@ -334,8 +334,9 @@ impl<'a> Classes<'a> {
         name.map_or_else(|| (class + self.first).to_string(), |name| clipped(name))
     }
 
-    /// The class of each column: that of its name. Where no column has the name of a class it is that of the
-    /// number in names that count, as y0, y1, y2, else that of its position if one of the two has no names.
+    /// The class of each column: that of its name. Where no column has the name of a class it is that of
+    /// the number in names that count, as y0, y1, y2, otherwise that of its position if one of the two has
+    /// no names.
     fn order(&self, columns: &[String]) -> Result<Vec<i64>> {
         let named: Vec<_> = columns
             .iter()

@@ -165,7 +165,7 @@ impl fmt::Display for Models {
         writeln!(
             f,
             "The difference is after - before: negative is a gain. Adjusted p-values allow for the {} pairs of a line \
-             (Holm); intervals\nare of one pair each.",
+             (Holm); each interval\nis for one pair.",
             self.pairs.len()
         )
     }

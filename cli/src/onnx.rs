@@ -1,4 +1,4 @@
-//! Fitted maps as ONNX models, which other programs run.
+//! Fitted maps as ONNX models, for other programs.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -15,11 +15,11 @@ const FORMAT: i64 = 8;
 
 /// Makes the ONNX model of a formula, as the bytes of a file.
 ///
-/// Inputs and results have the names of the formula, `logits` and `probabilities` of classes. They are f32,
-/// `[N, columns]`. Between them the model computes in f64: a map with jumps or steep lines, as isotonic regression, is
-/// else another in f32.
+/// Inputs and results have the names of the formula, which are `logits` and `probabilities` for classes.
+/// They are f32, `[N, columns]`. The model computes in f64, because a map with jumps or steep lines, such
+/// as isotonic regression, would differ in f32.
 ///
-/// - columns: the number of classes or coordinates; none if the map takes any
+/// - columns: the number of classes or coordinates; None if the map takes any number
 pub fn to_onnx(formula: &Formula, columns: Option<usize>) -> Vec<u8> {
     let mut plan = Plan::default();
     let mut names = HashMap::new();

@@ -138,8 +138,8 @@ pub fn became_probabilities(logits: &mut Matrix) -> bool {
     is_plain
 }
 
-/// Does to probabilities what `--clip` and `--normalise` say. Divides them by their sums too where these are
-/// 1 but for rounding, which it says in a note. A single column is that of an event, without sums.
+/// Does to probabilities what `--clip` and `--normalise` say. Divides them by their sums too where these
+/// are 1 except for rounding, which it says in a note. A single column is that of an event, without sums.
 pub fn settle(
     matrix: &mut Matrix,
     args: &RowsArgs,

@@ -1,4 +1,4 @@
-//! The command for programs: predictions in memory in the place of files, and answers in the place of output.
+//! The command for programs, with predictions in memory instead of files, and answers instead of output.
 
 use std::{collections::BTreeMap, ffi::OsString, fmt, path::PathBuf, sync::Arc};
 
@@ -15,28 +15,28 @@ use crate::{
     words::{Known, object},
 };
 
-/// A file that is in memory.
+/// A file in memory.
 #[derive(Debug, Clone)]
 pub enum Held {
-    /// An array, as of an NPY file.
+    /// An array, as for an NPY file.
     Numbers {
         /// The number of columns.
         columns: usize,
         /// The numbers, row by row.
         values: Vec<f64>,
-        /// The format that the numbers had, which says how closely probabilities sum to 1.
+        /// The original format of the numbers, which determines how closely probabilities must sum to 1.
         format: DType,
     },
     /// The text of a table, such as CSV.
     Text(String),
 }
 
-/// Files in memory by their names, which the options of a command may name in the place of other files.
+/// Files in memory, with names that the options of a command can use instead of paths.
 #[derive(Debug, Clone, Default)]
 pub struct HeldFiles(Arc<BTreeMap<PathBuf, Held>>);
 
 impl HeldFiles {
-    /// Holds files by names of their own.
+    /// Holds files under these names.
     pub fn new(files: impl IntoIterator<Item = (String, Held)>) -> Self {
         let files = files.into_iter();
         Self(Arc::new(
@@ -51,13 +51,13 @@ impl HeldFiles {
     }
 }
 
-/// What a command answers.
+/// The answer of a command.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Answer {
-    /// What the command prints with `--json`; empty of a page.
+    /// The output of the command with `--json`; empty for a page.
     pub json: String,
-    /// What the command prints without, free of colours; the HTML of a page.
+    /// The output of the command without `--json`, without colours; for a page the HTML.
     pub text: String,
     /// The omnibus tests, each with what it is of: nothing of the whole prediction, "before" and "after" of two sets,
     /// the name of a class; or why there is none.

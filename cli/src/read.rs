@@ -1,4 +1,4 @@
-//! Files of predictions and labels for other programs.
+//! Reading files of predictions and labels in other programs.
 
 use std::{ffi::OsString, path::PathBuf};
 
@@ -15,23 +15,23 @@ use crate::{
     rows::{self, Wanted},
 };
 
-/// Predictions over classes and their labels, which [`read_classes`] has read, in f64 on Burn's default processor
-/// backend.
+/// Predictions of classes and their labels, read by [`read_classes`], in f64 on Burn's default CPU backend.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ClassFiles {
-    /// The predictions of `n` samples over `m` classes; with `--positive` of an event, which is class 1 of two.
+    /// The predictions for `n` samples and `m` classes; with `--positive` those of an event, which is class
+    /// 1 of two.
     pub predictions: Categorical,
     /// The labels, `[n]`: classes from 0.
     pub labels: Tensor<1, Int>,
-    /// The names of the classes; empty where the files have none.
+    /// The names of the classes; empty if the files have none.
     pub class_names: Vec<String>,
     path: PathBuf,
 }
 
 impl ClassFiles {
-    /// The logits, `[n, m]`, which losses and maps take: those of the file with `--logits`, else the logarithms of
-    /// the probabilities.
+    /// The logits, `[n, m]`, which losses and maps take: those of the file with `--logits`, otherwise the
+    /// logarithms of the probabilities.
     ///
     /// # Errors
     ///
@@ -53,11 +53,11 @@ struct Options {
     source: SourceArgs,
 }
 
-/// Reads predictions over classes and their labels from files as the command does: CSV and other text, NPY, NPZ
-/// (`FILE.npz:ARRAY`), safetensors (`FILE.safetensors:TENSOR`), gzip of these, and with the feature `parquet`
-/// Parquet and Arrow. The options are those of `calibration evaluate` that say what is in the files.
-///
-/// What was taken for what, as rows that are matched by their ids, goes to standard error, as in the command.
+/// Reads predictions of classes and their labels from files, as the command does: CSV and other text, NPY,
+/// NPZ (`FILE.npz:ARRAY`), safetensors (`FILE.safetensors:TENSOR`), gzip of these, and with the feature
+/// `parquet` Parquet and Arrow. The options are those of `calibration evaluate` that describe the files.
+/// Notes about the reading of the files, such as rows that were matched by ids, go to standard error, as in
+/// the command.
 ///
 /// ```
 /// use burn_calibration_cli::read_classes;

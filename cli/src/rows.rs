@@ -46,7 +46,7 @@ impl Rows {
         self.predictions.subject() != Subject::Classes
     }
 
-    /// The names of the classes; of an event they are none.
+    /// The names of the classes; for an event they are none.
     pub fn class_names(&self) -> &[String] {
         if self.is_binary() { &[] } else { &self.names }
     }

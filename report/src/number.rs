@@ -29,7 +29,7 @@ pub(super) fn short(number: usize) -> String {
     }
 }
 
-/// Writes a number with at most so many decimals, without zeros at the end.
+/// Writes a number with at most this number of decimals, without zeros at the end.
 pub(super) fn decimals(x: f64, places: usize) -> String {
     let text = format!("{x:.places$}");
     let text = if text.contains('.') {
@@ -106,8 +106,7 @@ pub(super) fn significant(x: f64) -> String {
     }
 }
 
-/// A p-value by redraws: `p = 0.034`, and `p ≤ 0.001` where no redraw reaches the data, since so many
-/// redraws say no more; in one piece.
+/// A p-value by redraws, without line breaks: `p = 0.034`, or `p ≤ 0.001` if no redraw reaches the data.
 pub(super) fn p_value(p: f64, redraws: usize) -> String {
     typeset(&Probability::resampled(p, redraws).to_string())
 }

@@ -26,8 +26,8 @@ use burn_calibration::{
     score::{Crps, Improvement, Interval, IntervalOverconfidence, MeanEstimate, Score},
 };
 
-/// The numbers and diagrams of one set of predictions over `ℝ^d`. Of the coordinates of a sample all are
-/// means, but for the scores: the CRPS is summed over them, the log score is of the vector.
+/// The numbers and diagrams of one set of predictions over `ℝ^d`. For the coordinates of a sample all are
+/// means, except for the scores: the CRPS is summed over them, the log score is of the vector.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct QuantileSection {

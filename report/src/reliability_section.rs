@@ -29,7 +29,7 @@ use burn_calibration::{
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct ReliabilitySection {
-    /// What the predictions are about. Of an event, numbers of the top label are numbers of the event.
+    /// What the predictions are about. For an event, numbers of the top label are numbers of the event.
     #[serde(skip)]
     pub subject: Subject,
     /// The omnibus test of all samples, or why there is none.
@@ -65,7 +65,7 @@ pub struct ReliabilitySection {
     pub ks: f64,
     /// The diagram of the top label.
     pub top_label: ReliabilityDiagram,
-    /// The isotonic diagram: of class 1 of two classes, else of the top label.
+    /// The isotonic diagram: of class 1 of two classes, otherwise of the top label.
     pub isotonic: CorpDiagram,
     /// The diagrams of the classes in [`Classes::shown`].
     pub class_wise: Vec<ReliabilityDiagram>,

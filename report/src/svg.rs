@@ -15,7 +15,8 @@ pub(super) struct Picture {
 }
 
 impl Picture {
-    /// The element `svg` with a text alternative, of its own size as a file, else as wide as its surroundings.
+    /// The element `svg` with a text alternative, of its own size as a file, otherwise as wide as its
+    /// surroundings.
     pub fn element(&self, title: &str, description: &str, is_file: bool) -> Markup {
         let (width, height) = (number(self.width), number(self.height));
         let size = |size: &String| is_file.then(|| size.clone());

@@ -33,7 +33,7 @@ pub trait Redrawn: Clone + Debug + Send + Sync {
 /// Redraws of a kind of prediction.
 pub type RedrawnBy<P> = <<P as Predictive>::Targets as Targets>::Redrawn;
 
-/// Draws so many sets of targets at once.
+/// Draws this number of sets of targets at once.
 pub struct Redrawer<P: Predictive> {
     /// The number of sets that are drawn at a time, so that they fit into memory; it depends on the
     /// predictions alone, so that a seed gives the same sets whatever is computed from them.

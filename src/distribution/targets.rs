@@ -37,7 +37,7 @@ pub trait Targets: Clone + Debug {
     /// Selects the targets of the given samples, in their order; one may come several times.
     fn select_rows(&self, rows: &[usize]) -> Self;
 
-    /// Checks that they are valid targets of so many predictions over so many classes or dimensions.
+    /// Checks that they are valid targets for this number of predictions and of classes or dimensions.
     ///
     /// # Errors
     ///

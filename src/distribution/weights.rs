@@ -85,8 +85,8 @@ impl Weights {
         total * total - self.squares(samples)
     }
 
-    /// The effective number of samples of Kish (1965), `(Σw)²/Σw²`: a weighted mean of independent values has
-    /// the variance of a mean of so many, if the weights do not depend on the values.
+    /// The effective number of samples of Kish (1965), `(Σw)²/Σw²`: a weighted mean of independent values
+    /// has the variance of a mean over this number of values, if the weights do not depend on the values.
     pub fn effective(&self, samples: usize) -> f64 {
         let total = self.total(samples);
         total * total / self.squares(samples)

@@ -45,8 +45,8 @@ impl Group {
         groups.into_iter().map(group).collect()
     }
 
-    /// Returns at most so many groups of about equal size by the quantiles of a variable: "age in 17..=28".
-    /// Equal values are in one group. Names have four significant digits of numbers with many.
+    /// Returns at most this number of groups of about equal size, by the quantiles of a variable: "age in
+    /// 17..=28". Equal values are in one group. Names have four significant digits of numbers with many.
     ///
     /// # Errors
     ///

@@ -16,13 +16,13 @@ impl Kernel {
     /// points](Self::is_positive_definite), and their distances are [those of
     /// points](Geometry::has_hilbertian_distances).
     ///
-    /// The mixture Wasserstein distance is not such a distance, against Widmann et al. 2021, Theorem
-    /// D.1: the optimal couplings differ from pair to pair, so that the predictions have no common
-    /// embedding. Of the equal mixtures of two normals `N(μ, σ)`, `{(2, 2), (0, 3)}`,
-    /// `{(1, 1), (2, 3)}`, `{(2, 2), (0, 2)}`, `{(2, 1), (2, 3)}`, the Gaussian kernel with the median
-    /// bandwidth 1.403 has the eigenvalue −0.0276. Nor is the exponential profile positive definite
-    /// there, of wide bandwidths: the tests have eight mixtures of three normals. The same holds of
-    /// empirical distributions in two or more dimensions, where draws take the place of `(μ, σ)`.
+    /// The mixture Wasserstein distance is not such a distance, against Widmann et al. 2021, Theorem D.1:
+    /// the optimal couplings differ from pair to pair, so that the predictions have no common embedding. Of
+    /// the equal mixtures of two normals `N(μ, σ)`, `{(2, 2), (0, 3)}`, `{(1, 1), (2, 3)}`, `{(2, 2), (0,
+    /// 2)}`, `{(2, 1), (2, 3)}`, the Gaussian kernel with the median bandwidth 1.403 has the eigenvalue
+    /// −0.0276. Nor is the exponential profile positive definite there with wide bandwidths: the tests have
+    /// eight mixtures of three normals. The same holds of empirical distributions in two or more
+    /// dimensions, where draws take the place of `(μ, σ)`.
     ///
     /// ```
     /// use burn::tensor::{Device, Tensor};

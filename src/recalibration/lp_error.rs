@@ -18,9 +18,9 @@ use crate::{
 /// of the source; of more, it counts a confidence below ½ by its distance from ½, and here too high is
 /// overconfident.
 ///
-/// **Bias.** No bins, so nothing upward: of calibrated predictions the expectation of the bound is 0 or less,
-/// and elsewhere at most the error. How close it comes is what the map can express and learn from so many
-/// samples. [`estimate`](Estimator::estimate) is the root of the bound, 0 where that is negative.
+/// **Bias.** No bins, so nothing upward: of calibrated predictions the expectation of the bound is 0 or
+/// less, and elsewhere at most the error. How close it comes depends on what the map can express and learn
+/// from the samples. [`estimate`](Estimator::estimate) is the root of the bound, 0 where that is negative.
 ///
 /// Cost: a fit for each fold; by default that of five choices among maps, about five times
 /// [`AutoRecalibration`](super::AutoRecalibration). [`with_map`](Self::with_map) takes any other.

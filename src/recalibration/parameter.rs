@@ -12,9 +12,9 @@ use crate::host::{finest, to_vec};
 
 /// A parameter of a fitted map.
 ///
-/// It is frozen until [`Module::unfreeze`]: an optimiser leaves it as it is, also after `train`. A record
-/// restores it in the shape that was saved, whatever its shape here: the shape is saved beside the
-/// numbers and read first.
+/// It is frozen until [`Module::unfreeze`]: an optimiser does not change it, even after `train`. A record
+/// restores it in the shape that was saved, whatever its shape here: the shape is saved beside the numbers
+/// and read first.
 #[derive(Debug, Clone)]
 pub struct Parameter<const D: usize> {
     values: Param<Tensor<D>>,

@@ -5,10 +5,10 @@ use super::{FittedTo, LogitMap, NamedParameter, Recalibration, common::*, file::
 /// Correction for the base rates of classes: `p'_c ∝ p_c · π_c/t_c`, from the rates `t` of the data that a model or
 /// its map was fitted to, to the rates `π` where it is used (Elkan 2001; Saerens, Latinne, Decaestecker 2002).
 ///
-/// Undersampling, oversampling and class weights change `P(Y)` and leave `P(X | Y)` as it is. Then the correction
-/// is Bayes' rule: predictions that are calibrated for the rates `t` become calibrated for the rates `π`, without a
-/// fit. In logits it is `z_c + log(π_c/t_c)`. A weight `w` of the positives in training acts as a rate
-/// `t = wπ/(wπ + 1 − π)`.
+/// Undersampling, oversampling and class weights change `P(Y)`, but not `P(X | Y)`. Then the correction is
+/// Bayes' rule: predictions that are calibrated for the rates `t` become calibrated for the rates `π`,
+/// without a fit. In logits it is `z_c + log(π_c/t_c)`. A weight `w` of the positives in training acts as a
+/// rate `t = wπ/(wπ + 1 − π)`.
 ///
 /// [`of`](Self::of) corrects what another map gives: fit that map to held-out data of the rates `t`, which are the
 /// frequencies of their labels, and use it where the rates are `π`.

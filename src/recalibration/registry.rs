@@ -92,7 +92,7 @@ macro_rules! maps {
         }
 
         impl $Maps {
-            /// The kind of the map; none of what is not fitted by itself.
+            /// The kind of the map; None for maps that are not fitted by themselves.
             pub fn method(&self) -> Option<$Kinds> {
                 match self {
                     $(Self::$kind(_) => Some($Kinds::$kind),)*
@@ -152,7 +152,7 @@ macro_rules! logit_maps {
         }
 
         impl MapKind {
-            /// Fits a map of this kind as it is by default; see [`Fit::fit_with_progress`].
+            /// Fits a map of this kind with its default configuration; see [`Fit::fit_with_progress`].
             ///
             /// # Errors
             ///
@@ -249,7 +249,7 @@ macro_rules! distribution_maps {
         }
 
         impl DistributionMethod {
-            /// Fits a map of this kind as it is by default.
+            /// Fits a map of this kind with its default configuration.
             ///
             /// # Errors
             ///
@@ -289,19 +289,19 @@ macro_rules! distribution_maps {
 
 distribution_maps! {
     Temperature: TemperatureScaling by TemperatureScalingConfig gives Family,
-    "temperature", "one factor of all scales";
+    "temperature", "one factor for all scales";
     Variance: VarianceScaling by VarianceScalingConfig gives Family,
-    "variance", "a factor of the scales of each coordinate";
+    "variance", "a factor for the scales of each coordinate";
     LocationScale: LocationScaleRecalibration by LocationScaleRecalibrationConfig gives Family,
-    "location-scale", "a shift, a factor and a power of the scales of each coordinate";
+    "location-scale", "a shift, and a factor and a power for the scales, of each coordinate";
     Quantile: QuantileRecalibration by QuantileRecalibrationConfig gives Quantiles,
-    "quantile", "a curve of the levels of each coordinate";
+    "quantile", "a curve of levels for each coordinate";
     Local: LocalRecalibration by LocalRecalibrationConfig gives Mixture,
-    "local", "the errors on predictions like it, as a mixture; one coordinate";
+    "local", "the errors of similar predictions, as a mixture; one coordinate only";
 }
 
-/// Loads a saved map of logits of any kind, which the file names; of a file whose name ends in
-/// `.safetensors`, with the feature of that name, what `load_safetensors` loads.
+/// Loads a saved map of logits of any kind, which the file names; a file whose name ends in `.safetensors`
+/// is loaded by [`load_safetensors`](super::load_safetensors).
 ///
 /// # Errors
 ///

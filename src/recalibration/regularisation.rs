@@ -14,10 +14,10 @@ pub enum Regularisation {
     /// A fixed weight, 0 or more.
     Fixed(f64),
     /// The one of the weights `10, 1, …, 10⁻⁴` whose maps have the lowest log loss on rows they were not
-    /// fitted to, in so many folds; the largest weight where there are fewer than two rows to a fold. They
-    /// are tried in this order until one is worse than the best before it by more than one standard error
-    /// of the difference. The fits on which it chooses end where ten iterations lower the log loss by less
-    /// than 10⁻⁵.
+    /// fitted to, in this number of folds; the largest weight if there are fewer than two rows per fold.
+    /// They are tried in this order until one is worse than the best before it by more than one standard
+    /// error of the difference. The fits on which it chooses end where ten iterations lower the log loss by
+    /// less than 10⁻⁵.
     CrossValidated {
         /// The number of folds, at least 2.
         folds: usize,

@@ -35,13 +35,14 @@ use crate::{
 /// **The SKCE** is a calibration error and not a bound of one: the difference means the same whether or not the map
 /// is injective, and for two models too.
 ///
-/// **Interval and p-value.** Of scores they know of what did not happen in these samples: errors of either
-/// model, by [`BoundedMean`]. The term that is added is the most extreme difference that has a probability
-/// of 5 % or more among `n` samples, if labels come from the predictions before or from those after: for
-/// classes the label is the most likely class or the second, real targets are drawn. So neither of two
-/// models is refuted by samples without an error that both deem unlikely. Where real targets are further
-/// out than either model expects, it lies three times as far from the mean as the most extreme difference.
-/// Simulated coverage, for classes and for real targets at 8 to 2,000 samples, is in `docs/levels.md`.
+/// **Interval and p-value.** For scores they allow for events that were not observed in these samples,
+/// namely errors of either model, by [`BoundedMean`]. The term that is added is the most extreme difference
+/// that has a probability of 5 % or more among `n` samples, if labels come from the predictions before or
+/// from those after: for classes the label is the most likely class or the second, real targets are drawn.
+/// So neither of two models is refuted by samples without an error that both deem unlikely. Where real
+/// targets are further out than either model expects, it lies three times as far from the mean as the most
+/// extreme difference. Simulated coverage, for classes and for real targets at 8 to 2,000 samples, is in
+/// `docs/levels.md`.
 ///
 /// Those of the SKCE are Student's ([`MeanEstimate`]). There are none where fewer than 20 labels are wrong: the
 /// jackknife knows nothing of errors that did not happen, and would be sure of a difference that is chance.

@@ -34,8 +34,9 @@ use crate::{
 /// of order 1 and of norms, and at most 0 else. Downward by what `g` misses. A negative value says that `g` does
 /// harm. The standard errors take `g` as given.
 ///
-/// **Interval**, [`size`](Self::size). It knows of labels that did not happen, by [`BoundedMean`], as the interval
-/// of an [`Improvement`](super::Improvement): a `g` that lowers a risk is a sure gain where no event happened.
+/// **Interval**, [`size`](Self::size). It allows for labels that were not observed, by [`BoundedMean`], as
+/// the interval of an [`Improvement`](super::Improvement): a `g` that lowers a risk is a sure gain where no
+/// event happened.
 ///
 /// `C` is conditional on what `g` is a function of. A `g` that looks at more than the probability of an event,
 /// as at the whole vector, bounds an error that is larger than that of the event.

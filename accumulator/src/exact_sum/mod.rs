@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use exact::Exact;
 
-/// `Σ x` of finite numbers, or of products of them, exactly: a multiple of a power of two, in units of `2⁻¹⁰⁷⁴`,
-/// the least positive f64.
+/// `Σ x` of finite numbers, or of products of them, exactly: a multiple of a power of two, in units of
+/// `2⁻¹⁰⁷⁴`, the smallest positive f64.
 ///
 /// It is `Σ_k limb_k 2^{32k}` units with signed limbs of 64 bits, whose upper halves take the carries
 /// of half a thousand million additions before they are propagated (a superaccumulator: Neal, *Fast
@@ -127,8 +127,8 @@ impl ExactSum {
         &mut self.limbs[start..start + len]
     }
 
-    /// Counts additions, and propagates the carries after many: every limb into `0..2³²` but for the last, which
-    /// keeps the sign.
+    /// Counts additions, and propagates the carries after many: every limb into `0..2³²` except for the
+    /// last, which keeps the sign.
     fn count(&mut self, additions: u32) {
         self.additions += additions;
         if self.additions >= ADDITIONS {

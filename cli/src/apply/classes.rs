@@ -129,7 +129,7 @@ impl Numbers {
         }
     }
 
-    /// The numbers of logits; of an event one column, that of class 1.
+    /// The numbers of logits; for an event one column, that of class 1.
     fn values(self, logits: Tensor<2>, is_binary: bool) -> Tensor<2> {
         let event = |values: Tensor<2>| {
             if is_binary {

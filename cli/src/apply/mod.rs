@@ -98,7 +98,7 @@ pub fn run(args: &Apply, json: bool) -> Result<()> {
     Ok(())
 }
 
-/// Reads the predictions. Labels beside them are not needed, but for the correctness beside confidences.
+/// Reads the predictions. Labels beside them are not needed, except for the correctness beside confidences.
 fn read(args: &Apply) -> Result<File> {
     let are_classes = args.input.family == Family::Categorical;
     let options = options(&args.rows, Where::NotNeeded, are_classes);

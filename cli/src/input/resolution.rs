@@ -6,7 +6,7 @@ use burn::tensor::DType;
 const LEAST: f64 = 1e-5;
 /// The largest distance that is put down to rounding.
 const MOST: f64 = 0.01;
-/// Digits beyond which rounding is below the least distance.
+/// Digits beyond which rounding is below the smallest distance.
 const MANY: i32 = 12;
 
 /// The format of the numbers of a file.
@@ -30,7 +30,7 @@ impl Default for Resolution {
 }
 
 impl Resolution {
-    /// That of numbers with so many decimals.
+    /// That of numbers with this number of decimals.
     pub fn of_decimals(decimals: i32) -> Self {
         Self::Text {
             decimals,

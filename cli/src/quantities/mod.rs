@@ -1,6 +1,6 @@
 //! The estimates and tests that the command offers, with the names of the output.
 //!
-//! To add one, add an entry: to [`Pairs`] if it is by a kernel, else to those of a kind of prediction.
+//! To add one, add an entry: to [`Pairs`] if it is by a kernel, otherwise to those of a kind of prediction.
 
 mod pairs;
 

@@ -45,7 +45,7 @@ impl Default for Ence {
 }
 
 impl Ence {
-    /// Creates the estimator with so many bins.
+    /// Creates the estimator with this number of bins.
     pub fn new(bins: usize) -> Self {
         Self { bins }
     }

@@ -28,7 +28,7 @@ pub struct QuantileCoverage {
     pub level: f64,
     /// The probability that a calibrated model has: the level, or the difference of the two.
     pub expected: f64,
-    /// The share of targets at most at the quantile, or in the closed interval, as it is published usually.
+    /// The share of targets at most at the quantile, or in the closed interval, as usually published.
     pub covered: f64,
     /// The share of targets below the quantile, or in the open interval.
     pub inside: f64,

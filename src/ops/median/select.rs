@@ -142,7 +142,7 @@ impl<T: Real> Within<T> {
         }
     }
 
-    /// Of more numbers than are kept each is kept with the same probability (Vitter's algorithm R).
+    /// For more numbers than are kept each is kept with the same probability (Vitter's algorithm R).
     #[inline(always)]
     fn keep(&mut self, x: T) {
         self.inside += 1;

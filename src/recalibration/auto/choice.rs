@@ -49,12 +49,13 @@ pub struct Choice {
 #[derive(Debug, Clone, Copy, Serialize)]
 #[non_exhaustive]
 pub struct Candidate {
-    /// The short name, as for [`MapKind::name`](crate::recalibration::MapKind::name); "none" for the
-    /// predictions as they are.
+    /// The short name, as for [`MapKind::name`](crate::recalibration::MapKind::name); "none" for unchanged
+    /// predictions.
     pub name: &'static str,
     /// The mean log loss on samples that it was not fitted to.
     pub log_loss: MeanEstimate,
-    /// Its difference from that of the predictions as they are, with the standard error of [`Choice::change`].
+    /// Its difference from the log loss of the unchanged predictions, with the standard error of
+    /// [`Choice::change`].
     pub change: MeanEstimate,
     /// Whether its gain is established: at least ten predictions are wrong and ten right (of an event: ten
     /// samples are with it and ten without), no sample is more than half of the variance, and all of the 95
@@ -221,7 +222,7 @@ impl fmt::Display for Choice {
             let Cost { name, change, .. } = costs[0];
             writeln!(
                 f,
-                "{name} would keep {} at a log loss of {:+.4} ± {:.4} more",
+                "{name} would keep {}; its log loss differs by {:+.4} ± {:.4}",
                 keeps.join(", "),
                 change.estimate,
                 change.standard_error

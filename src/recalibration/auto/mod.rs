@@ -102,7 +102,7 @@ impl From<AutoRecalibration> for LogitMap {
 /// that is better than an established one, by more than one standard error, is as good as established. Of
 /// these candidates the simplest is chosen whose mean log loss is within one standard error, of paired
 /// differences, of the smallest (Breiman, Friedman, Olshen, Stone: *Classification and Regression Trees*,
-/// 1984, section 3.4.3). Without one the predictions stay as they are, by a temperature of 1.
+/// 1984, section 3.4.3). Without one the predictions stay unchanged, by a temperature of 1.
 ///
 /// Rows that would rule the fit of a temperature are set aside and named, see [`FitWarning`](super::FitWarning).
 ///
@@ -149,12 +149,13 @@ pub type AutoRecalibration = Chosen<LogitMap>;
 /// The map of normal or Laplace predictions that cross-validation chooses, and the results of the other
 /// candidates.
 ///
-/// As [`AutoRecalibration`] of classes: each candidate is fitted to all folds but one
-/// and evaluated by the log score `−ln f(y)` on the one left out, and of those whose gain is established the
-/// simplest one within one standard error of the best is chosen; without one the predictions stay as they are. The candidates, simple ones first, are variance scaling, location-scale
-/// recalibration from 20 samples, and, for one coordinate, local recalibration from 50. Quantile recalibration
-/// is not among them: the curves of its levels have no density to score. Rows that would rule the fit of variance scaling are
-/// set aside and named, see [`FitWarning`](super::FitWarning). Cost: six fits of each.
+/// As [`AutoRecalibration`] of classes: each candidate is fitted to all folds but one and evaluated by the
+/// log score `−ln f(y)` on the one left out, and of those whose gain is established the simplest one within
+/// one standard error of the best is chosen; without one the predictions stay unchanged. The candidates,
+/// simple ones first, are variance scaling, location-scale recalibration from 20 samples, and, for one
+/// coordinate, local recalibration from 50. Quantile recalibration is not among them: the curves of its
+/// levels have no density to score. Rows that would rule the fit of variance scaling are set aside and
+/// named, see [`FitWarning`](super::FitWarning). Cost: six fits of each.
 ///
 /// ```
 /// # use burn::tensor::{Device, Distribution, Tensor};
