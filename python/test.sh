@@ -10,7 +10,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 python3 -m venv "$work/venv"
-"$work/venv/bin/pip" install -q "maturin>=1.9,<2" numpy scikit-learn scipy pandas onnxruntime pytest
+"$work/venv/bin/pip" install -q "maturin>=1.9,<2" numpy scikit-learn scipy pandas onnxruntime mypy pytest
 "$work/venv/bin/maturin" build --profile "$profile" --out "$work/wheels"
 if [ -z "${CALIBRATION_BIN:-}" ]; then
     (cd .. && cargo build --profile "$profile" -p burn-calibration-cli --no-default-features)

@@ -1,5 +1,6 @@
-"""The seconds of a penalty and its gradient: of the library, and the same formula in PyTorch, compiled where it can be."""
+"""Penalties and their gradients, timed: of the library, and the same formulas in PyTorch, as they are and compiled."""
 
+import os
 import time
 
 import numpy as np
@@ -7,8 +8,10 @@ import torch
 
 import burn_calibration.torch as penalties
 
+CLASSES, SIZES, ROUNDS = 10, (64, 128, 256, 512, 1024, 2048, 4096), 15
 
-def composed(logits, labels):
+
+def skce(logits, labels):
     """The unbiased SKCE, exponential kernel over total variation, bandwidth 1."""
     p = torch.softmax(logits, 1)
     residuals = torch.nn.functional.one_hot(labels, logits.shape[1]) - p
@@ -18,29 +21,79 @@ def composed(logits, labels):
     return (h.sum() - h.diagonal().sum()) / (n * (n - 1))
 
 
-def seconds(penalty, logits, labels, runs=7):
-    """The least time of a value and its gradient."""
-    times = []
-    for _ in range(runs):
-        logits.grad = None
-        start = time.perf_counter()
-        penalty(logits, labels).backward()
-        times.append(time.perf_counter() - start)
-    return min(times)
+def skce_of_differences(logits, labels):
+    """The same without `cdist`, which the compiler calls as it is."""
+    p = torch.softmax(logits, 1)
+    residuals = torch.nn.functional.one_hot(labels, logits.shape[1]) - p
+    kernel = torch.exp(-0.5 * (p[:, None] - p[None]).abs().sum(2))
+    h = kernel * (residuals @ residuals.T)
+    n = len(labels)
+    return (h.sum() - h.diagonal().sum()) / (n * (n - 1))
+
+
+def mmce(logits, labels):
+    """The squared MMCE, bandwidth 0.4."""
+    confidence, predicted = torch.softmax(logits, 1).max(1)
+    gaps = (predicted == labels).float() - confidence
+    kernel = torch.exp(-(confidence[:, None] - confidence[None]).abs() / 0.4)
+    return gaps @ kernel @ gaps / len(labels) ** 2
+
+
+def compiled(penalty):
+    return torch.compile(penalty, dynamic=False)
+
+
+#: The ways to each penalty: the library first.
+WAYS = {
+    "SKCE": {
+        "library": penalties.skce,
+        "PyTorch": skce,
+        "compiled": compiled(skce),
+        "compiled, of differences": compiled(skce_of_differences),
+    },
+    "MMCE": {
+        "library": lambda logits, labels: penalties.mmce(logits, labels, squared=True),
+        "PyTorch": mmce,
+        "compiled": compiled(mmce),
+    },
+}
+
+
+def value_and_gradient(penalty, logits, labels):
+    logits.grad = None
+    value = penalty(logits, labels)
+    value.backward()
+    return value.item(), logits.grad.clone()
+
+
+def seconds(ways, logits, labels):
+    """The least time of each way, by turns: what else runs on the machine meets all of them."""
+    least = dict.fromkeys(ways, np.inf)
+    for _ in range(ROUNDS):
+        for name, penalty in ways.items():
+            start = time.perf_counter()
+            value_and_gradient(penalty, logits, labels)
+            least[name] = min(least[name], time.perf_counter() - start)
+    return least
 
 
 rng = np.random.default_rng(0)
-print(f"PyTorch {torch.__version__}, {torch.get_num_threads()} threads, float32, best of 7 runs")
-for n, m in [(128, 10), (512, 10), (512, 100), (2048, 10), (2048, 100)]:
-    logits = torch.tensor(rng.normal(size=(n, m)), dtype=torch.float32, requires_grad=True)
-    labels = torch.tensor(rng.integers(0, m, n))
-    ways = {"library": penalties.skce, "PyTorch": composed, "compiled": torch.compile(composed, dynamic=False)}
-    values, times = [], []
-    for way in list(ways):
-        try:
-            values.append(ways[way](logits, labels).item())
-            times.append(f"{way} {1e3 * seconds(ways[way], logits, labels):.2f} ms")
-        except Exception as error:  # a compiler of C++ may be missing
-            times.append(f"{way} - ({type(error).__name__})")
-    assert np.ptp(values) < 1e-5, values
-    print(f"n = {n}, m = {m}: " + ", ".join(times))
+print(
+    f"PyTorch {torch.__version__}, {torch.get_num_threads()} threads of {os.cpu_count()}, float32, {CLASSES} classes, "
+    f"value and gradient in ms, least of {ROUNDS}"
+)
+for title, ways in WAYS.items():
+    print(f"\n| {title}, n | {' | '.join(ways)} | fastest of PyTorch / library |")
+    print("| --- |" + " ---: |" * (len(ways) + 1))
+    for n in SIZES:
+        logits = torch.tensor(2 * rng.normal(size=(n, CLASSES)), dtype=torch.float32, requires_grad=True)
+        labels = torch.tensor(rng.integers(0, CLASSES, n))
+        expected, slopes = value_and_gradient(ways["library"], logits, labels)
+        for name, penalty in ways.items():  # compiles as well
+            value, gradient = value_and_gradient(penalty, logits, labels)
+            assert abs(value - expected) < 1e-5, (name, value, expected)
+            torch.testing.assert_close(gradient, slopes, rtol=1e-3, atol=1e-7, msg=name)
+        least = seconds(ways, logits, labels)
+        others = min(time for name, time in least.items() if name != "library")
+        cells = [f"{1e3 * time:.2f}" for time in least.values()]
+        print(f"| {n} | {' | '.join(cells)} | {others / least['library']:.1f} |", flush=True)

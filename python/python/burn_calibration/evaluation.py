@@ -80,8 +80,8 @@ def samples(draws: Any) -> Predictions:
 
 def quantiles(values: Any, levels: Iterable[float]) -> Predictions:
     """Forecasts by quantiles, ``[n, k]``, at ``k`` levels between 0 and 1."""
-    levels = ",".join(repr(float(level)) for level in levels)
-    return Predictions("quantiles", np.asarray(values), ("--levels", levels))
+    listed = ",".join(repr(float(level)) for level in levels)
+    return Predictions("quantiles", np.asarray(values), ("--levels", listed))
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,8 @@ class _Answer:
 
     def to_dict(self) -> dict[str, Any]:
         """What the command prints with ``--json``."""
-        return json.loads(self._json)
+        answer: dict[str, Any] = json.loads(self._json)
+        return answer
 
     def __str__(self) -> str:
         return self._text
@@ -152,12 +153,16 @@ class _Answer:
         return []
 
 
+def _cell(value: Any, other: str) -> str:
+    """A number in short, or what stands for another value."""
+    return f"{value:.4g}" if isinstance(value, (int, float)) else other
+
+
 def _interval_row(title: str, size: Mapping[str, Any]) -> list[str]:
     if "estimate" not in size:
         return [title, "-", str(next(iter(size.values()), ""))]
-    cell = lambda value: f"{value:.4g}" if isinstance(value, (int, float)) else "infinite"  # noqa: E731
-    lower, upper = cell(size["lower"]), cell(size["upper"])
-    return [title, cell(size["estimate"]), f"[{lower}, {upper}]"]
+    estimate, lower, upper = (_cell(size[key], "infinite") for key in ("estimate", "lower", "upper"))
+    return [title, estimate, f"[{lower}, {upper}]"]
 
 
 class Evaluation(_Answer):
@@ -208,7 +213,8 @@ class Evaluation(_Answer):
     def _of(self, key: str) -> dict[str, Any]:
         classes = self._classes
         if classes is None:
-            return self.to_dict()[key]
+            whole: dict[str, Any] = self.to_dict()[key]
+            return whole
         return {found["name"]: found[key] for found in classes}
 
     def _table(self) -> list[list[str]]:
@@ -235,16 +241,17 @@ class Comparison(_Answer):
 
     @property
     def changes(self) -> dict[str, Any]:
-        return self.to_dict()["changes"]
+        changes: dict[str, Any] = self.to_dict()["changes"]
+        return changes
 
     @property
     def intervals(self) -> dict[str, Any]:
-        return self.to_dict()["intervals"]
+        intervals: dict[str, Any] = self.to_dict()["intervals"]
+        return intervals
 
     def _table(self) -> list[list[str]]:
-        cell = lambda value: f"{value:.4g}" if isinstance(value, (int, float)) else "-"  # noqa: E731
         keys = ("before", "after", "difference", "p_value")
-        rows = [[name] + [cell(change.get(key)) for key in keys] for name, change in self.changes.items()]
+        rows = [[name] + [_cell(change.get(key), "-") for key in keys] for name, change in self.changes.items()]
         return [["", *keys]] + rows
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import json
 import os
 import warnings as python_warnings
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 import numpy as np
 
@@ -35,7 +35,11 @@ from ._base import (
     weights_of,
 )
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 Progress = Callable[[int, int, int, float], Any]
+_Made = TypeVar("_Made")
 
 
 class FitWarning(UserWarning):
@@ -65,7 +69,16 @@ class LogitMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         The number ``m`` of classes.
     """
 
+    kind_: str
+    guarantees_: dict[str, bool]
+    report_: dict[str, Any]
+    warnings_: list[str]
+    named_parameters_: dict[str, Any]
+    classes_: np.ndarray
+    n_features_in_: int
+
     _kind: str
+    _fitted: _native.FittedMap
 
     def fit(
         self,
@@ -74,7 +87,7 @@ class LogitMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         sample_weight: Any = None,
         *,
         progress: Progress | None = None,
-    ) -> "LogitMap":
+    ) -> Self:
         """Fits the map by the log loss.
 
         Parameters
@@ -143,7 +156,8 @@ class LogitMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
         Shapes and errors are those of `transform`.
         """
-        return np.argmax(self.transform(X), axis=1)
+        classes: np.ndarray = np.argmax(self.transform(X), axis=1)
+        return classes
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Saves the fitted map to a file of the library, which `load_map`, the command ``calibration apply`` and the
@@ -176,7 +190,7 @@ class LogitMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 file.write(model)
         return model
 
-    def _closed_form(self, made: Any) -> Any:
+    def _closed_form(self, made: _Made | None) -> _Made:
         if made is None:
             raise ValueError(f"a {self.kind_} has no formula, expected another kind of map")
         return made
@@ -225,7 +239,7 @@ class LogitMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return hasattr(self, "_fitted")
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.target_tags.required = True
         tags.target_tags.one_d_labels = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
@@ -269,6 +283,8 @@ class TemperatureScaling(LogitMap):
     temperature_ : float
     """
 
+    temperature_: float
+
     _kind = "temperature"
 
     def __init__(self, *, prior: float | None = 0.35, tolerance: float = 1e-12, max_iterations: int = 200):
@@ -294,6 +310,9 @@ class EnsembleTemperatureScaling(LogitMap):
     temperature_ : float
     log_weights_ : array, [3]
     """
+
+    temperature_: float
+    log_weights_: np.ndarray
 
     _kind = "ensemble-temperature"
 
@@ -620,6 +639,10 @@ class AutoRecalibration(LogitMap):
         The same in words.
     """
 
+    chosen_: str
+    choice_: dict[str, Any]
+    choice_text_: str
+
     _kind = "auto"
 
     def __init__(
@@ -644,15 +667,16 @@ class AutoRecalibration(LogitMap):
 
     def _set(self, fitted: _native.FittedMap) -> None:
         super()._set(fitted)
-        choice, self.choice_text_ = fitted.choice()
-        self.choice_ = json.loads(choice)
+        choice = fitted.choice()
+        assert choice is not None  # of a map that was chosen
+        self.choice_, self.choice_text_ = json.loads(choice[0]), choice[1]
         self.chosen_ = self.choice_["chosen"]
 
 
 class LoadedMap(LogitMap):
     """A map from a file, of any kind; see `load_map`. It is not fitted again."""
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, progress: Progress | None = None) -> "LogitMap":
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, progress: Progress | None = None) -> Self:
         """Is an error: the map comes from a file."""
         raise ValueError(f"a {self.kind_} from a file is not fitted again: take the class of a map")
 

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._base import BaseEstimator, check_is_fitted, rows_of
+from ._base import BaseEstimator, ClassifierMixin, check_is_fitted, clone, rows_of
 from .maps import AutoRecalibration, LogitMap, Progress
 
-try:
-    from sklearn.base import ClassifierMixin, clone
-except ImportError:
-    from copy import deepcopy as clone  # a map that is not fitted is its parameters
-
-    class ClassifierMixin:  # type: ignore[no-redef]
-        """A classifier with ``score``."""
-
-        def score(self, X: Any, y: Any) -> float:
-            """The accuracy."""
-            return float(np.mean(self.predict(X) == np.asarray(y)))
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class CalibratedModel(ClassifierMixin, BaseEstimator):
@@ -57,6 +48,9 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):
     (597, 10)
     """
 
+    map_: Any  # of the class of `map`
+    classes_: np.ndarray
+
     def __init__(
         self,
         estimator: Any,
@@ -77,7 +71,7 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):
         sample_weight: Any = None,
         *,
         progress: Progress | None = None,
-    ) -> "CalibratedModel":
+    ) -> Self:
         """Fits the map to samples that the classifier was not fitted to.
 
         Parameters
@@ -115,7 +109,8 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The most likely class of each sample, ``[n]``."""
-        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        labels: np.ndarray = self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        return labels
 
     def _logits(self, X: Any) -> np.ndarray:
         """The logits that the map takes, ``[n, m]``."""
@@ -127,4 +122,5 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):
         if self.scores != "probabilities":
             raise ValueError(f"scores is {self.scores!r}, expected probabilities or decision")
         probabilities = rows_of(self.estimator.predict_proba(X), "the probabilities")
-        return np.log(np.maximum(probabilities, self.clip))
+        logits: np.ndarray = np.log(np.maximum(probabilities, self.clip))
+        return logits

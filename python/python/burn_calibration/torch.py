@@ -39,6 +39,13 @@ class _Penalty(torch.autograd.Function):
         return gradient * own, None, None
 
 
+def _of(
+    penalty: Callable[..., penalties.Penalty], logits: torch.Tensor, labels: torch.Tensor, options: dict[str, Any]
+) -> torch.Tensor:
+    value: torch.Tensor = _Penalty.apply(logits, labels, lambda z, y: penalty(z, y, **options))
+    return value
+
+
 def skce(logits: torch.Tensor, labels: torch.Tensor, **options: Any) -> torch.Tensor:
     """The squared kernel calibration error of a batch, a tensor of no dimensions, with its gradient.
 
@@ -56,7 +63,7 @@ def skce(logits: torch.Tensor, labels: torch.Tensor, **options: Any) -> torch.Te
     ValueError
         Logits elsewhere or in another dtype; errors of `burn_calibration.penalties.skce`.
     """
-    return _Penalty.apply(logits, labels, lambda z, y: penalties.skce(z, y, **options))
+    return _of(penalties.skce, logits, labels, options)
 
 
 def mmce(logits: torch.Tensor, labels: torch.Tensor, **options: Any) -> torch.Tensor:
@@ -64,4 +71,4 @@ def mmce(logits: torch.Tensor, labels: torch.Tensor, **options: Any) -> torch.Te
 
     Shapes and errors are those of `skce`, options those of `burn_calibration.penalties.mmce`.
     """
-    return _Penalty.apply(logits, labels, lambda z, y: penalties.mmce(z, y, **options))
+    return _of(penalties.mmce, logits, labels, options)

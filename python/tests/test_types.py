@@ -1,0 +1,53 @@
+"""What type checkers see of the package."""
+
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import burn_calibration as bc
+
+LINES = """
+import numpy as np
+import burn_calibration as bc
+
+logits, labels = np.random.default_rng(0).normal(size=(500, 3)) * 3, np.arange(500) % 3
+found = bc.evaluate(logits=logits, labels=labels)
+p_value: float | None = found.p_value
+scaling = bc.TemperatureScaling(prior=None).fit(logits, labels)
+print(found.verdict.upper(), scaling.temperature_ + 1, scaling.set_params(prior=0.3).temperature_)
+chosen = bc.AutoRecalibration(keep="accuracy").fit(logits, labels)
+print(chosen.chosen_.upper(), chosen.predict_proba(logits).shape, len(chosen.to_onnx()))
+print(bc.compare(bc.logits(logits), chosen.predict_proba(logits), labels).changes["log"])
+value, gradient = bc.penalties.skce(logits, labels)
+print(value + 1, gradient.shape, bc.load_map("map").formula().upper())
+"""
+
+#: A line, and what is wrong with it.
+WRONG = {
+    "bc.evaluate(logits=logits, labels=labels).p_values": '"Evaluation" has no attribute "p_values"',
+    "bc.TemperatureScaling(priors=0.3)": 'Unexpected keyword argument "priors"',
+    "chosen.chosen_ + 1": "Unsupported operand types",
+    "scaling.fit(logits, labels, progress=3)": "incompatible type",
+    "bc.compare(logits)": "Missing positional arguments",
+}
+
+
+def check(code, tmp_path):
+    """The errors of mypy, strict, without those of packages that have no types."""
+    pytest.importorskip("mypy")
+    (tmp_path / "lines.py").write_text(code)
+    options = ["--strict", "--no-incremental", "--show-error-codes", "lines.py"]
+    done = subprocess.run([sys.executable, "-m", "mypy", *options], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    return [line for line in done.stdout.splitlines() if ": error:" in line]
+
+
+def test_types_are_seen(tmp_path):
+    assert (pathlib.Path(bc.__file__).parent / "py.typed").exists()
+    wrong = "".join(f"{line}\n" for line in WRONG)
+    errors = check(LINES + wrong, tmp_path)
+    assert len(errors) == len(WRONG), errors
+    for error, reason in zip(errors, WRONG.values()):
+        assert reason in error
