@@ -103,6 +103,24 @@ impl<const P: usize> Likelihood<P> {
     }
 }
 
+/// The covariance of the parameters of greatest likelihood whatever the model and the weights, with the inverse
+/// information `I⁻¹`: the sandwich `I⁻¹ Σ g gᵀ/(1 − h)² I⁻¹` of the gradient `g` and the leverage `h` of each sample,
+/// about that of the jackknife (MacKinnon and White 1985, HC3).
+pub(crate) fn robust_covariance<const P: usize>(
+    samples: &[Sample<P>],
+    parameters: &SVector<f64, P>,
+    inverse: &SMatrix<f64, P, P>,
+) -> SMatrix<f64, P, P> {
+    let of_sample = |sample: &Sample<P>| {
+        let mut own = Likelihood::none();
+        own.add(sample, parameters);
+        let leverage = (own.information * inverse).trace();
+        let step = inverse * own.gradient / (1.0 - leverage);
+        step * step.transpose()
+    };
+    samples.iter().map(of_sample).sum()
+}
+
 /// Maximises the likelihood in the parameters that are free, by steps that are halved until it rises. It is
 /// concave; parameters that the samples do not determine stay near their start.
 pub(crate) fn maximise<const P: usize>(

@@ -84,3 +84,4 @@ pub(crate) use standard_normal::{
 pub use subject::Subject;
 pub use targets::Targets;
 pub use weights::Weights;
+pub(crate) use weights::weights_refused;

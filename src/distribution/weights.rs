@@ -134,6 +134,12 @@ pub(super) fn checked(
     Ok((rows, Some(column)))
 }
 
+/// The error of something that takes no weights, where something else does.
+pub(crate) fn weights_refused(what: &str, expected: &'static str) -> Error {
+    let what = format!("the {what} takes no sample weights");
+    Error::Unsupported { what, expected }
+}
+
 /// The error of what takes no weights.
 pub(crate) fn refuse(weights: &Option<Tensor<2>>) -> Result<()> {
     if weights.is_none() {

@@ -4,7 +4,7 @@ use statrs::{
     statistics::Statistics,
 };
 
-use super::{CalibrationTest, TestOutcome, null::check_fair};
+use super::{CalibrationTest, TestOutcome, check_unweighted, null::check_fair};
 use crate::{
     distribution::Geometry,
     error::{Error, Result},
@@ -114,6 +114,7 @@ impl<P: Geometry, K: JointKernel<P>> CalibrationTest<P> for AsymptoticBlockSkceT
         targets: &P::Targets,
         _rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
+        check_unweighted(predictions, NAME)?;
         let n = predictions.len();
         SkceForm::Block(self.size).check_size(n)?;
         check_blocks(n / self.size, self.size, n)?;

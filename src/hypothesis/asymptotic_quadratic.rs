@@ -1,6 +1,6 @@
 use rand::Rng;
 
-use super::{CalibrationTest, TestOutcome, moments, null::check_known};
+use super::{CalibrationTest, TestOutcome, check_unweighted, moments, null::check_known};
 use crate::{
     distribution::Geometry,
     error::{Result, check_samples},
@@ -69,6 +69,7 @@ impl<P: Geometry, K: JointKernel<P>> CalibrationTest<P> for AsymptoticSkceTest<K
         targets: &P::Targets,
         rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
+        check_unweighted(predictions, NAME)?;
         let n = predictions.len();
         check_samples("the asymptotic test of the unbiased SKCE", 2, n)?;
         predictions.check()?;

@@ -6,7 +6,9 @@ use statrs::{
     statistics::Distribution,
 };
 
-use super::{CalibrationTest, Statistic, StatisticFunction, TestOutcome, null::check_known};
+use super::{
+    CalibrationTest, Statistic, StatisticFunction, TestOutcome, check_unweighted, null::check_known,
+};
 use crate::{
     distribution::{Categorical, Geometry, Predictive},
     error::{Error, Result, check_count, check_samples},
@@ -159,6 +161,7 @@ impl<P: Geometry, K: JointKernel<P>> CalibrationTest<P> for CmeTest<K, P> {
         targets: &P::Targets,
         rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
+        check_unweighted(predictions, NAME)?;
         predictions.check()?;
         predictions.check_targets(targets)?;
         check_known(predictions, targets, NAME)?;

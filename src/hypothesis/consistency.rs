@@ -1,7 +1,7 @@
 use rand::{Rng, RngExt};
 
 use super::{
-    CalibrationTest, Statistic, TestOutcome,
+    CalibrationTest, Statistic, TestOutcome, check_unweighted,
     p_value::{check_replicates, check_statistics, discrete_p_value},
 };
 use crate::{distribution::Predictive, error::Result};
@@ -54,6 +54,7 @@ impl<P: Predictive, S: Statistic<P>> CalibrationTest<P> for ConsistencyTest<S> {
         rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
         check_replicates(self.replicates)?;
+        check_unweighted(predictions, NAME)?;
         predictions.check()?;
         predictions.check_targets(targets)?;
         let statistic = self.statistic.frozen(predictions)?;
@@ -68,8 +69,9 @@ impl<P: Predictive, S: Statistic<P>> CalibrationTest<P> for ConsistencyTest<S> {
         check_statistics(&[observed])?;
         check_statistics(&drawn)?;
         let p_value = discrete_p_value(observed, &drawn, predictions.dtype());
-        let name = "consistency resampling";
-        let outcome = TestOutcome::resampled(name, n, observed, observed, p_value, &drawn);
+        let outcome = TestOutcome::resampled(NAME, n, observed, observed, p_value, &drawn);
         Ok(outcome.with_expected_errors(predictions.expected_errors()))
     }
 }
+
+const NAME: &str = "consistency resampling";

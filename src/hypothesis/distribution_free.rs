@@ -1,6 +1,6 @@
 use rand::Rng;
 
-use super::{CalibrationTest, TestOutcome, null::check_fair};
+use super::{CalibrationTest, TestOutcome, check_unweighted, null::check_fair};
 use crate::{
     distribution::Geometry,
     error::{Error, Result},
@@ -63,12 +63,13 @@ impl<P: Geometry, K: JointKernel<P>> CalibrationTest<P> for DistributionFreeSkce
                 expected: "the unbiased or the block SKCE",
             });
         }
-        predictions.check_targets(targets)?;
         let name = match form {
             SkceForm::Biased => "distribution-free test of the biased SKCE",
             SkceForm::Unbiased => "distribution-free test of the unbiased SKCE",
             SkceForm::Block(_) => "distribution-free test of the block SKCE",
         };
+        check_unweighted(predictions, name)?;
+        predictions.check_targets(targets)?;
         check_fair(predictions, targets, name)?;
         let estimate = self.skce.fair_estimate(predictions, targets)?;
         let n = predictions.len();

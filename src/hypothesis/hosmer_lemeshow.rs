@@ -5,6 +5,7 @@ use super::{
     engine::{EventStatistic, OfEvent, test_of_event},
 };
 use crate::{
+    distribution::{Weights, weights_refused},
     error::Result,
     estimator::{Binning, Event},
 };
@@ -20,6 +21,9 @@ use crate::{
 /// to these labels; `g − 2`, which software for logistic regression uses, is for the data of the fit. The
 /// denominator is at least the variance `Σ_{i∈b} r_i(1 − r_i)`, so the test is a little conservative where
 /// probabilities vary within groups. The number of groups decides what it sees.
+///
+/// There is no accepted form for samples with weights: they are an error, also of the exact test.
+/// [`OmnibusTest`](super::OmnibusTest) takes them.
 ///
 /// Groups are those of [`Binning::EqualMass`]: equal probabilities share one, so there can be fewer. A group
 /// whose probabilities are all 0 or all 1 has no variance: it is left out, or makes `H` infinite if an
@@ -78,7 +82,11 @@ impl OfEvent for HosmerLemeshow {
         self.event
     }
 
-    fn prepare(&self, probability: &[f64]) -> Result<Box<dyn EventStatistic>> {
+    fn prepare(&self, probability: &[f64], weights: &Weights) -> Result<Box<dyn EventStatistic>> {
+        if weights.are_given() {
+            let expected = "the omnibus test, which takes them";
+            return Err(weights_refused("test of Hosmer and Lemeshow", expected));
+        }
         let binning = Binning::EqualMass { bins: self.groups };
         let partition = binning.partition_rows(probability, 1)?;
         let mut group = vec![0; probability.len()];
@@ -117,12 +125,13 @@ impl EventStatistic for Groups {
         terms.map(term).sum()
     }
 
-    fn asymptotic(&self, occurred: &[bool]) -> TestOutcome {
+    fn asymptotic(&self, occurred: &[bool]) -> Result<TestOutcome> {
         let varies = |(_, variance): &&(f64, f64)| *variance > 0.0;
         let freedom = self.expected.iter().filter(varies).count();
         let (statistic, n) = (self.value(occurred), occurred.len());
         let name = "test of Hosmer and Lemeshow";
-        chi_squared(name, n, statistic / n as f64, statistic, freedom)
+        let estimate = statistic / n as f64;
+        Ok(chi_squared(name, n, estimate, statistic, freedom))
     }
 }
 

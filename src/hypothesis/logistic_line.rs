@@ -1,9 +1,12 @@
 //! The likelihood of a line in the log-odds, `logit P(c = 1) = a + b x` with `x = logit r`.
 
-use nalgebra::Vector2;
+use nalgebra::{Matrix2, Vector2};
 
 use super::cox::{Coefficient, CoxFit};
-use crate::logistic::{Likelihood, Maximum, Sample, maximise};
+use crate::{
+    distribution::Weights,
+    logistic::{Likelihood, Maximum, Sample, maximise, robust_covariance},
+};
 
 /// The logits of the event, and what depends on them alone.
 pub(super) struct LogisticLine {
@@ -16,13 +19,14 @@ pub(super) struct LogisticLine {
     scale: f64,
     /// The rows with probabilities of 0 and 1, and what these say.
     certain: Vec<(usize, bool)>,
+    weights: Weights,
 }
 
 /// Steps of Newton's method.
 const STEPS: usize = 200;
 
 impl LogisticLine {
-    pub fn of(probability: &[f64]) -> Self {
+    pub fn of(probability: &[f64], weights: &Weights) -> Self {
         let (mut rows, mut x, mut certain) = (Vec::new(), Vec::new(), Vec::new());
         for (row, &r) in probability.iter().enumerate() {
             if r > 0.0 && r < 1.0 {
@@ -48,7 +52,13 @@ impl LogisticLine {
             mean,
             scale,
             certain,
+            weights: weights.clone(),
         }
+    }
+
+    /// Whether samples have weights.
+    pub fn is_weighted(&self) -> bool {
+        self.weights.are_given()
     }
 
     /// The degrees of freedom of the likelihood ratio: what there is to estimate.
@@ -82,7 +92,12 @@ impl LogisticLine {
         let [alpha, beta] = maximum.parameters.into();
         let information = maximum.likelihood.information;
         // the covariance of α and β, then of a = α − β mean/scale and b = β/scale
-        let covariance = information.try_inverse().unwrap_or_default();
+        let inverse = information.try_inverse().unwrap_or_default();
+        let covariance = if self.is_weighted() {
+            robust_covariance(&samples, &maximum.parameters, &inverse)
+        } else {
+            inverse
+        };
         let to_a = Vector2::new(1.0, -self.mean / self.scale);
         let variance = to_a.dot(&(covariance * to_a));
         Ok(CoxFit {
@@ -107,9 +122,16 @@ impl LogisticLine {
             return Err("all outcomes are the same");
         }
         let maximum = self.maximum(&samples, [true, false]);
+        let information = maximum.likelihood.information[(0, 0)];
+        let standard_error = if self.is_weighted() {
+            let inverse = Matrix2::new(information.recip(), 0.0, 0.0, 0.0);
+            robust_covariance(&samples, &maximum.parameters, &inverse)[(0, 0)].sqrt()
+        } else {
+            information.sqrt().recip()
+        };
         Ok(Coefficient {
             estimate: maximum.parameters[0] - self.mean,
-            standard_error: maximum.likelihood.information[(0, 0)].sqrt().recip(),
+            standard_error,
         })
     }
 
@@ -131,7 +153,7 @@ impl LogisticLine {
         }
         let sample = |(&row, &u): (&usize, &f64)| Sample {
             features: Vector2::new(1.0, u),
-            weight: 1.0,
+            weight: self.weights.at(row),
             target: f64::from(occurred[row]),
         };
         Some(self.rows.iter().zip(&self.u).map(sample).collect())
@@ -162,7 +184,7 @@ fn separated(samples: &[Sample<2>]) -> Option<f64> {
     // at the border the likelihood is that of the frequency there
     let ties = samples.iter().filter(|sample| sample.features[1] == border);
     let (count, hits) = ties.fold((0.0, 0.0), |(count, hits), sample| {
-        (count + 1.0, hits + sample.target)
+        (count + sample.weight, hits + sample.weight * sample.target)
     });
     let term = |part: f64| match part {
         0.0 => 0.0,

@@ -85,9 +85,20 @@ pub use tolerance::ToleranceTest;
 use rand::Rng;
 
 use crate::{
-    distribution::{Categorical, Predictive},
+    distribution::{Categorical, Predictive, weights_refused},
     error::Result,
 };
+
+/// What takes weights where an asymptotic test does not.
+const EXACT: &str = "the exact test of the statistic, or the omnibus test, which take them";
+
+/// Checks that the predictions of a test have no weights, which only exact tests take.
+fn check_unweighted<P: Predictive>(predictions: &P, test: &'static str) -> Result<()> {
+    match predictions.sample_weights() {
+        Some(_) => Err(weights_refused(test, EXACT)),
+        None => Ok(()),
+    }
+}
 
 /// A test of the hypothesis that the predictions are calibrated, for predictions of a kind `P`.
 pub trait CalibrationTest<P: Predictive = Categorical> {

@@ -4,7 +4,7 @@ use super::{
     TestOutcome,
     engine::{EventStatistic, OfEvent, test_of_event},
 };
-use crate::{error::Result, estimator::Event};
+use crate::{distribution::Weights, error::Result, estimator::Event};
 
 /// Spiegelhalter's test (1986) of the probabilities `r_i` of an event, by the Brier score: two-sided.
 ///
@@ -18,6 +18,9 @@ use crate::{error::Result, estimator::Event};
 /// overconfidence, negative ones underconfidence. It cannot find errors for which `Σ_i (c_i − r_i)(1 −
 /// 2r_i)` has the expectation 0, such as a shift of all probabilities around ½. The same for an event and
 /// its opposite.
+///
+/// Samples with weights `w_i` have `w_i` in the sum and `w_i²` in its variance, which is asymptotically normal as
+/// well if no few samples have most of the weight.
 ///
 /// Where all probabilities are 0, ½ or 1 there is no variance: `z` is 0 if the outcomes are those that the
 /// probabilities of 0 and 1 say, and infinite otherwise.
@@ -66,28 +69,30 @@ impl OfEvent for Spiegelhalter {
         self.event
     }
 
-    fn prepare(&self, probability: &[f64]) -> Result<Box<dyn EventStatistic>> {
-        let variance = probability
-            .iter()
-            .map(|r| (1.0 - 2.0 * r).powi(2) * r * (1.0 - r));
+    fn prepare(&self, probability: &[f64], weights: &Weights) -> Result<Box<dyn EventStatistic>> {
+        let samples = probability.iter().zip(weights.all(probability.len()));
+        let variance = samples.map(|(r, w)| w * w * (1.0 - 2.0 * r).powi(2) * r * (1.0 - r));
         Ok(Box::new(Excess {
             probability: probability.to_vec(),
+            weights: weights.clone(),
             deviation: variance.sum::<f64>().sqrt(),
         }))
     }
 }
 
-/// The probabilities, and the deviation of `Σ_i (c_i − r_i)(1 − 2r_i)`.
+/// The probabilities and weights, and the deviation of `Σ_i w_i (c_i − r_i)(1 − 2r_i)`.
 struct Excess {
     probability: Vec<f64>,
+    weights: Weights,
     deviation: f64,
 }
 
 impl Excess {
     /// The sum, and `z`; 0 of no excess.
     fn of(&self, occurred: &[bool]) -> (f64, f64) {
-        let pairs = self.probability.iter().zip(occurred);
-        let terms = pairs.map(|(r, &c)| (f64::from(c) - r) * (1.0 - 2.0 * r));
+        let weights = self.weights.all(occurred.len());
+        let pairs = self.probability.iter().zip(occurred).zip(weights);
+        let terms = pairs.map(|((r, &c), w)| w * ((f64::from(c) - r) * (1.0 - 2.0 * r)));
         match terms.sum() {
             0.0 => (0.0, 0.0),
             excess => (excess, excess / self.deviation),
@@ -100,11 +105,12 @@ impl EventStatistic for Excess {
         self.of(occurred).1.abs()
     }
 
-    fn asymptotic(&self, occurred: &[bool]) -> TestOutcome {
+    fn asymptotic(&self, occurred: &[bool]) -> Result<TestOutcome> {
         let ((excess, z), n) = (self.of(occurred), occurred.len());
         let tail = 2.0 * Normal::standard().sf(z.abs());
-        TestOutcome::asymptotic("Spiegelhalter's test", n, excess / n as f64, z, tail)
-            .with_standardised(z)
+        let mean = excess / self.weights.total(n);
+        let outcome = TestOutcome::asymptotic("Spiegelhalter's test", n, mean, z, tail);
+        Ok(outcome.with_standardised(z))
     }
 }
 

@@ -55,10 +55,8 @@ impl RefinementError {
 impl Estimator for RefinementError {
     /// Probabilities below `√min_positive` count as that bound, as for the log score.
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        predictions.check()?;
-        let logits = predictions.finite_logits();
         let config = TemperatureScalingConfig::new().with_prior(None);
-        let map = config.fit(logits.detach(), labels.clone())?;
+        let map = config.fit(predictions.detach(), labels.clone())?;
         Ok(Self::of(map))
     }
 }

@@ -2,7 +2,7 @@ use burn::tensor::{Int, Tensor};
 
 use super::{EachSet, Evaluator};
 use crate::{
-    distribution::{Categorical, Flip, LabelSets, Predictive},
+    distribution::{Categorical, Flip, LabelSets, Predictive, Weights},
     error::Result,
     estimator::Event,
     hypothesis::TestOutcome,
@@ -13,8 +13,8 @@ pub trait EventStatistic: Send + Sync {
     /// The value, large where the probabilities do not agree with the outcomes.
     fn value(&self, occurred: &[bool]) -> f64;
 
-    /// The outcome of the asymptotic test.
-    fn asymptotic(&self, occurred: &[bool]) -> TestOutcome;
+    /// The outcome of the asymptotic test, or that it takes no weights.
+    fn asymptotic(&self, occurred: &[bool]) -> Result<TestOutcome>;
 }
 
 /// A statistic of the probabilities of an event and its outcomes.
@@ -22,45 +22,56 @@ pub trait OfEvent {
     /// The event.
     fn event(&self) -> Event;
 
-    /// Prepares what depends on the probabilities alone.
-    fn prepare(&self, probability: &[f64]) -> Result<Box<dyn EventStatistic>>;
+    /// Prepares what depends on the probabilities and the weights of the samples alone.
+    fn prepare(&self, probability: &[f64], weights: &Weights) -> Result<Box<dyn EventStatistic>>;
 
-    /// The probabilities and outcomes of checked data.
+    /// The probabilities, weights and outcomes of checked data.
     fn data(
         &self,
         predictions: &Categorical,
         labels: &Tensor<1, Int>,
-    ) -> Result<(Vec<f64>, Vec<bool>)> {
-        let outcomes = self.event().outcomes(predictions, labels)?;
+    ) -> Result<(Vec<f64>, Weights, Vec<bool>)> {
+        predictions.parted().0.check()?;
+        let outcomes = self.event().weighted_outcomes(predictions, labels)?;
         let occurred = outcomes.occurred.iter().map(|&c| c == 1).collect();
-        Ok((outcomes.probability, occurred))
+        Ok((outcomes.probability, outcomes.weights, occurred))
     }
 
     /// The statistic of data.
     fn value(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        let (probability, occurred) = self.data(predictions, labels)?;
-        Ok(self.prepare(&probability)?.value(&occurred))
+        let (probability, weights, occurred) = self.data(predictions, labels)?;
+        Ok(self.prepare(&probability, &weights)?.value(&occurred))
     }
 
     /// The outcome of the asymptotic test of data, with the expected number of outcomes that are the less
-    /// likely one.
+    /// likely one: of samples with weights the effective number of them, `(Σ w e)²/Σ w² e`.
     fn asymptotic(
         &self,
         predictions: &Categorical,
         labels: &Tensor<1, Int>,
     ) -> Result<TestOutcome> {
-        let (probability, occurred) = self.data(predictions, labels)?;
-        let outcome = self.prepare(&probability)?.asymptotic(&occurred);
-        let errors = probability.iter().map(|r| r.min(1.0 - r)).sum();
+        let (probability, weights, occurred) = self.data(predictions, labels)?;
+        let outcome = self
+            .prepare(&probability, &weights)?
+            .asymptotic(&occurred)?;
+        let errors = probability.iter().map(|r| r.min(1.0 - r));
+        let weighted = errors.zip(weights.all(probability.len()));
+        let errors = if weights.are_given() {
+            let sums = weighted.fold([0.0; 2], |[s, t], (e, w)| [s + w * e, t + w * w * e]);
+            sums[0] * sums[0] / sums[1].max(f64::MIN_POSITIVE)
+        } else {
+            weighted.map(|(e, _)| e).sum()
+        };
         Ok(outcome.with_expected_errors(Some(errors)))
     }
 
     /// The statistic of many sets of labels.
     fn of_sets(&self, predictions: &Categorical) -> Result<Box<dyn Evaluator<LabelSets>>> {
-        predictions.check()?;
+        let (plain, weights) = predictions.parted();
+        plain.check()?;
         let (rows, event) = (predictions.rows(), self.event());
         event.check(predictions.classes())?;
-        let statistic = self.prepare(&event.probabilities(&rows))?;
+        let statistic = self.prepare(&event.probabilities(&rows), &weights)?;
         let likely: Vec<bool> = (rows.top.iter())
             .map(|&class| event.occurs(class, class))
             .collect();

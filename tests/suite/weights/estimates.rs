@@ -211,16 +211,11 @@ fn others_refuse_weights() {
     let (p, y) = weighted(&sample_weights());
     let mut rng = rng(912);
     let refused = |result: Result<f64, Error>| {
-        contains(
-            &result.unwrap_err(),
-            "this quantity takes no sample weights",
-        );
+        contains(&result.unwrap_err(), "takes no sample weights");
     };
     says(Ece::median_variance(5).estimate(&p, &y).unwrap_err());
-    says(Cox::default().fit(&p, &y).unwrap_err());
-    refused(Spiegelhalter::default().estimate(&p, &y));
-    refused(HosmerLemeshow::default().estimate(&p, &y));
-    refused(RefinementError.estimate(&p, &y));
+    says(HosmerLemeshow::default().estimate(&p, &y).unwrap_err());
+    says(TOP.outcomes(&p, &y).unwrap_err());
     let tests: Vec<Box<dyn CalibrationTest>> = vec![
         Box::new(AsymptoticSkceTest::new(kernel())),
         Box::new(AsymptoticBlockSkceTest::linear(kernel())),
@@ -228,15 +223,12 @@ fn others_refuse_weights() {
         Box::new(CmeTest::new(kernel(), 3)),
         Box::new(ConsistencyTest::new(Ece::default())),
         Box::new(Cox::default()),
-        Box::new(ExactTest::new(Cox::default())),
     ];
     for test in &tests {
-        let outcome = test.outcome(&p, &y, &mut rng);
-        refused(outcome.map(|outcome| outcome.p_value));
+        says(test.outcome(&p, &y, &mut rng).unwrap_err());
     }
     let ucme = Ucme::new(kernel(), &plain().0.select_rows(&[0, 1]), &labels(&[0, 1])).unwrap();
     refused(ucme.estimate(&p, &y));
     refused(ObservedExpected::of(TOP, &p, &y).map(|counts| counts.expected));
-    refused(TOP.outcomes(&p, &y).map(|_| 0.0));
     refused(LpCalibrationError::new(1.0).bound(&p, &y).map(|_| 0.0));
 }

@@ -3,6 +3,7 @@
 use crate::data::*;
 
 mod estimates;
+mod events;
 mod fits;
 mod hypotheses;
 mod intervals;
