@@ -23,8 +23,8 @@ use crate::distribution::{Categorical, Predictive};
 /// ```
 ///
 /// Predictions of a batch with weights of samples carry them: a function that does not read
-/// [`sample_weights`](Predictive::sample_weights) counts each sample once. A fit to samples with weights takes the log
-/// loss only.
+/// [`sample_weights`](Predictive::sample_weights) counts each sample once. A fit of a map of distributions
+/// gives such a criterion the predictions with their weights; maps of logits are fitted to weights by the log loss only.
 ///
 /// As a field of a model a criterion has to be a [`Module`](trait@burn::module::Module) as well, which a function is not.
 #[diagnostic::on_unimplemented(

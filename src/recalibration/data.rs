@@ -146,12 +146,11 @@ impl FitData {
     }
 }
 
-/// The mean and the standard deviation.
-pub fn moments(numbers: &[f64]) -> (f64, f64) {
-    let n = numbers.len() as f64;
-    let mean = numbers.iter().sum::<f64>() / n;
-    let variance = numbers.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n;
-    (mean, variance.sqrt())
+/// The weighted mean and standard deviation.
+pub fn moments(numbers: &[f64], weights: &Weights) -> (f64, f64) {
+    let mean = weights.mean(numbers);
+    let squares: Vec<f64> = numbers.iter().map(|x| (x - mean).powi(2)).collect();
+    (mean, weights.mean(&squares).sqrt())
 }
 
 /// Checks that squares of logits and of their differences are of f64, unless all of a row are equal.

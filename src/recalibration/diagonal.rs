@@ -3,6 +3,7 @@ use std::ops::Range;
 use nalgebra::{DMatrix, DVector};
 
 use super::{common::*, data::moments, family::Ridge, network::Sizes};
+use crate::distribution::Weights;
 
 regularised_map! {
     /// Configuration of [`DiagonalScaling`], which it fits.
@@ -201,7 +202,7 @@ fn quantiles(mut numbers: Vec<f64>, count: usize) -> Vec<f64> {
 
 /// The mean and the standard deviation, 1 if that is 0.
 pub(super) fn centre(numbers: &[f64]) -> (f64, f64) {
-    match moments(numbers) {
+    match moments(numbers, &Weights::default()) {
         (mean, 0.0) => (mean, 1.0),
         moments => moments,
     }

@@ -10,7 +10,7 @@ use super::{
     regularisation::Split,
 };
 use crate::{
-    distribution::{Categorical, Predictive},
+    distribution::{Categorical, Predictive, Weights},
     error::{Error, Result},
     loss::Criterion,
 };
@@ -76,7 +76,8 @@ pub trait Fit<P = Tensor<2>, T = Tensor<1, Int>> {
     /// The fitted map.
     type Map;
 
-    /// Fits the map to the mean log loss, or to what the configuration says.
+    /// Fits the map to the mean log loss, or to what the configuration says: to the weighted mean of predictions with
+    /// weights, see [`weighted`](Predictive::weighted).
     ///
     /// # Shapes
     ///
@@ -224,10 +225,12 @@ pub trait LogitFit {
     fn find(&self, task: Task) -> Result<FitOutcome<Self::Form>>;
 }
 
-/// Predictions and targets that were checked, the criterion of the fit, the log score if it is none, and who is told
-/// of the progress.
+/// Predictions with their weights and targets that were checked, the criterion of the fit, the log score if it is none,
+/// and who is told of the progress.
 pub struct DistributionTask<'a, P> {
     pub predictions: P,
+    /// The weights of the predictions, on the host.
+    pub weights: Weights,
     pub targets: Tensor<2>,
     pub criterion: Option<&'a dyn Objective<P, Tensor<2>>>,
     pub progress: Progress<'a>,
@@ -255,13 +258,15 @@ impl<P: Predictive<Targets = Tensor<2>>, C: DistributionFit<P>> Fit<P, Tensor<2>
         targets: Tensor<2>,
         progress: Progress<'_>,
     ) -> Result<Self::Map> {
-        predictions.check()?;
-        predictions.check_targets(&targets)?;
+        let (plain, weights) = predictions.parted();
+        plain.check()?;
+        plain.check_targets(&targets)?;
         if let Some((what, reason)) = C::NO_CRITERION {
             no_criterion(criterion.is_some(), what, reason)?;
         }
         self.find(DistributionTask {
             predictions,
+            weights,
             targets,
             criterion,
             progress,
@@ -314,7 +319,6 @@ fn fit_robustly<C: LogitFit<Form: Apply<Tensor<2>>>>(
     progress: Progress<'_>,
 ) -> Result<Fitted<C::Form>> {
     let mut warnings = FitWarning::of_data(&data);
-    let is_weighted = data.weights.are_given();
     let n = data.samples();
     let before = log_losses(data.logits.clone(), &data.labels);
     let mut fit = |rows: &[usize]| {
@@ -331,15 +335,8 @@ fn fit_robustly<C: LogitFit<Form: Apply<Tensor<2>>>>(
         let mean = part.weights.mean(&changes);
         Ok(((map, mean), changes))
     };
-    // a sample of a large weight is meant to rule
-    let allowance = |n: usize| {
-        if is_weighted {
-            f64::INFINITY
-        } else {
-            0.5 * allowance(n)
-        }
-    };
-    let found = robust(n, allowance, &mut fit)?;
+    let allowance = allowance(&data.weights);
+    let found = robust(n, |n| 0.5 * allowance(n), &mut fit)?;
     let rows = found.set_aside;
     let (map, change) = match found.map {
         Some(found) => {

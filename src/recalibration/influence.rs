@@ -4,15 +4,23 @@
 //! deviation of 10⁻⁶ beside errors of 1 adds 10¹² to the mean of `z²`. Such rows are set aside and named.
 
 use super::FitWarning;
-use crate::error::Result;
+use crate::{distribution::Weights, error::Result};
 
 /// What a fit to `n` rows may add to the mean log loss of all but a few of them, for one parameter of scale of
 /// a density `∝ exp(−|z|^r/r)/s`, times `r`; half of it for log losses of classes.
 ///
 /// A twentieth of a unit of the log score of normal predictions, and what the chance of few rows can do: calibrated
-/// targets reach it less than once in 10⁴ data sets of any size.
-pub(super) fn allowance(n: usize) -> f64 {
-    0.1 + 8.0 / (n as f64 - 1.0)
+/// targets reach it less than once in 10⁴ data sets of any size. Infinite with weights: a sample of a large weight is
+/// meant to rule.
+pub(super) fn allowance(weights: &Weights) -> impl Fn(usize) -> f64 {
+    let is_weighted = weights.are_given();
+    move |n| {
+        if is_weighted {
+            f64::INFINITY
+        } else {
+            0.1 + 8.0 / (n as f64 - 1.0)
+        }
+    }
 }
 
 /// The rows whose losses fall the most by a fit, if the mean change of the others is above the allowance and
@@ -87,17 +95,19 @@ pub(super) fn robust<M>(
     }
 }
 
-/// The mean of numbers `t = |z|^r`, which is the `r`-th power of the factor of the scales that has the
-/// lowest log score, without the rows that would rule it.
-pub(super) fn mean_power(t: &[f64]) -> Robust<f64> {
+/// The weighted mean of numbers `t = |z|^r`, which is the `r`-th power of the factor of the scales that has the lowest
+/// log score, without the rows that would rule it.
+pub(super) fn mean_power(t: &[f64], weights: &Weights) -> Robust<f64> {
     let t: Vec<f64> = t.iter().map(|t| t.min(1e300)).collect();
     let fit = |kept: &[usize]| {
-        let mean: f64 = kept.iter().map(|&i| t[i] / kept.len() as f64).sum();
+        let total = weights.sum(kept);
+        let terms = kept.iter().map(|&i| t[i] / total * weights.at(i));
+        let mean: f64 = terms.sum();
         let least = mean.max(f64::MIN_POSITIVE);
         let change = |&i: &usize| t[i] * (least.recip() - 1.0) + least.ln();
         Ok((mean, kept.iter().map(change).collect()))
     };
-    robust(t.len(), allowance, fit).expect("no fit fails")
+    robust(t.len(), allowance(weights), fit).expect("no fit fails")
 }
 
 /// The maps of several coordinates, the identity where there is none, and the warning of the rows that they were not

@@ -7,7 +7,7 @@ use super::{
     location_scale::{LocationScaleRecalibrationConfig, LocationScales},
 };
 use crate::{
-    distribution::{Component, Mixture},
+    distribution::{Component, Mixture, Weights},
     parallel,
 };
 
@@ -78,7 +78,7 @@ pub struct LocalResiduals {
     before: LocationScales,
     /// `z`, increasing, `[n]`.
     residuals: Parameter<1>,
-    /// `(μ, ln s)/sd` of each, `[n, 2]`.
+    /// `(μ, ln s)/sd` of each, and of samples with weights the weight, `[n, 2]` or `[n, 3]`.
     features: Parameter<2>,
     /// `1/sd` of the features, `[2]`.
     units: Parameter<1>,
@@ -95,6 +95,7 @@ impl<P: ScaleFamily + Component> DistributionFit<P> for LocalRecalibrationConfig
         let device = predictions.device();
         let before = LocationScaleRecalibrationConfig::new();
         let before = before.fit(predictions.clone(), targets.clone())?;
+        let weights = task.weights;
         let [n, d] = targets.dims();
         check_parameter(d == 1, "the number of coordinates", d as f64, "1")?;
         at_least(2, "the number of samples", n, "at least 2")?;
@@ -104,18 +105,17 @@ impl<P: ScaleFamily + Component> DistributionFit<P> for LocalRecalibrationConfig
             .location_and_scale()
             .map(to_vec);
         let targets = to_vec(targets);
-        let units = [
-            unit(&location),
-            unit(&scale.iter().map(|s| s.ln()).collect::<Vec<_>>()),
-        ];
-        let mut rows: Vec<(f64, [f64; 2])> = (0..n)
+        let logarithms: Vec<f64> = scale.iter().map(|s| s.ln()).collect();
+        let units = [unit(&location, &weights), unit(&logarithms, &weights)];
+        let mut rows: Vec<(f64, [f64; 3])> = (0..n)
             .map(|i| {
                 let z = (targets[i] - location[i]) / scale[i];
-                (z, [location[i] * units[0], scale[i].ln() * units[1]])
+                let features = [location[i] * units[0], logarithms[i] * units[1]];
+                (z, [features[0], features[1], weights.at(i)])
             })
             .collect();
         rows.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let (residuals, features): (Vec<f64>, Vec<[f64; 2]>) = rows.into_iter().unzip();
+        let (residuals, features): (Vec<f64>, Vec<[f64; 3]>) = rows.into_iter().unzip();
         let errors = Errors {
             residuals,
             features,
@@ -125,11 +125,13 @@ impl<P: ScaleFamily + Component> DistributionFit<P> for LocalRecalibrationConfig
         let tried = BANDWIDTHS.into_iter().zip(scores);
         let (bandwidth, score) = (tried.min_by(|a, b| a.1.total_cmp(&b.1))).expect("seven");
         // in units of the targets
-        let score = score + scale.iter().map(|s| s.ln()).sum::<f64>() / n as f64;
+        let score = score + weights.mean(&logarithms);
+        let columns = if weights.are_given() { 3 } else { 2 };
+        let features = errors.features.iter().flat_map(|row| &row[..columns]);
         let form = LocalResiduals {
             before: before.form,
             residuals: Parameter::row(errors.residuals, &device),
-            features: Parameter::new(errors.features.concat(), [n, 2], &device),
+            features: Parameter::new(features.copied().collect(), [n, columns], &device),
             units: Parameter::row(units.to_vec(), &device),
             bandwidth: Parameter::row(vec![bandwidth.min(1e6)], &device),
         };
@@ -138,8 +140,8 @@ impl<P: ScaleFamily + Component> DistributionFit<P> for LocalRecalibrationConfig
 }
 
 /// The reciprocal of the standard deviation; 0 where that is of rounding.
-fn unit(values: &[f64]) -> f64 {
-    let (mean, deviation) = moments(values);
+fn unit(values: &[f64], weights: &Weights) -> f64 {
+    let (mean, deviation) = moments(values, weights);
     if deviation > 1e-9 * (1e-300 + mean.abs()) {
         1.0 / deviation
     } else {
@@ -151,7 +153,8 @@ fn unit(values: &[f64]) -> f64 {
 struct Errors {
     /// Increasing.
     residuals: Vec<f64>,
-    features: Vec<[f64; 2]>,
+    /// Those of the prediction, and the weight of the sample.
+    features: Vec<[f64; 3]>,
     /// 2 of normal, 1 of Laplace predictions.
     power: f64,
 }
@@ -169,7 +172,7 @@ struct Neighbours {
 impl Errors {
     /// The weights of the residuals for a prediction with features; except for one residual.
     fn like(&self, features: [f64; 2], bandwidth: f64, but: Option<usize>) -> Neighbours {
-        let squared = |f: &[f64; 2]| {
+        let squared = |f: &[f64; 3]| {
             let distance = (f[0] - features[0]).powi(2) + (f[1] - features[1]).powi(2);
             0.5 * distance / bandwidth / bandwidth
         };
@@ -178,8 +181,8 @@ impl Errors {
             weights[but] = f64::INFINITY;
         }
         let nearest = weights.iter().copied().fold(f64::INFINITY, f64::min);
-        for weight in &mut weights {
-            *weight = (nearest - *weight).exp();
+        for (weight, f) in weights.iter_mut().zip(&self.features) {
+            *weight = f[2] * (nearest - *weight).exp();
         }
         let total: f64 = weights.iter().sum();
         weights.iter_mut().for_each(|weight| *weight /= total);
@@ -198,26 +201,29 @@ impl Errors {
         weights.iter().zip(&self.residuals).map(term).sum()
     }
 
-    /// The mean log score of samples that are left out, of residuals with a density in place of targets.
+    /// The weighted mean log score of samples that are left out, of residuals with a density in place of targets.
     fn left_out_score(&self, bandwidth: f64) -> f64 {
         let n = self.residuals.len();
         let count = n.min(LEFT_OUT);
+        let rows: Vec<usize> = (0..count).map(|k| k * n / count).collect();
         let scores: Vec<f64> = parallel::map(count, &|k| {
-            let row = k * n / count;
-            let like = self.like(self.features[row], bandwidth, Some(row));
+            let row = rows[k];
+            let [location, scale, weight] = self.features[row];
+            let like = self.like([location, scale], bandwidth, Some(row));
             let z = self.residuals[row];
             let kernel = |u: f64| (-u.abs().powf(self.power) / self.power).exp();
             let local = self.sum(&like.weights, |other| kernel((z - other) / like.width));
             let local = ((1.0 - like.rest) * local / like.width).ln();
             let rest = like.rest.ln() - z.abs().powf(self.power) / self.power;
             let larger = local.max(rest);
-            -(larger + ((local - larger).exp() + (rest - larger).exp()).ln())
+            -weight * (larger + ((local - larger).exp() + (rest - larger).exp()).ln())
         }); // a sum in the same order on any number of cores
         let normalisation = match self.power {
             2.0 => 0.5 * (2.0 * std::f64::consts::PI).ln(),
             _ => 2f64.ln(),
         };
-        scores.iter().sum::<f64>() / count as f64 + normalisation
+        let total: f64 = rows.iter().map(|&row| self.features[row][2]).sum();
+        scores.iter().sum::<f64>() / total + normalisation
     }
 
     /// The means and variances of the residuals in `K` groups of neighbours with the same weight.
@@ -282,14 +288,18 @@ impl Form for LocalResiduals {
     fn check(&self) -> Result<(), String> {
         self.before.check()?;
         let [n] = self.residuals.dims();
-        self.features.check_shape("features", [n, 2])?;
+        let columns = if self.features.dims()[1] == 3 { 3 } else { 2 };
+        self.features.check_shape("features", [n, columns])?;
         self.units.check_shape("units", [2])?;
         self.bandwidth.check_shape("bandwidth", [1])?;
-        if self.bandwidth.to_vec()[0] > 0.0 && self.residuals.to_vec().is_sorted() {
-            Ok(())
-        } else {
-            Err("residuals that increase and a positive bandwidth are expected".into())
+        if !(self.bandwidth.to_vec()[0] > 0.0 && self.residuals.to_vec().is_sorted()) {
+            return Err("residuals that increase and a positive bandwidth are expected".into());
         }
+        let features = self.features.to_vec();
+        if columns == 3 && features.chunks(3).any(|row| row[2] <= 0.0) {
+            return Err("positive weights of the samples are expected".into());
+        }
+        Ok(())
     }
 
     fn width(&self) -> Option<usize> {
@@ -310,10 +320,12 @@ impl<P: ScaleFamily + Component> Apply<P, Mixture<P>> for LocalResiduals {
         let options = (&location.device(), location.dtype());
         let (location, scale) = (to_vec(location), to_vec(scale));
         let units = self.units.to_vec();
-        let features = self.features.to_vec();
+        let (features, [_, columns]) = (self.features.to_vec(), self.features.dims());
+        let weight = |row: &[f64]| row.get(2).copied().unwrap_or(1.0);
+        let features = features.chunks(columns);
         let errors = Errors {
             residuals: self.residuals.to_vec(),
-            features: features.chunks(2).map(|row| [row[0], row[1]]).collect(),
+            features: features.map(|row| [row[0], row[1], weight(row)]).collect(),
             power: P::POWER,
         };
         let bandwidth = self.bandwidth.to_vec()[0];

@@ -5,6 +5,7 @@ use super::{
     scale::{mean_log_score, standardised_errors},
     solver::increasing_root,
 };
+use crate::distribution::Weights;
 
 /// The logarithm of a factor lies in `[−40, 40]`, as for variance scaling.
 const BOUND: f64 = 40.0;
@@ -74,20 +75,20 @@ impl<P: ScaleFamily> DistributionFit<P> for LocationScaleRecalibrationConfig {
     const NO_CRITERION: Option<(&'static str, &'static str)> = Some((LocationScales::KIND, ""));
 
     fn find(&self, task: DistributionTask<P>) -> Result<LocationScaleRecalibration> {
-        let (predictions, targets) = (task.predictions, task.targets);
+        let (predictions, targets, weights) = (task.predictions, task.targets, task.weights);
         let [_, scale] = predictions.location_and_scale();
         let logarithms: Vec<f64> = to_vec(scale).into_iter().map(f64::ln).collect();
         let errors = standardised_errors(&predictions, &targets);
         let coordinate = |(c, z): (usize, &Vec<f64>)| {
             let own = logarithms.iter().skip(c).step_by(errors.len());
             let own: Vec<f64> = own.copied().collect();
-            CoordinateFit::robust(z, &own, P::POWER)
+            CoordinateFit::robust(z, &own, &weights, P::POWER)
         };
         let found: Result<Vec<Robust<CoordinateFit>>> =
             errors.iter().enumerate().map(coordinate).collect();
         let (coordinates, warnings) = of_coordinates(found?, IDENTITY);
         let form = LocationScales::new(&coordinates, &predictions.device());
-        let mean = mean_log_score(&form.apply(predictions), &targets);
+        let mean = mean_log_score(&form.apply(predictions), &targets, &weights);
         let mut report = FitReport::found(mean, task.progress);
         report.warnings = warnings;
         let statuses = [
@@ -120,11 +121,11 @@ const IDENTITY: CoordinateFit = CoordinateFit {
 
 impl CoordinateFit {
     /// Fits to all rows but those that would rule the fit.
-    fn robust(z: &[f64], logarithms: &[f64], r: f64) -> Result<Robust<Self>> {
-        robust(z.len(), allowance, |rows| {
+    fn robust(z: &[f64], logarithms: &[f64], weights: &Weights, r: f64) -> Result<Robust<Self>> {
+        robust(z.len(), allowance(weights), |rows| {
             let of = |all: &[f64]| -> Vec<f64> { rows.iter().map(|&row| all[row]).collect() };
             let (z, logarithms) = (of(z), of(logarithms));
-            let one = Self::fit(&z, &logarithms, r);
+            let one = Self::fit(&z, &logarithms, &weights.select(rows), r);
             let power = |z: f64| z.abs().powf(r).min(1e300);
             let change = |(z, l): (&f64, &f64)| {
                 let factor = one.logarithm + (one.power - 1.0) * l; // of this row
@@ -137,9 +138,9 @@ impl CoordinateFit {
 
     /// - z: `(y − μ)/σ`
     /// - logarithms: `ln σ`
-    fn fit(z: &[f64], logarithms: &[f64], r: f64) -> Self {
-        let n = z.len() as f64;
-        let centre = logarithms.iter().sum::<f64>() / n;
+    fn fit(z: &[f64], logarithms: &[f64], weights: &Weights, r: f64) -> Self {
+        let of_samples: Vec<f64> = weights.all(z.len()).collect();
+        let centre = weights.mean(logarithms);
         let x: Vec<f64> = logarithms.iter().map(|l| l - centre).collect();
         let varies = x
             .iter()
@@ -148,10 +149,11 @@ impl CoordinateFit {
         let mut status = FitStatus::IterationLimit;
         for _ in 0..STEPS {
             let before = (shift, g);
-            let weights: Vec<f64> = x.iter().map(|x| (-r * g * x).exp()).collect();
-            shift = weighted_location(z, &weights, r);
+            let terms = x.iter().zip(&of_samples);
+            let terms: Vec<f64> = terms.map(|(x, w)| w * (-r * g * x).exp()).collect();
+            shift = weighted_location(z, &terms, r);
             if varies {
-                g = best_power(z, &x, shift, r, g);
+                g = best_power(z, (&x, &of_samples), shift, r, g);
             }
             let moved =
                 |before: f64, after: f64| (before - after).abs() > 1e-12 * (1.0 + after.abs());
@@ -162,7 +164,7 @@ impl CoordinateFit {
         }
         // the best factor at the centre: its r-th power is the mean of |z − b|^r e^{−rgx}
         let term = |(z, x): (&f64, &f64)| (z - shift).abs().powf(r) * (-r * g * x).exp();
-        let mean = z.iter().zip(&x).map(term).sum::<f64>() / n;
+        let mean = weights.mean(&z.iter().zip(&x).map(term).collect::<Vec<_>>());
         let at_centre = (mean.ln() / r).clamp(-BOUND, BOUND);
         if at_centre == -BOUND || g == -MOST {
             status = FitStatus::LowerBound;
@@ -178,8 +180,9 @@ impl CoordinateFit {
     }
 }
 
-/// The `g` with `Σ w_i x_i = 0`, `w_i = |z_i − b|^r e^{−r g x_i}`: that sum falls as `g` grows.
-fn best_power(z: &[f64], x: &[f64], shift: f64, r: f64, start: f64) -> f64 {
+/// The `g` with `Σ w_i x_i = 0`, `w_i = v_i |z_i − b|^r e^{−r g x_i}` and the weights `v` of the samples: that sum falls
+/// as `g` grows.
+fn best_power(z: &[f64], (x, of_samples): (&[f64], &[f64]), shift: f64, r: f64, start: f64) -> f64 {
     let logarithms: Vec<f64> = z.iter().map(|z| r * (z - shift).abs().ln()).collect();
     let slope = |g: f64| {
         let exponent = |(l, x): (&f64, &f64)| l - r * g * x;
@@ -189,8 +192,8 @@ fn best_power(z: &[f64], x: &[f64], shift: f64, r: f64, start: f64) -> f64 {
             return (0.0, 1.0); // every target is the location
         }
         let [mut sum, mut first, mut second] = [0.0; 3];
-        for (e, x) in exponents.iter().zip(x) {
-            let w = (e - largest).exp();
+        for ((e, x), v) in exponents.iter().zip(x).zip(of_samples) {
+            let w = v * (e - largest).exp();
             sum += w;
             first += w * x;
             second += w * x * x;

@@ -172,7 +172,7 @@ macro_rules! logit_maps {
             ///
             /// # Errors
             ///
-            /// As [`Fit::fit`], and a kind that takes no weights.
+            /// As [`Fit::fit`].
             pub fn fit_weighted(
                 self,
                 seed: u64,

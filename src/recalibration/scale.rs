@@ -7,7 +7,7 @@ use super::{
     influence::{mean_power, of_coordinates},
 };
 use crate::{
-    distribution::{Density, Laplace, Normal},
+    distribution::{Density, Laplace, Normal, Weights},
     host::{finest, to_vec},
 };
 
@@ -89,14 +89,17 @@ pub(super) fn mean_over_coordinates(powers: &[Vec<f64>]) -> Vec<f64> {
     (0..powers[0].len()).map(mean).collect()
 }
 
-/// `mean(−ln f_i(y_i))`, in f64.
-pub(super) fn mean_log_score<P: ScaleFamily>(predictions: &P, targets: &Tensor<2>) -> f64 {
-    let log_density = to_vec(predictions.log_density(targets));
-    -log_density.iter().sum::<f64>() / log_density.len() as f64
+/// The weighted `mean(−ln f_i(y_i))`, in f64.
+pub(super) fn mean_log_score<P: ScaleFamily>(
+    predictions: &P,
+    targets: &Tensor<2>,
+    weights: &Weights,
+) -> f64 {
+    -weights.mean(&to_vec(predictions.log_density(targets)))
 }
 
 /// Descends a criterion in the logarithms of factors of the scales, one for each coordinate or one for all, in f64
-/// where the device computes in it.
+/// where the device computes in it. The criterion gets predictions with their weights.
 pub(super) fn descend_factors<P: ScaleFamily>(
     criterion: &dyn Objective<P, Tensor<2>>,
     (predictions, targets): (&P, &Tensor<2>),
@@ -109,16 +112,18 @@ pub(super) fn descend_factors<P: ScaleFamily>(
     let moved = |x: Tensor<2>| Tensor::from_data(x.detach().into_data(), recording);
     let [location, scale] = predictions.location_and_scale().map(moved);
     let targets = moved(targets.clone());
+    let weights = predictions.sample_weights().map(moved);
     let objective = |logarithms: &Tensor<1>| {
         let scale = scale.clone() * logarithms.clone().exp().unsqueeze::<2>();
         let scaled = P::with_location_and_scale(location.clone(), scale);
-        criterion.objective(&scaled, &targets)
+        let weighted = scaled.with_sample_weights(weights.clone());
+        criterion.objective(&weighted.expect("weights"), &targets)
     };
     let at = of_tensor(objective, &device);
     minimise(at, start, limits, &mut observer(progress, 1, 1))
 }
 
-/// The mean log score `mean(−ln f_i(y_i))` of tempered predictions as a function of `β = 1/T`, of the rows that would
+/// The weighted mean log score `mean(−ln f_i(y_i))` of tempered predictions as a function of `β = 1/T`, of the rows that would
 /// not rule its minimum: `c + aβ − k ln β`, least at `β = k/a`.
 pub(super) struct TemperedLogScore {
     /// `c`.
@@ -133,16 +138,20 @@ pub(super) struct TemperedLogScore {
 
 impl TemperedLogScore {
     /// Of parameters and targets that were checked.
-    pub fn new<P: ScaleFamily>(predictions: &P, targets: &Tensor<2>) -> Self {
+    pub fn new<P: ScaleFamily>(predictions: &P, targets: &Tensor<2>, weights: &Weights) -> Self {
         let powers = mean_over_coordinates(&powers(predictions, targets));
         let k = predictions.dimensions() as f64 / P::POWER;
-        let found = mean_power(&powers);
+        let found = mean_power(&powers, weights);
         let log_density = to_vec(predictions.log_density(targets));
         let kept = (0..powers.len()).filter(|i| !found.set_aside.contains(i));
-        let constants: Vec<f64> = kept.map(|i| -log_density[i] - k * powers[i]).collect();
+        let kept: Vec<usize> = kept.collect();
+        let constants = kept.iter().map(|&i| (i, -log_density[i] - k * powers[i]));
+        let sum: f64 = constants
+            .map(|(i, constant)| weights.at(i) * constant)
+            .sum();
         let (power, warnings) = of_coordinates(vec![found], 1.0);
         Self {
-            constant: constants.iter().sum::<f64>() / constants.len() as f64,
+            constant: sum / weights.sum(&kept),
             power: power[0],
             k,
             warnings,

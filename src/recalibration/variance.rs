@@ -4,6 +4,7 @@ use super::{
     influence::{mean_power, of_coordinates},
     scale::{descend_factors, mean_log_score, powers},
 };
+use crate::distribution::Weights;
 
 /// The logarithm of a factor lies in `[−40, 40]`, so that its square is a number of f32.
 const BOUND: f64 = 40.0;
@@ -45,9 +46,9 @@ impl<P: ScaleFamily> DistributionFit<P> for VarianceScalingConfig {
     const NO_CRITERION: Option<(&'static str, &'static str)> = None;
 
     fn find(&self, task: DistributionTask<P>) -> Result<VarianceScaling> {
-        let (predictions, targets) = (task.predictions, task.targets);
+        let (predictions, targets, weights) = (task.predictions, task.targets, task.weights);
         let device = predictions.device().without_autodiff();
-        let (closed, warnings) = closed_form(&predictions, &targets);
+        let (closed, warnings) = closed_form(&predictions, &targets, &weights);
         let descended = task.criterion.map(|criterion| {
             let (data, limits) = ((&predictions, &targets), Limits::new(1e-6, 200));
             descend_factors(criterion, data, &closed, limits, &mut *task.progress)
@@ -60,7 +61,7 @@ impl<P: ScaleFamily> DistributionFit<P> for VarianceScalingConfig {
         let factors = logarithms.iter().map(|logarithm| logarithm.exp()).collect();
         let form = ScaleFactors::new(factors, &device);
         let mut report = report.unwrap_or_else(|| {
-            let mean = mean_log_score(&form.apply(predictions), &targets);
+            let mean = mean_log_score(&form.apply(predictions), &targets, &weights);
             FitReport::found(mean, task.progress)
         });
         report.warnings = warnings;
@@ -77,9 +78,11 @@ impl<P: ScaleFamily> DistributionFit<P> for VarianceScalingConfig {
 fn closed_form<P: ScaleFamily>(
     predictions: &P,
     targets: &Tensor<2>,
+    weights: &Weights,
 ) -> (Vec<f64>, Vec<FitWarning>) {
     let found = powers(predictions, targets).into_iter();
-    let (means, warnings) = of_coordinates(found.map(|t| mean_power(&t)).collect(), 1.0);
+    let found = found.map(|t| mean_power(&t, weights)).collect();
+    let (means, warnings) = of_coordinates(found, 1.0);
     let logarithm = |mean: f64| (mean.ln() / P::POWER).clamp(-BOUND, BOUND);
     (means.into_iter().map(logarithm).collect(), warnings)
 }

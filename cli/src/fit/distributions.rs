@@ -9,7 +9,7 @@ use burn_calibration::{
         AutoRecalibrationConfig, ConformalShiftConfig, DistributionMethod, Fit as _, Recalibrated,
         Recalibration as _, ScaleFamily,
     },
-    score::{Score as _, WeightedIntervalScore},
+    score::{MeanEstimate, Score as _, WeightedIntervalScore},
 };
 
 use super::{Data, Fitted, chosen, finish, kept};
@@ -44,11 +44,15 @@ where
             chosen(config.fit(of.0, of.1)?)
         }
     };
-    let log_loss = |log_density: Tensor<1>| -log_density.mean().into_scalar::<f64>();
-    let before = log_loss(predictions.log_density(&targets));
+    let (_, weights) = predictions.parted();
+    let log_loss = |log_density: Tensor<1>| -> Result<f64> {
+        let scores = log_density.neg().try_into_vec_as::<f64>()?;
+        Ok(MeanEstimate::weighted(&scores, &weights).estimate)
+    };
+    let before = log_loss(predictions.log_density(&targets))?;
     let after = match map.forward(predictions) {
-        Recalibrated::Family(family) => Some(log_loss(family.log_density(&targets))),
-        Recalibrated::Mixture(mixture) => Some(log_loss(mixture.log_density(&targets))),
+        Recalibrated::Family(family) => Some(log_loss(family.log_density(&targets))?),
+        Recalibrated::Mixture(mixture) => Some(log_loss(mixture.log_density(&targets))?),
         _ => None,
     };
     if let Some(after) = after {

@@ -6,7 +6,7 @@ use super::{
     stack::{MIXTURE, Mixing},
 };
 use crate::{
-    distribution::{Subject, Weights},
+    distribution::Subject,
     recalibration::{
         Keep, LogitMap, MapKind, MapMixture, TemperatureScaling, common::*, family::log_losses,
         fit::Purpose, regularisation::Split, warning::all_right,
@@ -121,8 +121,6 @@ impl<'a> LogitSamples<'a> {
             "every prediction is right".into()
         } else if self.by_criterion && (self.zeros || kind == MapKind::VennAbers) {
             "it is fitted by the log loss alone".into()
-        } else if self.data.weights.are_given() && kind == MapKind::VennAbers {
-            "it takes no sample weights".into()
         } else if work(n as f64, m as f64) * fits > MOST {
             format!("its fits to {n} samples of {m} classes would take too long")
         } else {
@@ -222,9 +220,6 @@ impl Samples for LogitSamples<'_> {
             selection.pass_over(MIXTURE, (reason, None));
             Ok(())
         };
-        if self.data.weights.are_given() {
-            return pass_over("it takes no sample weights".into());
-        }
         if self.by_criterion {
             return pass_over("it is fitted by the log loss alone".into());
         }
@@ -242,7 +237,7 @@ impl Samples for LogitSamples<'_> {
             losses: mixing.losses(),
             excess: self.excess(&probabilities),
             probabilities,
-            weights: Weights::default(),
+            weights: self.left_out.weights.clone(),
             score: None,
             guarantees: Guarantees::NONE,
         };

@@ -24,17 +24,20 @@ const CANDIDATES: [(DistributionMethod, usize); 3] = [
     (DistributionMethod::Local, ENOUGH),
 ];
 
-/// Predictions with targets, which were checked.
+/// Predictions with their weights and targets, which were checked.
 pub struct DistributionSamples<P> {
     predictions: P,
     targets: Tensor<2>,
+    weights: Weights,
 }
 
 impl<P: ScaleFamily + Component + Marginals> DistributionSamples<P> {
     pub fn new(predictions: P, targets: Tensor<2>) -> Self {
+        let (_, weights) = predictions.parted();
         Self {
             predictions,
             targets,
+            weights,
         }
     }
 
@@ -109,16 +112,18 @@ impl<P: ScaleFamily + Component + Marginals> Samples for DistributionSamples<P> 
 
     fn tried(&self, name: &'static str, guarantees: Guarantees, losses: Vec<f64>) -> Tried {
         let score = || {
-            let log_score = TemperedLogScore::new(&self.predictions, &self.targets);
+            let log_score = TemperedLogScore::new(&self.predictions, &self.targets, &self.weights);
             standardised(log_score.at(1.0), self.len())
         };
+        // the test is of samples without weights
+        let is_tested = name == DistributionMethod::Variance.name() && !self.weights.are_given();
         Tried {
             name,
             losses,
             excess: vec![],
             probabilities: vec![],
-            weights: Weights::default(),
-            score: (name == DistributionMethod::Variance.name()).then(score),
+            weights: self.weights.clone(),
+            score: is_tested.then(score),
             guarantees,
         }
     }

@@ -200,7 +200,7 @@ impl AutoRecalibrationConfig {
     }
 }
 
-/// Of logits, or of predictions with their weights: maps that take no weights are passed over.
+/// Of logits, or of predictions with their weights.
 impl<P: ClassPredictions> Fit<P, Tensor<1, Int>> for AutoRecalibrationConfig {
     type Map = AutoRecalibration;
 

@@ -33,6 +33,8 @@ pub struct Mixing {
     maps: usize,
     /// The part of each sample, at random.
     parts: Vec<usize>,
+    /// The weight of each sample; their sum is the effective number of samples.
+    samples: Vec<f64>,
     /// The weight of each map, found on all samples.
     pub weights: Vec<f64>,
     /// The weights found on the samples of all parts but each.
@@ -52,11 +54,14 @@ impl Mixing {
         for (part, rows) in folds(n, PARTS, seed).into_iter().enumerate() {
             rows.into_iter().for_each(|row| parts[row] = part);
         }
+        let weights = &tried[0].weights;
+        let scale = weights.effective(n) / weights.total(n);
         let mut mixing = Self {
             relative: relative.map(|loss| (-loss).exp()).collect(),
             least,
             maps,
             parts,
+            samples: weights.all(n).map(|w| w * scale).collect(),
             weights: vec![],
             without: vec![],
         };
@@ -66,22 +71,23 @@ impl Mixing {
         mixing
     }
 
-    /// The weights on the simplex of the lowest mean log loss of the mixture of some samples, with a prior
-    /// of one more sample that each map alone explains; without those that are small. Convex in the
-    /// weights; descended in their logarithms.
+    /// The weights on the simplex of the lowest weighted log loss of the mixture of some samples, with a prior of one
+    /// more sample that each map alone explains; without those that are small. Convex in the weights; descended
+    /// in their logarithms.
     fn weights_of(&self, taken: impl Fn(usize) -> bool) -> Vec<f64> {
-        let rows: Vec<&[f64]> = (self.relative.chunks_exact(self.maps).enumerate())
-            .filter_map(|(i, row)| taken(i).then_some(row))
+        let rows = self.relative.chunks_exact(self.maps).zip(&self.samples);
+        let rows: Vec<(&[f64], f64)> = (rows.enumerate())
+            .filter_map(|(i, (row, w))| taken(i).then_some((row, *w)))
             .collect();
-        let n = rows.len() as f64;
+        let n: f64 = rows.iter().map(|(_, w)| w).sum();
         let at = |theta: &[f64]| {
             let weights = softmax(theta.to_vec());
             let (mut parts, mut loss) = (vec![1.0; self.maps], 0.0);
-            for row in &rows {
+            for &(row, w) in &rows {
                 let sum = dot(row, &weights);
-                loss -= sum.ln();
-                for ((part, p), weight) in parts.iter_mut().zip(*row).zip(&weights) {
-                    *part += weight * p / sum;
+                loss -= w * sum.ln();
+                for ((part, p), weight) in parts.iter_mut().zip(row).zip(&weights) {
+                    *part += w * (weight * p / sum);
                 }
             }
             loss -= weights.iter().map(|weight| weight.ln()).sum::<f64>();
@@ -135,12 +141,16 @@ mod tests {
     use crate::distribution::Weights;
 
     fn mixing(losses: [Vec<f64>; 2]) -> Mixing {
+        weighted_mixing(losses, Weights::default())
+    }
+
+    fn weighted_mixing(losses: [Vec<f64>; 2], weights: Weights) -> Mixing {
         let tried = losses.map(|losses| Tried {
             name: "a map",
             losses,
             excess: vec![],
             probabilities: vec![],
-            weights: Weights::default(),
+            weights: weights.clone(),
             score: None,
             guarantees: Guarantees::NONE,
         });
@@ -161,6 +171,17 @@ mod tests {
         for loss in mixing.losses() {
             assert!((loss - 0.1 + 0.5f64.ln()).abs() < 0.2, "{loss}");
         }
+    }
+
+    /// Weights of 3 and 1 of 30 samples each are an effective number of 48, of which they are 36 and 12.
+    #[test]
+    fn weights_of_samples_by_hand() {
+        let loss = |i: usize, own: usize| if i % 2 == own { 0.1 } else { 690.0 };
+        let losses = [0, 1].map(|own| (0..60).map(|i| loss(i, own)).collect());
+        let of_samples: Vec<f64> = (0..60).map(|i| [3.0, 1.0][i % 2]).collect();
+        let mixing = weighted_mixing(losses, Weights::new(&of_samples));
+        let found = mixing.weights[0];
+        assert!((found - 37.0 / 50.0).abs() < 1e-5, "{found}");
     }
 
     /// A map that is worse on each sample is no part.

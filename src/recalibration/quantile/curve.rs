@@ -23,20 +23,23 @@ impl LevelCurve {
     }
 
     /// The isotonic regression of the expected ranks `k/(n + 1)` of `n` levels in their order on the
-    /// levels: those of equal levels are pooled to their mean. Levels of 0 and 1 have a rank and no
-    /// knot.
+    /// levels: those of equal levels are pooled to their mean. Of levels with weights the rank is
+    /// `(W + (w + 1)/2)/(N + 1)`, with the weight `W` of those before and the weight `N` of all. Levels of 0 and 1 have a
+    /// rank and no knot.
     ///
-    /// - levels: increasing, in `[0, 1]`
-    pub fn of_ranks(levels: &[f64]) -> Self {
-        let n = levels.len() as f64;
+    /// - levels: increasing, in `[0, 1]`, each with its weight
+    pub fn of_ranks(levels: &[(f64, f64)]) -> Self {
+        let weight = |levels: &[(f64, f64)]| levels.iter().map(|(_, w)| w).sum::<f64>();
+        let n = weight(levels);
         let mut knots = vec![(0.0, 0.0)];
-        let mut before = 0;
-        for group in levels.chunk_by(|p, q| p == q) {
-            let middle = before as f64 + 0.5 * (group.len() as f64 + 1.0);
-            if group[0] > 0.0 && group[0] < 1.0 {
-                knots.push((group[0], middle / (n + 1.0)));
+        let mut before = 0.0;
+        for group in levels.chunk_by(|(p, _), (q, _)| p == q) {
+            let (level, own) = (group[0].0, weight(group));
+            let middle = before + 0.5 * (own + 1.0);
+            if level > 0.0 && level < 1.0 {
+                knots.push((level, middle / (n + 1.0)));
             }
-            before += group.len();
+            before += own;
         }
         knots.push((1.0, 1.0));
         Self { knots }

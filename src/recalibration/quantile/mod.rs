@@ -71,25 +71,34 @@ impl<P: Marginals> DistributionFit<P> for QuantileRecalibrationConfig {
     fn find(&self, task: DistributionTask<P>) -> Result<QuantileRecalibration> {
         let (predictions, targets) = (task.predictions, task.targets);
         let [n, d] = targets.dims();
+        // beside pseudo-observations the samples are worth their effective number
+        let mass = task.weights.effective(n);
+        let scale = mass / task.weights.total(n);
+        let samples = task.weights.all(n).map(|w| w * scale);
         let transforms = recalibrated::levels(&predictions, &targets); // [n, d]
         let mut squares = 0.0;
         let mut curves = Vec::new();
         for c in 0..d {
-            let mut levels: Vec<f64> = transforms.iter().skip(c).step_by(d).copied().collect();
-            levels.sort_by(f64::total_cmp);
+            let levels = transforms.iter().skip(c).step_by(d).copied();
+            let mut levels: Vec<_> = levels.zip(samples.clone()).collect();
+            levels.sort_by(|(p, _), (q, _)| p.total_cmp(q));
             check_parameter(
-                levels.iter().any(|level| *level > 0.0 && *level < 1.0),
+                levels.iter().any(|(level, _)| *level > 0.0 && *level < 1.0),
                 "the number of targets of a coordinate with a level between 0 and 1",
                 0.0,
                 "at least 1",
             )?;
             let curve = LevelCurve::of_ranks(&levels);
-            let rank = |k: usize| (k + 1) as f64 / (n + 1) as f64;
-            let residual = |(k, level): (usize, &f64)| (curve.at(*level) - rank(k)).powi(2);
-            squares += levels.iter().enumerate().map(residual).sum::<f64>();
+            let mut before = 0.0;
+            let residual = |(level, w): &(f64, f64)| {
+                let rank = (before + 0.5 * (w + 1.0)) / (mass + 1.0);
+                before += w;
+                w * (curve.at(*level) - rank).powi(2)
+            };
+            squares += levels.iter().map(residual).sum::<f64>();
             curves.push(curve.knots().to_vec());
         }
-        let report = FitReport::found(squares / (n * d) as f64, task.progress);
+        let report = FitReport::found(squares / (mass * d as f64), task.progress);
         Fitted::checked(Quantiles::new(curves, &predictions.device()), report)
     }
 }

@@ -19,6 +19,9 @@ pub struct VennAbersConfig {}
 /// will occur. The recalibrated probability is `p₁/(1−p₀+p₁)`, which has the smallest regret of the log
 /// loss.
 ///
+/// A sample with a weight stands for so many in both regressions; the prediction itself has the mean weight of the
+/// samples of the fit. The guarantee is that of equal weights: else it holds for a prediction of the mean weight alone.
+///
 /// For more than two classes each is an event against the others, and the probabilities are normalised.
 /// Fitted for every log-odds at once, `O(n log n)` except for blocks that are merged again. Another
 /// criterion than the log loss is an error. Nothing is kept, as for
@@ -49,16 +52,16 @@ pub struct VennAbersInterval {
 /// Pooled neighbours, at one end of the groups.
 #[derive(Debug, Clone, Copy)]
 struct PooledGroups {
-    samples: usize,
-    hits: usize,
+    samples: f64,
+    hits: f64,
     /// The group at whose block the next one begins.
     next: Option<usize>,
 }
 
 impl PooledGroups {
-    /// Whether the mean is at least that of another, in whole numbers.
+    /// Whether the mean is at least that of another, in products that are exact of counts.
     fn reaches(&self, other: &Self) -> bool {
-        self.hits as u128 * other.samples as u128 >= other.hits as u128 * self.samples as u128
+        self.hits * other.samples >= other.hits * self.samples
     }
 
     fn absorb(&mut self, other: Self) -> Option<usize> {
@@ -72,8 +75,8 @@ impl PooledGroups {
 /// first, from which the others follow.
 fn regressions(groups: &[TiedRows], of_ends: bool) -> Vec<PooledGroups> {
     let block = |group: &TiedRows| PooledGroups {
-        samples: group.samples as usize,
-        hits: group.hits as usize,
+        samples: group.samples,
+        hits: group.hits,
         next: None,
     };
     let mut blocks: Vec<PooledGroups> = groups.iter().map(block).collect();
@@ -102,15 +105,18 @@ fn regressions(groups: &[TiedRows], of_ends: bool) -> Vec<PooledGroups> {
 /// The isotonic regressions of an event with one sample more.
 struct Augmented<'a> {
     groups: &'a [TiedRows],
+    /// The weight of that sample.
+    own: f64,
     beginnings: Vec<PooledGroups>,
     ends: Vec<PooledGroups>,
 }
 
 impl<'a> Augmented<'a> {
-    fn new(event: &'a EventOutcomes) -> Self {
+    fn new(event: &'a EventOutcomes, own: f64) -> Self {
         let groups = &event.groups;
         Self {
             groups,
+            own,
             beginnings: regressions(groups, false),
             ends: regressions(groups, true),
         }
@@ -120,13 +126,13 @@ impl<'a> Augmented<'a> {
     /// if there is none.
     fn value(&self, group: usize, among: bool, hit: bool) -> f64 {
         let mut block = PooledGroups {
-            samples: 1,
-            hits: usize::from(hit),
+            samples: self.own,
+            hits: if hit { self.own } else { 0.0 },
             next: None,
         };
         if among {
-            block.samples += self.groups[group].samples as usize;
-            block.hits += self.groups[group].hits as usize;
+            block.samples += self.groups[group].samples;
+            block.hits += self.groups[group].hits;
         }
         let mut left = group.checked_sub(1);
         let mut right = Some(group + usize::from(among)).filter(|at| *at < self.groups.len());
@@ -138,7 +144,7 @@ impl<'a> Augmented<'a> {
             {
                 right = block.absorb(beside);
             } else {
-                return block.hits as f64 / block.samples as f64;
+                return block.hits / block.samples;
             }
         }
     }
@@ -157,12 +163,12 @@ impl<'a> Augmented<'a> {
 const BEYOND: f64 = 3e38;
 
 impl VennAbersTable {
-    fn new(events: &[EventOutcomes], device: &Device) -> Self {
+    fn new(events: &[EventOutcomes], own: f64, device: &Device) -> Self {
         let longest = events.iter().map(|event| event.groups.len()).max();
         let length = (longest.unwrap_or(0) + 1).next_power_of_two();
         let [mut knots, mut lower, mut upper] = [const { Vec::new() }; 3];
         for event in events {
-            let augmented = Augmented::new(event);
+            let augmented = Augmented::new(event, own);
             knots.extend(event.groups.iter().map(|group| group.score));
             knots.resize(knots.len().next_multiple_of(length), BEYOND);
             for (all, hit) in [(&mut lower, false), (&mut upper, true)] {
@@ -220,13 +226,12 @@ impl LogitFit for VennAbersConfig {
     const DEFAULT: fn(u64) -> Self = |_| Self::new();
 
     fn find(&self, task: Task) -> Result<FitOutcome<VennAbersTable>> {
-        if task.data.weights.are_given() {
-            return Err(Error::Unsupported {
-                what: "the Venn–Abers predictor takes no sample weights".into(),
-                expected: "isotonic regression, which takes them",
-            });
-        }
-        closed_form_of_events(task, "it has nothing to descend", VennAbersTable::new)
+        // the weights of the groups sum to the effective number
+        let mean_weight = task.data.mass() / task.data.samples() as f64;
+        let table = |events: &[EventOutcomes], device: &Device| {
+            VennAbersTable::new(events, mean_weight, device)
+        };
+        closed_form_of_events(task, "it has nothing to descend", table)
     }
 }
 

@@ -188,7 +188,7 @@ impl<P: ScaleFamily> DistributionFit<P> for TemperatureScalingConfig {
 
     fn find(&self, task: DistributionTask<P>) -> Result<TemperatureScaling> {
         let (predictions, targets) = (task.predictions.detach(), task.targets);
-        let log_score = TemperedLogScore::new(&predictions, &targets);
+        let log_score = TemperedLogScore::new(&predictions, &targets, &task.weights);
         let start = log_score.minimum().ln().clamp(-BOUND, BOUND);
         let bounds = Some(-BOUND..=BOUND);
         let (x, mut report) = match task.criterion {

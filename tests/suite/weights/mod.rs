@@ -2,6 +2,7 @@
 
 use crate::data::*;
 
+mod distributions;
 mod estimates;
 mod events;
 mod fits;
