@@ -138,7 +138,7 @@ pub fn is_classes(subject: &Subject) -> bool {
 
 impl DataWords {
     /// That there are weights, and what they are worth.
-    fn of_weights(&self) -> String {
+    pub fn of_weights(&self) -> String {
         let words = |weights: &SampleWeights| {
             let effective = significant(weights.effective_n, 4);
             format!(", with weights: an effective number of {effective}")

@@ -11,7 +11,7 @@ use super::{
 };
 use burn_calibration::{
     diagram::QuantileDiagram,
-    distribution::{Predictive, QuantileForecasts},
+    distribution::QuantileForecasts,
     error::{Result, serialize_or_reason},
     estimator::regression::QuantileCoverage,
     hypothesis::{Omnibus, OmnibusOutcome},
@@ -70,12 +70,13 @@ impl Reportable for QuantileForecasts {
         let targets = plan.targets;
         let levels = QuantileCoverage::of_levels(self, targets)?;
         let curve = QuantileCoverage::curve(&levels);
+        let effective = levels[0].effective as usize;
         Ok(ForecastSection {
             omnibus: plan.omnibus(Self::default_kernel(), self),
             wis: WeightedIntervalScore.mean(self, targets),
             wis_parts: WeightedIntervalScore.parts(self, targets),
             central_intervals: QuantileCoverage::of_intervals(self, targets)?,
-            quantiles: QuantileDiagram::new(curve, self.len(), plan.level)?,
+            quantiles: QuantileDiagram::new(curve, effective, plan.level)?,
             levels,
         })
     }
@@ -115,8 +116,16 @@ impl Section for ForecastSection {
                 percent(section.levels[0].estimate)
             ),
         };
+        let coverage = &report.before.levels[0];
+        let weights = if coverage.effective == coverage.samples as f64 {
+            String::new()
+        } else {
+            let effective = significant(coverage.effective);
+            format!(", with weights: an effective number of {effective}")
+        };
+        let levels = report.subject.levels.len();
         Parts {
-            of: format!("by quantiles at {} levels", report.subject.levels.len()),
+            of: format!("by quantiles at {levels} levels{weights}"),
             sentences: report.named().iter().map(sentence).collect(),
             diagrams: vec![quantile_picture::on_page(
                 report,

@@ -1,7 +1,7 @@
 use burn::tensor::Tensor;
 use rand::{Rng, RngExt};
 
-use super::{Predictive, Sampler};
+use super::{Predictive, Sampler, weights::refuse};
 use crate::{
     error::{
         Error, Result, check_count, check_inside, check_parameter, check_samples, check_values,
@@ -42,6 +42,7 @@ pub struct QuantileForecasts {
     levels: Vec<f64>,
     /// `[n, K]`.
     values: Tensor<2>,
+    sample_weights: Option<Tensor<2>>,
 }
 
 impl QuantileForecasts {
@@ -70,7 +71,11 @@ impl QuantileForecasts {
                 got,
                 expected: levels.len(),
             }),
-            _ => Ok(Self { levels, values }),
+            _ => Ok(Self {
+                levels,
+                values,
+                sample_weights: None,
+            }),
         }
     }
 
@@ -117,10 +122,12 @@ impl QuantileForecasts {
         self.with_values(self.values().sort(1))
     }
 
-    /// The same levels with other quantiles.
+    /// The same levels with other quantiles of the same samples.
     pub(crate) fn with_values(&self, values: Tensor<2>) -> Self {
-        let levels = self.levels.clone();
-        Self { levels, values }
+        Self {
+            values,
+            ..self.clone()
+        }
     }
 }
 
@@ -144,10 +151,25 @@ impl Predictive for QuantileForecasts {
     }
 
     fn map(&self, f: &dyn Fn(Tensor<2>) -> Tensor<2>) -> Self {
-        self.with_values(f(self.values()))
+        Self {
+            sample_weights: self.sample_weights.clone().map(f),
+            ..self.with_values(f(self.values()))
+        }
+    }
+
+    fn sample_weights(&self) -> Option<Tensor<2>> {
+        self.sample_weights.clone()
+    }
+
+    fn with_sample_weights(&self, sample_weights: Option<Tensor<2>>) -> Option<Self> {
+        Some(Self {
+            sample_weights,
+            ..self.clone()
+        })
     }
 
     fn check(&self) -> Result<()> {
+        refuse(&self.sample_weights)?;
         let k = self.levels.len();
         check_samples("a set of predictions", 1, self.len())?;
         let values = to_vec(self.values());

@@ -1,6 +1,6 @@
 use super::{FitWarning, common::*};
 use crate::{
-    distribution::{Predictive, QuantileForecasts, Targets},
+    distribution::{Predictive, QuantileForecasts, Targets, Weights},
     error::check_samples,
     score::{Score, WeightedIntervalScore},
 };
@@ -10,7 +10,7 @@ use burn::tensor::s;
 /// has the mean [`WeightedIntervalScore`] of the data of the fit with the shifts.
 ///
 /// The level `τ` of the outermost quantiles needs `1/min(τ, 1 − τ) − 1` samples: 39 of 0.025, 99 of 0.01; fewer are
-/// an error. A warning of the report tells where the score of samples that five fits leave out is no better with the
+/// an error, of samples with weights by their effective number. A warning of the report tells where the score of samples that five fits leave out is no better with the
 /// shifts, if the samples are enough for that.
 #[derive(Config, Debug)]
 pub struct ConformalShiftConfig {}
@@ -27,6 +27,10 @@ pub struct ConformalShiftConfig {}
 /// at least what it says, and, where no residuals are equal and nothing had to be put in order, at most `2/(n + 1)`
 /// more. That is an average over all samples: shifts do not know where forecasts are too narrow. Time series are
 /// not exchangeable; fit to a recent past there.
+///
+/// Of samples with weights of mean 1 the ranks are sums of weights, and the new sample has weight 1 among them: the
+/// quantiles of Tibshirani, Barber, Candès and Ramdas 2019, whose guarantee is for weights that are the likelihood
+/// ratios of use to fit, and a new sample of the mean weight. Exact is the guarantee for equal weights only.
 ///
 /// A shift knows no bounds of the targets: quantiles of counts can fall below 0. Raising them to the bound,
 /// `forecasts.map(&|values| values.clamp_min(0.0))`, keeps the guarantee.
@@ -71,6 +75,7 @@ impl DistributionFit<QuantileForecasts> for ConformalShiftConfig {
     fn find(&self, task: DistributionTask<QuantileForecasts>) -> Result<ConformalShift> {
         let (forecasts, targets) = (task.predictions, task.targets);
         let observed = targets.drawn();
+        let effective = task.weights.effective(observed.len());
         let levels = forecasts.levels().iter();
         let least = levels
             .map(|level| level.min(1.0 - level))
@@ -79,10 +84,10 @@ impl DistributionFit<QuantileForecasts> for ConformalShiftConfig {
         check_samples(
             "a conformal shift of the outermost level",
             needed,
-            observed.len(),
+            effective as usize,
         )?;
         let forecasts = forecasts.detach();
-        let form = LevelShifts::of_residuals(&forecasts, &observed);
+        let form = LevelShifts::of_residuals(&forecasts, &task.weights, &observed);
         let after = WeightedIntervalScore.mean(&form.apply(forecasts.clone()), &targets)?;
         let mut report = FitReport::found(after.estimate, task.progress);
         let change = left_out_change(&forecasts, &targets, needed)?;
@@ -102,21 +107,25 @@ fn left_out_change(
     targets: &Tensor<2>,
     needed: usize,
 ) -> Result<Option<f64>> {
-    let n = forecasts.len();
-    if n - n.div_ceil(FOLDS) < needed {
-        return Ok(None);
-    }
+    let (n, (forecasts, weights)) = (forecasts.len(), forecasts.parted());
     let mut change = 0.0;
     for fold in 0..FOLDS {
         let (left, kept): (Vec<usize>, Vec<usize>) = (0..n).partition(|row| row % FOLDS == fold);
+        let of_kept = weights.select(&kept);
+        if (of_kept.effective(kept.len()) as usize) < needed {
+            return Ok(None);
+        }
         let observed = targets.select_rows(&kept).drawn();
-        let form = LevelShifts::of_residuals(&forecasts.select_rows(&kept), &observed);
-        let (left, targets) = (forecasts.select_rows(&left), targets.select_rows(&left));
-        let before = WeightedIntervalScore.each(&left, &targets)?;
-        let after = WeightedIntervalScore.each(&form.apply(left), &targets)?;
-        change += after.iter().sum::<f64>() - before.iter().sum::<f64>();
+        let form = LevelShifts::of_residuals(&forecasts.select_rows(&kept), &of_kept, &observed);
+        let (before, targets) = (forecasts.select_rows(&left), targets.select_rows(&left));
+        let sum = |forecasts: &QuantileForecasts| -> Result<f64> {
+            let scores = WeightedIntervalScore.each(forecasts, &targets)?;
+            let terms = scores.iter().zip(&left);
+            Ok(terms.map(|(score, &row)| weights.at(row) * score).sum())
+        };
+        change += sum(&form.apply(before.clone()))? - sum(&before)?;
     }
-    Ok(Some(change / n as f64))
+    Ok(Some(change / weights.total(n)))
 }
 
 /// A rank is whole that is so close to a whole number.
@@ -166,18 +175,28 @@ impl LevelShifts {
         Self { levels, shifts }
     }
 
-    /// The quantiles of the residuals of enough samples.
-    fn of_residuals(forecasts: &QuantileForecasts, targets: &[f64]) -> Self {
+    /// The quantiles of the residuals of enough samples, among which a new one has weight 1.
+    fn of_residuals(forecasts: &QuantileForecasts, weights: &Weights, targets: &[f64]) -> Self {
         let (n, levels) = (targets.len(), forecasts.levels().to_vec());
         let values = to_vec(forecasts.values());
         let shift = |(k, &level): (usize, &f64)| {
             let quantiles = values.iter().skip(k).step_by(levels.len());
-            let mut residuals: Vec<f64> =
-                targets.iter().zip(quantiles).map(|(y, q)| y - q).collect();
-            residuals.sort_by(f64::total_cmp);
-            let rank = level * (n + 1) as f64;
-            let low = residuals[((rank + ROUNDING).floor() as usize).max(1) - 1];
-            let high = residuals[((rank - ROUNDING).ceil() as usize).min(n) - 1];
+            let residuals = targets.iter().zip(quantiles).map(|(y, q)| y - q);
+            let mut residuals: Vec<(f64, f64)> = residuals.zip(weights.all(n)).collect();
+            residuals.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+            let rank = level * (weights.total(n) + 1.0);
+            // the last one with at most this rank, the new one in its place, and the first one with at least it
+            let (mut low, mut high) = (residuals[0].0, residuals[n - 1].0);
+            let mut below = 0.0;
+            for (residual, weight) in residuals {
+                if below + 1.0 <= rank + ROUNDING {
+                    low = residual;
+                }
+                below += weight;
+                if below >= rank - ROUNDING {
+                    high = high.min(residual);
+                }
+            }
             match level {
                 level if level < 0.5 => low,
                 level if level > 0.5 => high,

@@ -73,6 +73,7 @@ impl WeightedIntervalScore {
         forecasts: &QuantileForecasts,
         targets: &Tensor<2>,
     ) -> Result<IntervalScoreParts> {
+        let (forecasts, weights) = forecasts.parted();
         forecasts.check()?;
         let targets = forecasts.checked_targets(targets)?;
         let (levels, pairs) = (forecasts.levels(), forecasts.central_intervals());
@@ -108,7 +109,7 @@ impl WeightedIntervalScore {
             pairs.for_each(|(part, value)| part.push(share * value));
         }
         let [dispersion, overprediction, underprediction] =
-            parts.map(|part| MeanEstimate::of(&part));
+            parts.map(|part| MeanEstimate::weighted(&part, &weights));
         Ok(IntervalScoreParts {
             dispersion,
             overprediction,

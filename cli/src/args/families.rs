@@ -50,7 +50,7 @@ const COMMANDS: [(&str, Families); 5] = [
 ];
 
 /// Options, or values of an option, that only some families take.
-const OPTIONS: [(&str, &str, Families); 41] = [
+const OPTIONS: [(&str, &str, Families); 40] = [
     ("logits", "", CLASSES),
     ("percent", "", CLASSES),
     ("log-probabilities", "", CLASSES),
@@ -62,7 +62,6 @@ const OPTIONS: [(&str, &str, Families); 41] = [
     ("one-based", "", CATEGORICAL),
     ("soft-labels", "", CATEGORICAL),
     ("ignore-label", "", CATEGORICAL),
-    ("weights", "", WITH_KERNEL),
     ("levels", "", QUANTILES),
     ("sort-quantiles", "", QUANTILES),
     ("bins", "", CLASSES),

@@ -22,7 +22,8 @@ impl fmt::Display for Evaluation {
             Found::Whole(whole) if whole.coverage.is_some() => {
                 let levels = whole.coverage.iter().map(|coverage| coverage.levels.len());
                 let (n, levels) = (self.data.n, levels.sum::<usize>());
-                writeln!(f, "{n} forecasts by quantiles at {levels} levels")?;
+                let weights = self.data.of_weights();
+                writeln!(f, "{n} forecasts by quantiles at {levels} levels{weights}")?;
             }
             _ => writeln!(f, "{}", self.data.of_family(&key(self.family)))?,
         }

@@ -147,7 +147,7 @@ fn commands_of_families() {
         "multilabel",
     ];
     let but_quantiles = ALL.map(|family| if family == "quantiles" { "" } else { family });
-    let commands: [(&str, &[&str]); 12] = [
+    let commands: [(&str, &[&str]); 11] = [
         ("evaluate --predictions no.csv --labels no.csv", &ALL),
         (
             "compare --before no.csv --after no.csv --labels no.csv",
@@ -178,10 +178,6 @@ fn commands_of_families() {
         (
             "evaluate --predictions no.csv --labels no.csv --clip 1e-7",
             &["categorical", "multilabel"],
-        ),
-        (
-            "evaluate --predictions no.csv --labels no.csv --weights w",
-            &but_quantiles,
         ),
         (
             "fit --predictions no.csv --labels no.csv -o no.map --keep mean",

@@ -1,9 +1,9 @@
 use burn::tensor::Tensor;
-use statrs::distribution::{Binomial, DiscreteCDF};
+use statrs::function::beta::beta_reg;
 
 use super::{QuantileCurve, QuantilePoint, checks::check_level};
 use crate::{
-    distribution::{Predictive, QuantileForecasts},
+    distribution::{Predictive, QuantileForecasts, Weights},
     error::Result,
     estimator::Interval,
     host::to_vec,
@@ -18,6 +18,9 @@ use crate::{
 /// the frequency that is compared with the level is the nearest one from the first share to the second, the
 /// interval reaches from the lower end of the one to the upper end of the other, and the p-value is that of
 /// the more favourable share: exact where no target equals a quantile, and else too large if anything.
+///
+/// With weights the shares are weighted. The interval and the p-value are those of `n_eff` samples, the effective
+/// number (Korn and Graubard 1998): the share of a calibrated model has the variance of a share of so many.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct QuantileCoverage {
@@ -38,6 +41,9 @@ pub struct QuantileCoverage {
     pub p_value: f64,
     /// The number `n` of samples.
     pub samples: usize,
+    /// The effective number of samples, `n` without weights.
+    #[serde(skip)]
+    pub effective: f64,
 }
 
 impl QuantileCoverage {
@@ -75,9 +81,17 @@ impl QuantileCoverage {
     /// A level that is not between 0 and 1.
     pub fn interval(&self, level: f64) -> Result<Interval> {
         check_level(level)?;
-        let n = self.samples as f64;
+        let n = self.effective;
+        let is_count = n == self.samples as f64;
+        let count = |share: f64| {
+            if is_count {
+                (share * n).round()
+            } else {
+                share * n
+            }
+        };
         let [inside, covered] =
-            [self.inside, self.covered].map(|share| clopper_pearson((share * n).round(), n, level));
+            [self.inside, self.covered].map(|share| clopper_pearson(count(share), n, level));
         Ok(Interval::new(self.estimate, (inside.0, covered.1), level))
     }
 
@@ -86,26 +100,36 @@ impl QuantileCoverage {
         forecasts: &QuantileForecasts,
         targets: &Tensor<2>,
     ) -> Result<Vec<Self>> {
+        let (forecasts, weights) = forecasts.parted();
         forecasts.check()?;
         let targets = forecasts.checked_targets(targets)?;
         let (values, levels) = (to_vec(forecasts.values()), forecasts.levels());
         let rows: Vec<usize> = (0..targets.len()).collect();
         let of_region = |region: &Region| {
-            let counts = region.counts(&rows, &values, levels.len(), &targets);
-            Self::of_counts(region, levels, counts, targets.len())
+            let sums = region.sums(&rows, &values, levels.len(), &targets, &weights);
+            Self::of_sums(region, levels, sums, &weights, rows.len())
         };
         Ok(regions.iter().map(of_region).collect())
     }
 
-    fn of_counts(region: &Region, levels: &[f64], counts: [usize; 2], samples: usize) -> Self {
+    fn of_sums(
+        region: &Region,
+        levels: &[f64],
+        sums: [f64; 2],
+        weights: &Weights,
+        samples: usize,
+    ) -> Self {
         let expected = region.probability(levels);
-        let [inside, covered] = counts.map(|count| count as f64 / samples as f64);
-        let binomial = Binomial::new(expected, samples as u64).expect("a probability");
-        let at_least = match counts[0] {
-            0 => 1.0,
-            count => binomial.sf(count as u64 - 1),
+        let (total, effective) = (weights.total(samples), weights.effective(samples));
+        let [inside, covered] = sums.map(|sum| sum / total);
+        // the binomial probabilities of at least so many, and of at most
+        let scale = effective / total;
+        let (least, rest) = (sums[0] * scale, (total - sums[1]) * scale);
+        let tail = |count: f64, probability: f64| match count {
+            count if count > 0.0 => beta_reg(count, effective - count + 1.0, probability),
+            _ => 1.0,
         };
-        let at_most = binomial.cdf(counts[1] as u64);
+        let (at_least, at_most) = (tail(least, expected), tail(rest, 1.0 - expected));
         Self {
             lower_level: region.lower.map(|k| levels[k]),
             level: levels[region.upper],
@@ -115,6 +139,7 @@ impl QuantileCoverage {
             estimate: expected.clamp(inside, covered),
             p_value: (2.0 * at_least.min(at_most)).min(1.0),
             samples,
+            effective,
         }
     }
 }
@@ -149,22 +174,30 @@ impl Region {
         levels[self.upper] - self.lower.map_or(0.0, |k| levels[k])
     }
 
-    /// The numbers of targets that are inside whatever the distribution is, and that may be: those that
-    /// equal an end count there only. For a calibrated model, the number of targets whose levels are
+    /// The weights of targets that are inside whatever the distribution is, and that may be: those that
+    /// equal an end count there only. For a calibrated model, the weight of targets whose levels are
     /// between those of the ends is between the two.
     ///
     /// - rows: those that are counted
     /// - values: the quantiles, `k` in each row
-    pub fn counts(&self, rows: &[usize], values: &[f64], k: usize, targets: &[f64]) -> [usize; 2] {
-        let mut counts = [0; 2];
+    pub fn sums(
+        &self,
+        rows: &[usize],
+        values: &[f64],
+        k: usize,
+        targets: &[f64],
+        weights: &Weights,
+    ) -> [f64; 2] {
+        let mut sums = [0.0; 2];
         for &row in rows {
             let (quantiles, y) = (&values[row * k..][..k], targets[row]);
             let (low, high) = (self.lower.map(|k| quantiles[k]), quantiles[self.upper]);
             let is_inside = low.is_none_or(|low| low < y) && y < high;
             let may_be = low.is_none_or(|low| low <= y) && y <= high;
-            counts[0] += usize::from(is_inside);
-            counts[1] += usize::from(may_be);
+            let weight = weights.at(row);
+            sums[0] += if is_inside { weight } else { 0.0 };
+            sums[1] += if may_be { weight } else { 0.0 };
         }
-        counts
+        sums
     }
 }

@@ -2,7 +2,7 @@ use rand::Rng;
 
 use super::aspect::{Deviation, Omnibus, OmnibusPlan, Sentence, TestedAspect};
 use crate::{
-    distribution::{Predictive, QuantileForecasts},
+    distribution::{Predictive, QuantileForecasts, Weights},
     error::Result,
     estimator::regression::Region,
     host::to_vec,
@@ -26,6 +26,7 @@ impl Omnibus for QuantileForecasts {
         _rng: &mut dyn Rng,
     ) -> Result<OmnibusPlan<'a, Vec<Vec<f64>>>> {
         let (values, levels) = (to_vec(self.values()), self.levels());
+        let (_, weights) = self.parted();
         let quantiles = |k: usize| values.iter().copied().skip(k).step_by(levels.len());
         let (of_levels, of_intervals) = (Region::of_levels(self), Region::of_intervals(self));
         let from_half = |k: &usize| (levels[*k] - 0.5).abs();
@@ -54,7 +55,7 @@ impl Omnibus for QuantileForecasts {
             looks.extend(few().map(|region| Look::new((name, rows.clone()), *region)));
         }
         let aspects: Vec<_> = (looks.iter().enumerate())
-            .map(|(at, look)| look.aspect(at, levels))
+            .map(|(at, look)| look.aspect(at, levels, &weights))
             .collect();
         let levels = levels.to_vec();
         let mut plan = OmnibusPlan::new();
@@ -62,6 +63,7 @@ impl Omnibus for QuantileForecasts {
             values,
             levels,
             looks,
+            weights,
         };
         plan.push(evaluator, aspects);
         Ok(plan)
@@ -101,7 +103,7 @@ impl Look {
     }
 
     /// The aspect of the number at a place: the coverage less what is expected.
-    fn aspect(&self, at: usize, levels: &[f64]) -> TestedAspect {
+    fn aspect(&self, at: usize, levels: &[f64], weights: &Weights) -> TestedAspect {
         let probability = self.region.probability(levels);
         let is_interval = self.region.lower.is_some();
         let shown = without_rounding(probability);
@@ -128,7 +130,8 @@ impl Look {
                 .map(|share| numbers::percent(share, 1));
             format!("{of}{what} {covered} of the targets, {expected} if calibrated")
         });
-        let variance = probability * (1.0 - probability) / self.rows.len() as f64;
+        let effective = weights.select(&self.rows).effective(self.rows.len());
+        let variance = probability * (1.0 - probability) / effective;
         TestedAspect {
             deviation: Deviation::Known(variance.sqrt()),
             ..TestedAspect::new(name, at, sentence)
@@ -146,13 +149,14 @@ struct Coverage {
     values: Vec<f64>,
     levels: Vec<f64>,
     looks: Vec<Look>,
+    weights: Weights,
 }
 
 impl Coverage {
     fn of(&self, look: &Look, targets: &[f64]) -> f64 {
-        let k = self.levels.len();
-        let counts = look.region.counts(&look.rows, &self.values, k, targets);
-        let [inside, covered] = counts.map(|count| count as f64 / look.rows.len() as f64);
+        let (k, weights) = (self.levels.len(), &self.weights);
+        let sums = (look.region).sums(&look.rows, &self.values, k, targets, weights);
+        let [inside, covered] = sums.map(|sum| sum / weights.sum(&look.rows));
         let expected = look.region.probability(&self.levels);
         expected.clamp(inside, covered) - expected
     }
