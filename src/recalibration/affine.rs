@@ -6,7 +6,7 @@ use super::{common::*, linear::AffineFamily};
 regularised_map! {
     /// Configuration of [`VectorScaling`], which it fits. Derivatives are those for logits over their root mean
     /// square.
-    VectorScalingConfig for Affine<1, LOGITS>, "vector", "A scale and an intercept for each class";
+    VectorScalingConfig for Affine<1, LOGITS>;
     {}
     /// The weight of the mean square of the intercepts. Default: 0.
     regularisation = "Regularisation::Fixed(0.0)",
@@ -16,7 +16,7 @@ regularised_map! {
 regularised_map! {
     /// Configuration of [`MatrixScaling`], which it fits. Derivatives are those for logits over their root mean
     /// square.
-    MatrixScalingConfig for Affine<2, LOGITS>, "matrix", "A matrix and intercepts, regularised";
+    MatrixScalingConfig for Affine<2, LOGITS>;
     {}
     /// The weight of the mean square of the off-diagonal entries of `W` (for logits over their root
     /// mean square) and of that of the intercepts. Default: by cross-validation in 5 folds.
@@ -27,8 +27,7 @@ regularised_map! {
 regularised_map! {
     /// Configuration of [`DirichletCalibration`], which it fits. Derivatives are those for log-probabilities over
     /// their root mean square.
-    DirichletCalibrationConfig for Affine<2, LOG_PROBABILITIES>,
-    "dirichlet", "A matrix and intercepts of log-probabilities, regularised";
+    DirichletCalibrationConfig for Affine<2, LOG_PROBABILITIES>;
     {}
     /// The weight of the regularisation of [`MatrixScalingConfig`], for log-probabilities over their root mean
     /// square. Default: by cross-validation in 5 folds.
@@ -38,8 +37,7 @@ regularised_map! {
 
 regularised_map! {
     /// Configuration of [`StructuredVectorScaling`], which it fits.
-    StructuredVectorScalingConfig for Affine<1, SMOOTHED>,
-    "structured-vector", "Vector scaling after a temperature, shrunk towards it (SVS)";
+    StructuredVectorScalingConfig for Affine<1, SMOOTHED>;
     {}
     /// What the penalties are multiplied by. Default: 1.
     regularisation = "Regularisation::Fixed(1.0)",
@@ -48,8 +46,7 @@ regularised_map! {
 
 regularised_map! {
     /// Configuration of [`StructuredMatrixScaling`], which it fits.
-    StructuredMatrixScalingConfig for Affine<2, SMOOTHED>,
-    "structured-matrix", "Matrix scaling after a temperature, shrunk towards it (SMS)";
+    StructuredMatrixScalingConfig for Affine<2, SMOOTHED>;
     {}
     /// What the penalties are multiplied by. Default: 1.
     regularisation = "Regularisation::Fixed(1.0)",

@@ -5,7 +5,7 @@
 macro_rules! regularised_map {
     (
         $(#[$doc:meta])*
-        $config:ident for $form:ty, $name:literal, $about:literal;
+        $config:ident for $form:ty;
         { $($(#[$own_doc:meta])* $own:ident: $type:ty = $value:tt,)* }
         $(#[$strength:meta])* regularisation = $strength_value:tt,
         tolerance = $tolerance:tt, max_iterations = $iterations:tt
@@ -30,9 +30,10 @@ macro_rules! regularised_map {
 
         impl LogitFit for $config {
             type Form = $form;
-            const NAME: &'static str = $name;
-            const ABOUT: &'static str = $about;
-            const DEFAULT: fn(u64) -> Self = |seed| Self::new().with_seed(seed);
+
+            fn seeded(self, seed: u64) -> Self {
+                self.with_seed(seed)
+            }
 
             fn find(&self, task: Task) -> Result<FitOutcome<Self::Form>> {
                 let settings = Settings {

@@ -7,7 +7,7 @@ use crate::distribution::Weights;
 
 regularised_map! {
     /// Configuration of [`DiagonalScaling`], which it fits.
-    DiagonalScalingConfig for Diagonal, "diagonal", "One increasing function of each logit (DIAG)";
+    DiagonalScalingConfig for Diagonal;
     {
         /// Hidden units of the network that gives the slope. Default: 16.
         hidden: usize = 16,

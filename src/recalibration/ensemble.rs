@@ -49,9 +49,6 @@ const STARTS: [[f64; 3]; 2] = [[0.9, 0.05, 0.05], [1.0 - 2e-9, 1e-9, 1e-9]];
 
 impl LogitFit for EnsembleTemperatureScalingConfig {
     type Form = Ensemble;
-    const NAME: &'static str = "ensemble-temperature";
-    const ABOUT: &'static str = "A temperature mixed with the original and the uniform prediction";
-    const DEFAULT: fn(u64) -> Self = |_| Self::new();
 
     fn find(&self, task: Task) -> Result<FitOutcome<Ensemble>> {
         check_prior(self.prior)?;

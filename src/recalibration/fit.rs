@@ -208,18 +208,14 @@ impl<F> From<(F, FitReport)> for FitOutcome<F> {
 }
 
 /// A configuration that fits a map of logits.
-pub trait LogitFit {
+pub trait LogitFit: Sized {
     /// The parameters of the map.
     type Form: Form;
 
-    /// The name at the command line.
-    const NAME: &'static str;
-
-    /// What the map is, in a few words.
-    const ABOUT: &'static str;
-
-    /// The configuration by default, with a seed if it has one.
-    const DEFAULT: fn(u64) -> Self;
+    /// Sets the seed, if the configuration has one.
+    fn seeded(self, _seed: u64) -> Self {
+        self
+    }
 
     /// Finds the parameters, and tells how that went.
     fn find(&self, task: Task) -> Result<FitOutcome<Self::Form>>;

@@ -9,7 +9,7 @@ use super::{
 
 regularised_map! {
     /// Configuration of [`OrderPreserving`], which it fits.
-    OrderPreservingConfig for Order<false>, "order-preserving", "Order-preserving network (OP)";
+    OrderPreservingConfig for Order<false>;
     {
         /// Hidden units of the network. Default: 16.
         hidden: usize = 16,
@@ -22,8 +22,7 @@ regularised_map! {
 
 regularised_map! {
     /// Configuration of [`OrderInvariant`], which it fits.
-    OrderInvariantConfig for Order<true>,
-    "order-invariant", "Order-preserving network that treats classes alike (OI)";
+    OrderInvariantConfig for Order<true>;
     {
         /// Hidden units of the network. Default: 16.
         hidden: usize = 16,

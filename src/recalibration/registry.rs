@@ -139,15 +139,15 @@ macro_rules! maps {
     };
 }
 
-/// Makes the maps of logits from a list of kinds with their maps and configurations.
+/// Makes the maps of logits from a list of kinds with their maps, configurations and words.
 macro_rules! logit_maps {
-    ($($kind:ident: $map:ident by $config:ident;)*) => {
+    ($($kind:ident: $map:ident by $config:ident, $name:literal, $about:literal;)*) => {
         maps! {
             /// A kind of map of logits.
             MapKind, unknown: "no map of logits is called";
             /// A fitted map of logits, of any kind: a [`Recalibration`] by [`Deref`].
             LogitMap is dyn Recalibration;
-            { $($kind: $map, <$config as LogitFit>::NAME, <$config as LogitFit>::ABOUT;)* }
+            { $($kind: $map, $name, $about;)* }
             { $($kind: $map;)* Mixture: MapMixture; Prior: PriorCorrection; }
         }
 
@@ -191,7 +191,7 @@ macro_rules! logit_maps {
             ) -> Result<(LogitMap, Option<Vec<f64>>)> {
                 match self {
                     $(Self::$kind => {
-                        let found = fit_task(&(<$config as LogitFit>::DEFAULT)(seed), task);
+                        let found = fit_task(&$config::new().seeded(seed), task);
                         found.map(|(map, left_out)| (map.into(), left_out))
                     })*
                 }
@@ -201,23 +201,40 @@ macro_rules! logit_maps {
 }
 
 logit_maps! {
-    Temperature: TemperatureScaling by TemperatureScalingConfig;
-    Ensemble: EnsembleTemperatureScaling by EnsembleTemperatureScalingConfig;
-    Diagonal: DiagonalScaling by DiagonalScalingConfig;
-    OrderPreserving: OrderPreserving by OrderPreservingConfig;
-    OrderInvariant: OrderInvariant by OrderInvariantConfig;
-    Vector: VectorScaling by VectorScalingConfig;
-    Matrix: MatrixScaling by MatrixScalingConfig;
-    Dirichlet: DirichletCalibration by DirichletCalibrationConfig;
-    StructuredVector: StructuredVectorScaling by StructuredVectorScalingConfig;
-    StructuredMatrix: StructuredMatrixScaling by StructuredMatrixScalingConfig;
-    Platt: PlattScaling by PlattScalingConfig;
-    Beta: BetaCalibration by BetaCalibrationConfig;
-    Quadratic: QuadraticScaling by QuadraticScalingConfig;
-    Isotonic: IsotonicRegression by IsotonicRegressionConfig;
-    VennAbers: VennAbers by VennAbersConfig;
-    Histogram: HistogramBinning by HistogramBinningConfig;
-    Spline: SplineCalibration by SplineCalibrationConfig;
+    Temperature: TemperatureScaling by TemperatureScalingConfig,
+    "temperature", "One temperature";
+    Ensemble: EnsembleTemperatureScaling by EnsembleTemperatureScalingConfig,
+    "ensemble-temperature", "A temperature mixed with the original and the uniform prediction";
+    Diagonal: DiagonalScaling by DiagonalScalingConfig,
+    "diagonal", "One increasing function of each logit (DIAG)";
+    OrderPreserving: OrderPreserving by OrderPreservingConfig,
+    "order-preserving", "Order-preserving network (OP)";
+    OrderInvariant: OrderInvariant by OrderInvariantConfig,
+    "order-invariant", "Order-preserving network that treats classes alike (OI)";
+    Vector: VectorScaling by VectorScalingConfig,
+    "vector", "A scale and an intercept for each class";
+    Matrix: MatrixScaling by MatrixScalingConfig,
+    "matrix", "A matrix and intercepts, regularised";
+    Dirichlet: DirichletCalibration by DirichletCalibrationConfig,
+    "dirichlet", "A matrix and intercepts of log-probabilities, regularised";
+    StructuredVector: StructuredVectorScaling by StructuredVectorScalingConfig,
+    "structured-vector", "Vector scaling after a temperature, shrunk towards it (SVS)";
+    StructuredMatrix: StructuredMatrixScaling by StructuredMatrixScalingConfig,
+    "structured-matrix", "Matrix scaling after a temperature, shrunk towards it (SMS)";
+    Platt: PlattScaling by PlattScalingConfig,
+    "platt", "Platt scaling of each class (by the log loss alone)";
+    Beta: BetaCalibration by BetaCalibrationConfig,
+    "beta", "Beta calibration of each class (by the log loss alone)";
+    Quadratic: QuadraticScaling by QuadraticScalingConfig,
+    "quadratic", "Quadratic scaling of each class (by the log loss alone)";
+    Isotonic: IsotonicRegression by IsotonicRegressionConfig,
+    "isotonic", "Isotonic regression of each class (by the log loss alone)";
+    VennAbers: VennAbers by VennAbersConfig,
+    "venn-abers", "Venn–Abers predictor of each class (by the log loss alone)";
+    Histogram: HistogramBinning by HistogramBinningConfig,
+    "histogram", "Histogram binning of each class (by the log loss alone)";
+    Spline: SplineCalibration by SplineCalibrationConfig,
+    "spline", "A spline through the cumulative frequencies of each class (by the log loss alone)";
 }
 
 /// Recalibrated normal or Laplace predictions.

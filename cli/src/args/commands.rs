@@ -183,7 +183,7 @@ pub struct Fit {
     #[command(flatten)]
     pub source: SourceArgs,
 
-    /// Loss to minimise
+    /// Loss to minimise. A loss other than log needs --method
     #[arg(long, value_enum, default_value_t = LossName::Log)]
     pub loss: LossName,
 

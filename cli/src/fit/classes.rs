@@ -28,6 +28,11 @@ use crate::{
 pub fn of_classes(args: &Fit, path: &Path) -> Result<Fitted> {
     let method = args.method.as_ref().map(|name| name.parse::<MapKind>());
     let method = method.transpose()?;
+    ensure!(
+        args.loss == LossName::Log || method.is_some(),
+        "--loss {}: a map is chosen by the log loss, expected --method with it or no --loss",
+        key(args.loss)
+    );
     let loaded = Categorical::read(&Inputs::of(path), &args.source, Wanted::Logits)?;
     let mut data = Data::of(&loaded);
     let (sets, labels) = (&loaded.sets, &loaded.targets);
@@ -125,7 +130,7 @@ fn fit(
                 let map = kind.fit(args.source.seed, criterion, logits, labels, &mut observe)?;
                 (map, kind.name(), None)
             }
-            None => chosen(auto.fit_with_progress(criterion, logits, labels, &mut observe)?),
+            None => chosen(auto.fit_with_progress(None, logits, labels, &mut observe)?),
         };
         progress.at(1, 1, "done".into());
         Ok(fitted)

@@ -63,21 +63,13 @@ pub struct LogitSamples<'a> {
     left_out: FitData,
     subject: Subject,
     seed: u64,
-    /// Whether the chosen map is fitted to another criterion than the log loss.
-    by_criterion: bool,
     all_right: bool,
     /// Whether there are probabilities of 0.
     pub zeros: bool,
 }
 
 impl<'a> LogitSamples<'a> {
-    pub fn new(
-        data: &'a FitData,
-        splits: &'a [Split],
-        subject: Subject,
-        seed: u64,
-        by_criterion: bool,
-    ) -> Self {
+    pub fn new(data: &'a FitData, splits: &'a [Split], subject: Subject, seed: u64) -> Self {
         let left_out = splits.iter().flat_map(|split| &split.left_out);
         let mut rows: Vec<usize> = left_out.copied().collect();
         rows.sort_unstable();
@@ -87,7 +79,6 @@ impl<'a> LogitSamples<'a> {
             left_out: data.select(&rows),
             subject,
             seed,
-            by_criterion,
             all_right: all_right(data),
             zeros: false,
         }
@@ -119,8 +110,6 @@ impl<'a> LogitSamples<'a> {
         }
         let reason = if kind != CANDIDATES[0].0 && self.all_right {
             "every prediction is right".into()
-        } else if self.by_criterion && (self.zeros || kind == MapKind::VennAbers) {
-            "it is fitted by the log loss alone".into()
         } else if work(n as f64, m as f64) * fits > MOST {
             format!("its fits to {n} samples of {m} classes would take too long")
         } else {
@@ -210,18 +199,11 @@ impl Samples for LogitSamples<'_> {
         }
     }
 
-    /// A mixture of all maps, unless something is to be kept or another criterion is asked for.
+    /// A mixture of all maps, unless something is to be kept.
     fn add_mixture(&self, selection: &mut Selection<LogitMap>) -> Result<()> {
         // it has to be better than a temperature, which is not tried on zeros
         if self.zeros || !selection.admits(MIXTURE, Guarantees::NONE) {
             return Ok(());
-        }
-        let mut pass_over = |reason: String| {
-            selection.pass_over(MIXTURE, (reason, None));
-            Ok(())
-        };
-        if self.by_criterion {
-            return pass_over("it is fitted by the log loss alone".into());
         }
         let tried = &selection.tried[1..];
         let mixing = Mixing::new(tried, self.seed);

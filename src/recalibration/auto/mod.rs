@@ -13,12 +13,12 @@ use self::{
     candidates::LogitSamples,
     distributions::DistributionSamples,
     rules::Validation,
-    selection::{Samples as _, choose, kept_rows},
+    selection::{choose, kept_rows},
 };
 use super::{
-    DistributionMap, FitProgress, Keep, LogitMap, MapKind, ScaleFamily, VarianceScalingConfig,
+    DistributionMap, Keep, LogitMap, ScaleFamily, VarianceScalingConfig,
     common::*,
-    fit::{ClassPredictions, Purpose, fit_task},
+    fit::{ClassPredictions, fit_task},
     regularisation::{Split, folds, splits},
 };
 use crate::distribution::{Component, Marginals, Subject};
@@ -118,8 +118,10 @@ impl From<AutoRecalibration> for LogitMap {
 /// The last candidate is a [mixture](super::MapMixture) of all others, with the weights of the lowest log
 /// loss on the samples left out. It is chosen where it is better than the single map, and better than a
 /// temperature by more than one standard error; not where its over- or underconfidence is established and
-/// greater than that of the single map (a linear pool of calibrated maps is underconfident), not where
-/// something is to be kept, and not for another criterion.
+/// greater than that of the single map (a linear pool of calibrated maps is underconfident), and not where
+/// something is to be kept.
+///
+/// Another criterion than the log loss is an error: the candidates are compared by the log loss.
 ///
 /// Cost: six fits of each candidate,
 /// or the cross-validation of its own regularisation, whose log losses are taken; two fits from 20,000 samples of
@@ -204,7 +206,6 @@ impl AutoRecalibrationConfig {
 impl<P: ClassPredictions> Fit<P, Tensor<1, Int>> for AutoRecalibrationConfig {
     type Map = AutoRecalibration;
 
-    /// Chooses by the log loss, then fits the chosen map to the criterion.
     fn fit_with_progress(
         &self,
         criterion: Option<&dyn Objective<P>>,
@@ -212,12 +213,11 @@ impl<P: ClassPredictions> Fit<P, Tensor<1, Int>> for AutoRecalibrationConfig {
         labels: Tensor<1, Int>,
         progress: Progress<'_>,
     ) -> Result<AutoRecalibration> {
+        let reason = ": it compares maps by the log loss";
+        no_criterion(criterion.is_some(), "a choice among maps", reason)?;
         let Task {
-            mut data,
-            criterion,
-            progress,
-            ..
-        } = predictions.task(&labels, criterion, progress)?;
+            mut data, progress, ..
+        } = predictions.task(&labels, None, progress)?;
         at_least(2, "the number of folds", self.folds, "at least 2")?;
         self.subject.check(data.classes)?;
         let mut warnings = Vec::new();
@@ -234,35 +234,15 @@ impl<P: ClassPredictions> Fit<P, Tensor<1, Int>> for AutoRecalibrationConfig {
         }
         let one = data.samples() >= ONE_SPLIT && data.classes > 2;
         let (splits, validation) = self.validation(data.samples(), one, self.subject);
-        let by_criterion = criterion.is_some();
-        let mut samples = LogitSamples::new(&data, &splits, self.subject, self.seed, by_criterion);
+        let mut samples = LogitSamples::new(&data, &splits, self.subject, self.seed);
         samples.zeros = self.zeros;
         let about = (validation, warnings);
-        let last = usize::from(by_criterion);
-        let mut chosen = choose(&samples, &splits, self.keep, about, last, &mut *progress)?;
+        let mut chosen = choose(&samples, &splits, self.keep, about, progress)?;
         if let LogitMap::Mixture(mixture) = &chosen.map {
             let weights = mixture.weights().into_iter();
             chosen.choice.weights = weights
                 .map(|(name, weight)| Weight { name, weight })
                 .collect();
-        }
-        // not of predictions that stay as they are
-        if let (Some(_), Ok(kind)) = (criterion, chosen.choice.chosen.parse::<MapKind>()) {
-            let fit = samples.fits() + last;
-            let mut observe = |seen| {
-                progress(FitProgress {
-                    fit,
-                    fits: fit,
-                    ..seen
-                })
-            };
-            let task = Task {
-                criterion,
-                purpose: Purpose::Candidate,
-                weight: chosen.report().and_then(|report| report.regularisation),
-                ..Task::new(data.clone(), &mut observe)
-            };
-            (chosen.map, _) = kind.fit_task(self.seed, task)?;
         }
         Ok(chosen)
     }
@@ -286,6 +266,6 @@ impl<P: ScaleFamily + Component + Marginals> DistributionFit<P> for AutoRecalibr
         }
         let (splits, validation) = self.validation(samples.len(), false, Subject::Classes);
         let about = (validation, warnings);
-        choose(&samples, &splits, self.keep, about, 0, task.progress)
+        choose(&samples, &splits, self.keep, about, task.progress)
     }
 }

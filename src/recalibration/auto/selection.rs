@@ -61,12 +61,6 @@ pub trait Samples: Sync {
     fn add_mixture(&self, _selection: &mut Selection<Self::Map>) -> Result<()> {
         Ok(())
     }
-
-    /// The number of candidates that are tried.
-    fn fits(&self) -> usize {
-        let candidates = self.candidates().into_iter();
-        candidates.filter(|(.., reason)| reason.is_none()).count()
-    }
 }
 
 /// The maps that were tried, the predictions as they are first, and those that were passed over.
@@ -110,13 +104,12 @@ impl<M> Selection<M> {
     }
 }
 
-/// Tries all candidates and chooses among them. The progress counts one fit more where one is to come.
+/// Tries all candidates and chooses among them.
 pub fn choose<S: Samples>(
     samples: &S,
     splits: &[Split],
     keep: Option<Keep>,
     (validation, warnings): (Validation, Vec<FitWarning>),
-    more: usize,
     progress: Progress<'_>,
 ) -> Result<Chosen<S::Map>> {
     let (map, numbers) = samples.unchanged()?;
@@ -134,7 +127,7 @@ pub fn choose<S: Samples>(
             None => open.push((kind, name)),
         }
     }
-    let fits = open.len() + more;
+    let fits = open.len();
     for (fit, (kind, name)) in (1..).zip(open) {
         let mut observe = |seen| progress(FitProgress { fit, fits, ..seen });
         let (map, found) = samples.fit(kind, &mut observe)?;

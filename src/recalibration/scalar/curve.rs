@@ -1,6 +1,8 @@
 //! Log-odds that are linear in features of log-odds: what scalar maps of few parameters share.
 
-use super::{event, event::EventOutcomes, logistic::Logistic, odds};
+use std::f64::consts::LN_2;
+
+use super::{EventMap, event, event::EventOutcomes, logistic::Logistic, odds};
 use crate::recalibration::common::*;
 
 /// A feature `φ(s)` of log-odds.
@@ -46,66 +48,41 @@ impl Feature {
     }
 }
 
-/// A family of scalar maps `σ(Σ_j a_j φ_j(s) + b)` of `P` parameters an event: a slope for each feature, and an
-/// intercept.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Curve<const P: usize> {
-    pub features: &'static [Feature],
-    /// Whether the slopes are at least 0.
-    pub increasing: bool,
+/// The parameters of a map `σ(Σ_j a_j φ_j(s) + b)`, `P` of each event: a slope for each feature, and an intercept. Of
+/// an `INCREASING` map the slopes are at least 0.
+#[derive(Module, Debug)]
+pub struct Curve<const P: usize, const INCREASING: bool> {
+    /// The parameters of each event, `[p, k]`.
+    parameters: Parameter<2>,
 }
 
 /// In a flatter map rounding can make different log-odds equal: it is not called injective.
-pub(super) const FLAT: f64 = 1e-9;
+const FLAT: f64 = 1e-9;
 
-/// A descent by a criterion starts with slopes of at least this, standardised, where they are bounded
-/// by 0: there it could not leave the bound.
-const LEAST: f64 = 1e-4;
+impl<const P: usize, const INCREASING: bool> Curve<P, INCREASING> {
+    const FEATURES: &'static [Feature] = match (P, INCREASING) {
+        (2, _) => &[Feature::LogOdds],
+        (_, true) => &[Feature::LogProbability, Feature::NegativeLogComplement],
+        (_, false) => &[Feature::LogOdds, Feature::Square],
+    };
 
-impl<const P: usize> Curve<P> {
-    /// The logits of log-odds, `[n, k]`, by parameters, `[p, k]`.
-    pub fn log_probabilities(self, scores: Tensor<2>, parameters: Tensor<2>) -> [Tensor<2>; 2] {
-        let row = |j: usize| parameters.clone().slice(j..j + 1);
-        let terms = self.features.iter().enumerate();
-        let t = terms.fold(row(self.features.len()), |sum, (j, feature)| {
-            feature.of(scores.clone()) * row(j) + sum
-        });
-        [odds::log_sigmoid(t.clone()), odds::log_sigmoid(-t)]
+    fn new(parameters: &[[f64; P]], device: &Device) -> Self {
+        let rows = (0..P).flat_map(|j| parameters.iter().map(move |row| row[j]));
+        Self {
+            parameters: Parameter::new(rows.collect(), [P, parameters.len()], device),
+        }
     }
 
-    /// `σ(Σ_j a_j φ_j(s) + b)` of parameters, `[p, k]`.
-    pub fn formula(self, scores: Term, parameters: &Parameter<2>) -> Term {
-        let ([_, k], values) = (parameters.dims(), parameters.to_vec());
-        let row = |j: usize| Term::numbers(["a", "b", "c"][j], values[j * k..][..k].to_vec());
-        let farther = scores
-            .clone()
-            .with(Operation::Min, Term::from(-1.0) * scores.clone());
-        let u = (Term::from(1.0) + farther.then(Operation::Exp))
-            .then(Operation::Log)
-            .named("u");
-        let terms = self.features.iter().enumerate();
-        let terms = terms.map(|(j, feature)| row(j) * feature.term(scores.clone(), u.clone()));
-        let sum = terms.reduce(|sum, term| sum + term).expect("a feature");
-        (sum + row(self.features.len())).then(Operation::Sigmoid)
-    }
-
-    /// Returns what is wrong with parameters, `[p, k]`.
-    pub fn check(self, parameters: &Parameter<2>) -> Result<(), String> {
-        let [p, k] = parameters.dims();
-        if p != P {
-            return Err(format!("{p} parameters of an event, expected {P}"));
-        }
-        let slopes = &parameters.to_vec()[..(p - 1) * k];
-        match slopes.iter().find(|slope| self.increasing && **slope < 0.0) {
-            Some(slope) => Err(format!("a slope is {slope}, expected at least 0")),
-            None => Ok(()),
-        }
+    fn of_events(&self) -> Vec<[f64; P]> {
+        let (k, values) = (self.events(), self.parameters.to_vec());
+        let of_event = |event| std::array::from_fn(|j| values[j * k + event]);
+        (0..k).map(of_event).collect()
     }
 
     /// The parameters of an event with the lowest log loss within the bounds: of the free minimum if it is
     /// there, otherwise of the lowest with some slopes 0 that is.
-    pub fn fit_event(self, event: &EventOutcomes) -> ([f64; P], FitReport) {
-        let loss = Logistic::new(event, self.features);
+    pub fn fit_event(event: &EventOutcomes) -> ([f64; P], FitReport) {
+        let loss = Logistic::new(event, Self::FEATURES);
         let minimum = |set: usize| {
             let is_intercept = |j: usize| j == P - 1;
             loss.minimum(std::array::from_fn(|j| {
@@ -115,7 +92,7 @@ impl<const P: usize> Curve<P> {
         let inside = |parameters: &[f64; P]| parameters[..P - 1].iter().all(|a| *a >= 0.0);
         let all = (1 << (P - 1)) - 1;
         let free = minimum(all);
-        if !self.increasing || inside(&free.0) {
+        if !INCREASING || inside(&free.0) {
             return free;
         }
         let mut best = minimum(0);
@@ -131,73 +108,102 @@ impl<const P: usize> Curve<P> {
         best
     }
 
-    /// Fits the parameters of each event, `[p, k]`.
-    pub fn fit(self, task: Task) -> (Parameter<2>, FitReport) {
-        let (data, criterion, progress) = (&task.data, task.criterion, task.progress);
-        let events = EventOutcomes::all(data);
-        let fits = events.len() + usize::from(criterion.is_some());
-        let mut minima = Vec::new();
+    /// Fits the parameters of each event.
+    pub fn fit(task: Task) -> Result<FitOutcome<Self>> {
+        let reason = ": its parameters are those of the least log loss";
+        no_criterion(task.criterion.is_some(), <Self as EventMap>::KIND, reason)?;
+        let events = EventOutcomes::all(&task.data);
+        let (mut found, mut reports) = (Vec::new(), Vec::new());
         for (fit, event) in (1..).zip(&events) {
-            let minimum = self.fit_event(event);
-            observer(progress, fit, fits)(minimum.1.evaluations, minimum.1.objective);
-            minima.push(minimum);
+            let (parameters, report) = Self::fit_event(event);
+            observer(task.progress, fit, events.len())(report.evaluations, report.objective);
+            found.push(parameters);
+            reports.push(report);
         }
-        let (found, reports): (Vec<_>, Vec<_>) = minima.into_iter().unzip();
-        let parameters = (0..P).flat_map(|j| found.iter().map(move |parameters| parameters[j]));
-        let parameters = Parameter::new(parameters.collect(), [P, events.len()], &data.device);
-        let Some(criterion) = criterion else {
-            return (parameters, summary(&reports));
-        };
-        let mut observe = observer(progress, fits, fits);
-        self.descend(data, &events, &parameters, criterion, &mut observe)
+        Ok((Self::new(&found, &task.data.device), summary(&reports)).into())
+    }
+}
+
+impl<const P: usize, const INCREASING: bool> Fitted<Curve<P, INCREASING>> {
+    /// Makes a map with the given parameters: of class 1 alone for two classes, otherwise of each class.
+    ///
+    /// # Errors
+    ///
+    /// No parameters, those of two events (two classes have one), or one outside its domain.
+    pub fn from_parameters(parameters: &[[f64; P]], device: &Device) -> Result<Self> {
+        Self::of_parameters(Curve::new(parameters, device))
     }
 
-    /// Descends a criterion in the weights of standardised features, bounded slopes as squares.
-    fn descend(
-        self,
-        data: &FitData,
-        events: &[EventOutcomes],
-        start: &Parameter<2>,
-        criterion: &dyn Objective,
-        observe: &mut dyn FnMut(usize, f64),
-    ) -> (Parameter<2>, FitReport) {
-        let [p, k] = start.dims();
-        let loss = |event| Logistic::<P>::new(event, self.features);
-        let events: Vec<_> = events.iter().map(loss).collect();
-        let scales = (0..p - 1).flat_map(|j| events.iter().map(move |event| event.scales[j]));
-        let (means, spreads): (Vec<f64>, Vec<f64>) = scales.unzip();
-        let mut theta = start.to_vec();
-        let (slopes, intercepts) = theta.split_at_mut((p - 1) * k);
-        for (at, slope) in slopes.iter_mut().enumerate() {
-            intercepts[at % k] += *slope * means[at];
-            *slope *= spreads[at];
-            if self.increasing {
-                *slope = slope.max(LEAST).sqrt();
-            }
+    /// Returns the parameters of each event: of class 1 for two classes, otherwise of each class.
+    pub fn parameters(&self) -> Vec<[f64; P]> {
+        self.form.of_events()
+    }
+}
+
+impl<const P: usize, const INCREASING: bool> EventMap for Curve<P, INCREASING> {
+    const KIND: &'static str = match (P, INCREASING) {
+        (2, _) => "Platt scaling",
+        (_, true) => "beta calibration",
+        (_, false) => "quadratic scaling",
+    };
+
+    fn template(device: &Device) -> Self {
+        let slope = |j: usize| f64::from(j == 0 || j == 1 && INCREASING);
+        Self::new(&[std::array::from_fn(slope)], device)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let [p, k] = self.parameters.dims();
+        if p != P {
+            return Err(format!("{p} parameters of an event, expected {P}"));
         }
-        let [means, spreads] =
-            [means, spreads].map(|numbers| data.parameters(numbers).reshape([p - 1, k]));
-        let parameters = |theta: &Tensor<1>| {
-            let theta = theta.clone().reshape([p, k]);
-            let slopes = theta.clone().slice(0..p - 1);
-            let slopes = if self.increasing {
-                slopes.square()
-            } else {
-                slopes
-            };
-            let slopes = slopes / spreads.clone();
-            let intercepts = theta.slice(p - 1..p) - (slopes.clone() * means.clone()).sum_dim(0);
-            Tensor::cat(vec![slopes, intercepts], 0)
+        let slopes = &self.parameters.to_vec()[..(p - 1) * k];
+        match slopes.iter().find(|slope| INCREASING && **slope < 0.0) {
+            Some(slope) => Err(format!("a slope is {slope}, expected at least 0")),
+            None => Ok(()),
+        }
+    }
+
+    fn events(&self) -> usize {
+        self.parameters.dims()[1]
+    }
+
+    fn keeps(&self) -> Guarantees {
+        let parameters = self.of_events()[0];
+        let (decides_alike, injective) = match (&parameters[..], INCREASING) {
+            (&[a, b, c], true) => (c == (a - b) * LN_2, a + b > FLAT),
+            (&[a, b, c], false) => {
+                let is_line = b == 0.0;
+                (a > 0.0 && c == 0.0, is_line && a.abs() > FLAT)
+            }
+            (platt, _) => (platt[0] > 0.0 && platt[1] == 0.0, platt[0].abs() > FLAT),
         };
-        let scores = odds::log_odds(data.tensor(data.logits.clone()));
-        let logits = |theta: &Tensor<1>| {
-            let [occurs, not] = self.log_probabilities(scores.clone(), parameters(theta));
-            odds::logits(occurs, not)
-        };
-        let at = of_logits(criterion, data, logits);
-        let (theta, report) = minimise(at, &theta, Limits::new(1e-7, 200), observe);
-        let found = parameters(&data.parameters(theta)).inner();
-        (Parameter::from(found), report)
+        Guarantees::of_decision(decides_alike && injective, injective)
+    }
+
+    fn formula(&self, scores: Term) -> Term {
+        let (k, values) = (self.events(), self.parameters.to_vec());
+        let row = |j: usize| Term::numbers(["a", "b", "c"][j], values[j * k..][..k].to_vec());
+        let farther = scores
+            .clone()
+            .with(Operation::Min, Term::from(-1.0) * scores.clone());
+        let u = (Term::from(1.0) + farther.then(Operation::Exp))
+            .then(Operation::Log)
+            .named("u");
+        let terms = Self::FEATURES.iter().enumerate();
+        let terms = terms.map(|(j, feature)| row(j) * feature.term(scores.clone(), u.clone()));
+        let sum = terms.reduce(|sum, term| sum + term).expect("a feature");
+        (sum + row(P - 1)).then(Operation::Sigmoid)
+    }
+
+    fn log_probabilities(&self, scores: Tensor<2>) -> [Tensor<2>; 2] {
+        let parameters = self.parameters.cast(scores.dtype());
+        let row = |j: usize| parameters.clone().slice(j..j + 1);
+        let terms = Self::FEATURES.iter().enumerate();
+        let t = terms.fold(row(P - 1), |sum, (j, feature)| {
+            feature.of(scores.clone()) * row(j) + sum
+        });
+        [odds::log_sigmoid(t.clone()), odds::log_sigmoid(-t)]
     }
 }
 

@@ -1,6 +1,6 @@
 use super::{
     event::{EventOutcomes, TiedRows},
-    table::{bounded, tabulated_map},
+    table::{ISOTONIC, Table, bounded},
 };
 use crate::{
     estimator::{Block, pool},
@@ -29,28 +29,33 @@ impl IsotonicRegressionConfig {
     }
 }
 
-tabulated_map! {
-    /// Isotonic regression: the non-decreasing function of the log-odds of class 1 of two classes, or of
-    /// each class, with the lowest log loss, which has the lowest Brier score as well (Zadrozny and Elkan:
-    /// *Transforming classifier scores into accurate multiclass probability estimates*, 2002).
-    ///
-    /// ```text
-    /// g(s_i) = max_{j ≤ i} min_{k ≥ i} mean(y_j..y_k)
-    /// ```
-    ///
-    /// by pooling adjacent violators, `O(n log n)` with the sorting, in exact comparisons; samples of equal
-    /// log-odds count as one with their number as its weight. From the last of a block of equal probability to the
-    /// first of the next the map is a line in the log-odds, as in scikit-learn. Probabilities within `1/(2(n+1))` of 0 or
-    /// 1 are moved to it, and beyond the log-odds of the fit the map is constant. A class that is never seen has
-    /// that as its probability throughout.
-    ///
-    /// Another criterion than the log loss is an error: there is nothing to descend. The report has the log
-    /// loss of the map.
-    ///
-    /// Nothing is kept: constant within blocks, it makes ties of different predictions, and where it
-    /// passes ½ elsewhere than the original it changes the decision.
-    IsotonicRegression = Isotonic, "isotonic regression", by IsotonicRegressionConfig,
-    "isotonic", "Isotonic regression of each class (by the log loss alone)";
-    knots: Self::knots,
-    closed form: "pooling adjacent violators has the least log loss and the least Brier score already";
+/// Isotonic regression: the non-decreasing function of the log-odds of class 1 of two classes, or of
+/// each class, with the lowest log loss, which has the lowest Brier score as well (Zadrozny and Elkan:
+/// *Transforming classifier scores into accurate multiclass probability estimates*, 2002).
+///
+/// ```text
+/// g(s_i) = max_{j ≤ i} min_{k ≥ i} mean(y_j..y_k)
+/// ```
+///
+/// by pooling adjacent violators, `O(n log n)` with the sorting, in exact comparisons; samples of equal
+/// log-odds count as one with their number as its weight. From the last of a block of equal probability to the
+/// first of the next the map is a line in the log-odds, as in scikit-learn. Probabilities within `1/(2(n+1))` of 0 or
+/// 1 are moved to it, and beyond the log-odds of the fit the map is constant. A class that is never seen has
+/// that as its probability throughout.
+///
+/// Another criterion than the log loss is an error: there is nothing to descend. The report has the log
+/// loss of the map.
+///
+/// Nothing is kept: constant within blocks, it makes ties of different predictions, and where it
+/// passes ½ elsewhere than the original it changes the decision.
+pub type IsotonicRegression = Fitted<Table<ISOTONIC>>;
+
+impl LogitFit for IsotonicRegressionConfig {
+    type Form = Table<ISOTONIC>;
+
+    fn find(&self, task: Task) -> Result<FitOutcome<Self::Form>> {
+        let reason =
+            "pooling adjacent violators has the least log loss and the least Brier score already";
+        Table::fit(task, reason, |event| self.knots(event))
+    }
 }

@@ -25,7 +25,7 @@ pub(super) struct Logistic<const P: usize> {
     /// targets.
     samples: Vec<Sample<P>>,
     /// The mean of each feature, and its standard deviation: 1 of a constant.
-    pub scales: Vec<(f64, f64)>,
+    scales: Vec<(f64, f64)>,
     start: SVector<f64, P>,
 }
 

@@ -7,7 +7,7 @@
 //! neither the order of the classes nor the accuracy, and nothing is known of its injectivity.
 //!
 //! A map is an [`EventMap`]. One of few parameters has its formula in `curves.rs`, one without a formula is
-//! tabulated by the macro of `table.rs`.
+//! a `Table`.
 
 mod cubic;
 mod curve;

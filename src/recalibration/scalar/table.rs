@@ -1,97 +1,90 @@
 //! Scalar maps without a formula: probabilities at knots among the log-odds, linear between them.
 
-use super::odds;
+use super::{
+    EventMap, closed_form_of_events,
+    event::{EventOutcomes, sigmoid},
+    odds,
+};
 use crate::recalibration::common::*;
 
-/// Makes a map of a configuration that finds the knots of each event: its parameters and its fit.
-///
-/// The knots of an event are log-odds by increasing value, at least one, and the recalibrated log-odds there,
-/// finite. Two that are equal are a jump.
-macro_rules! tabulated_map {
-    (
-        $(#[$doc:meta])*
-        $map:ident = $form:ident, $kind:literal, by $config:ident, $name:literal, $about:literal;
-        knots: $knots:expr, $(checked by $validate:expr,)? closed form: $closed_form:literal;
-    ) => {
-        $(#[$doc])*
-        pub type $map = Fitted<$form>;
+/// Which map a table is of.
+pub(super) const HISTOGRAM: u8 = 0;
+pub(super) const ISOTONIC: u8 = 1;
+pub(super) const SPLINE: u8 = 2;
 
-        #[doc = concat!("The parameters of [`", stringify!($map), "`]: for each event a function of its log-odds, \
-            linear between knots, constant beyond them.")]
-        #[derive(Module, Debug)]
-        pub struct $form {
-            /// `[k, l]`, non-decreasing in each row; `l` is a power of two, and the last knot of an event is
-            /// repeated up to it.
-            knots: Parameter<2>,
-            /// The log-odds of the probability at each knot, `[k, l]`.
-            values: Parameter<2>,
-        }
-
-        impl $form {
-            fn new(rows: Vec<Vec<(f64, f64)>>, device: &Device) -> Self {
-                let [knots, values] = super::table::padded(rows, device);
-                Self { knots, values }
-            }
-        }
-
-        impl $map {
-            /// Returns the knots of each event, by increasing log-odds, with the probabilities there: of
-            /// class 1 for two classes, otherwise of each class. The map is linear between them and
-            /// constant beyond; two knots at the same log-odds are a jump.
-            pub fn knots(&self) -> Vec<Vec<(f64, f64)>> {
-                let mut rows = super::table::padded_rows(&self.form.knots, &self.form.values);
-                let values = rows.iter_mut().flatten().map(|(_, value)| value);
-                values.for_each(|value| *value = super::event::sigmoid(*value));
-                rows
-            }
-        }
-
-        impl LogitFit for $config {
-            type Form = $form;
-            const NAME: &'static str = $name;
-            const ABOUT: &'static str = $about;
-            const DEFAULT: fn(u64) -> Self = |_| Self::new();
-
-            fn find(&self, task: Task) -> Result<FitOutcome<$form>> {
-                $($validate(self)?;)?
-                let knots = |events: &[EventOutcomes], device: &Device| {
-                    $form::new(events.iter().map(|event| $knots(self, event)).collect(), device)
-                };
-                super::closed_form_of_events(task, $closed_form, knots)
-            }
-        }
-
-        impl super::EventMap for $form {
-            const KIND: &'static str = $kind;
-
-            /// Every probability of two classes is one half.
-            fn template(device: &Device) -> Self {
-                Self::new(vec![vec![(0.0, 0.0)]], device)
-            }
-
-            fn check(&self) -> Result<(), String> {
-                self.values.check_shape("values", self.knots.dims())?;
-                super::table::check_knots(&self.knots)
-            }
-
-            fn events(&self) -> usize {
-                self.knots.dims()[0]
-            }
-
-            fn formula(&self, scores: Term) -> Term {
-                let knots = super::table::padded_rows(&self.knots, &self.values);
-                let value = |value: f64| super::event::sigmoid(value);
-                super::table::interpolation(knots, value, scores)
-            }
-
-            fn log_probabilities(&self, scores: Tensor<2>) -> [Tensor<2>; 2] {
-                super::table::interpolated(&self.knots, &self.values, scores)
-            }
-        }
-    };
+/// For each event a function of its log-odds, linear between knots, constant beyond them.
+#[derive(Module, Debug)]
+pub struct Table<const MAP: u8> {
+    /// `[k, l]`, non-decreasing in each row; `l` is a power of two, and the last knot of an event is repeated up to it.
+    knots: Parameter<2>,
+    /// The log-odds of the probability at each knot, `[k, l]`.
+    values: Parameter<2>,
 }
 
-pub(super) use tabulated_map;
+impl<const MAP: u8> Table<MAP> {
+    /// Makes the map of the knots of each event, unless a criterion is asked for.
+    ///
+    /// - reason: why there is nothing to descend
+    /// - knots: log-odds by increasing value, at least one, and the recalibrated log-odds there, finite. Two that are
+    ///   equal are a jump.
+    pub fn fit(
+        task: Task,
+        reason: &str,
+        knots: impl Fn(&EventOutcomes) -> Vec<(f64, f64)>,
+    ) -> Result<FitOutcome<Self>> {
+        let of_events = |events: &[EventOutcomes], device: &Device| {
+            Self::new(events.iter().map(knots).collect(), device)
+        };
+        closed_form_of_events(task, reason, of_events)
+    }
+
+    fn new(rows: Vec<Vec<(f64, f64)>>, device: &Device) -> Self {
+        let [knots, values] = padded(rows, device);
+        Self { knots, values }
+    }
+}
+
+impl<const MAP: u8> Fitted<Table<MAP>> {
+    /// Returns the knots of each event, by increasing log-odds, with the probabilities there: of class 1
+    /// for two classes, otherwise of each class. The map is linear between them and constant beyond; two
+    /// knots at the same log-odds are a jump.
+    pub fn knots(&self) -> Vec<Vec<(f64, f64)>> {
+        let mut rows = padded_rows(&self.form.knots, &self.form.values);
+        let values = rows.iter_mut().flatten().map(|(_, value)| value);
+        values.for_each(|value| *value = sigmoid(*value));
+        rows
+    }
+}
+
+impl<const MAP: u8> EventMap for Table<MAP> {
+    const KIND: &'static str = match MAP {
+        HISTOGRAM => "histogram binning",
+        ISOTONIC => "isotonic regression",
+        _ => "spline calibration",
+    };
+
+    /// Every probability of two classes is one half.
+    fn template(device: &Device) -> Self {
+        Self::new(vec![vec![(0.0, 0.0)]], device)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.values.check_shape("values", self.knots.dims())?;
+        check_knots(&self.knots)
+    }
+
+    fn events(&self) -> usize {
+        self.knots.dims()[0]
+    }
+
+    fn formula(&self, scores: Term) -> Term {
+        interpolation(padded_rows(&self.knots, &self.values), sigmoid, scores)
+    }
+
+    fn log_probabilities(&self, scores: Tensor<2>) -> [Tensor<2>; 2] {
+        interpolated(&self.knots, &self.values, scores)
+    }
+}
 
 /// The log-odds of a probability that is kept in `[ε, 1−ε]`, `ε = 1/(2(n+1))` of `n` samples.
 pub(super) fn bounded(probability: f64, samples: f64) -> f64 {

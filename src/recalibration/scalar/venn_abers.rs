@@ -221,9 +221,6 @@ impl VennAbers {
 
 impl LogitFit for VennAbersConfig {
     type Form = VennAbersTable;
-    const NAME: &'static str = "venn-abers";
-    const ABOUT: &'static str = "Venn–Abers predictor of each class (by the log loss alone)";
-    const DEFAULT: fn(u64) -> Self = |_| Self::new();
 
     fn find(&self, task: Task) -> Result<FitOutcome<VennAbersTable>> {
         // the weights of the groups sum to the effective number

@@ -154,9 +154,6 @@ fn within(x: f64, bounds: Option<RangeInclusive<f64>>, report: FitReport) -> (f6
 
 impl LogitFit for TemperatureScalingConfig {
     type Form = Temperature;
-    const NAME: &'static str = "temperature";
-    const ABOUT: &'static str = "One temperature";
-    const DEFAULT: fn(u64) -> Self = |_| Self::new();
 
     fn find(&self, task: Task) -> Result<FitOutcome<Temperature>> {
         check_prior(self.prior)?;

@@ -157,7 +157,7 @@ fn two_classes() {
     assert!(map.choice().change.estimate < -0.05, "{}", map.choice());
 }
 
-/// Saved as what was chosen; the same from the same seed; fitted to a criterion in the end.
+/// Saved as what was chosen; the same from the same seed; by the log loss alone.
 #[test]
 fn files_seeds_and_criteria() {
     let (rows, classes) = by_a_vector(400, 180);
@@ -173,37 +173,22 @@ fn files_seeds_and_criteria() {
 
     let brier = ScoreLoss::new(Brier);
     let (z, y) = (tensor(&rows), labels(&classes));
-    let by_brier = AutoRecalibrationConfig::new().fit_by(&brier, z.clone(), y.clone());
-    let by_brier = by_brier.unwrap();
-    let candidates = |map: &AutoRecalibration| {
-        let all = map.choice().candidates.clone().into_iter();
-        let single = all.filter(|candidate| candidate.name != "mixture");
-        single
-            .map(|candidate| (candidate.name, candidate.log_loss.estimate))
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(candidates(&by_brier), candidates(&map));
-    assert_ne!(by_brier.choice().chosen, "mixture");
-    let value = |map: &dyn Recalibration| scalar(brier.forward(map.forward(z.clone()), y.clone()));
-    // the penalties weigh more beside a score that is less steep
-    assert!(value(&**by_brier) < value(&**map) + 0.02);
-    assert_ne!(out(&**by_brier), out(&**map));
+    says(
+        AutoRecalibrationConfig::new()
+            .fit_by(&brier, z, y)
+            .unwrap_err(),
+    );
 }
 
-/// Two classes have Venn–Abers too, but for a criterion; a hundred classes of fewer samples a temperature alone.
+/// Two classes have Venn–Abers too; a hundred classes of fewer samples a temperature alone.
 #[test]
 fn few_and_many_classes() {
     let truth = |row: &[f64]| vec![0.0, 1.0 / (1.0 + (row[0] - row[1]).exp())];
     let (rows, classes) = drawn(1000, 2, 175, truth);
-    let (z, y) = (tensor(&rows), labels(&classes));
     let map = auto(&rows, &classes);
     let mut candidates = map.choice().candidates.iter();
     assert!(candidates.any(|candidate| candidate.name == "venn-abers"));
-    let brier = ScoreLoss::new(Brier);
-    let map = AutoRecalibrationConfig::new().fit_by(&brier, z, y).unwrap();
-    let over = map.choice().passed_over.iter();
-    let over: Vec<_> = over.map(|over| (over.name, over.least)).collect();
-    assert_eq!(over, [("venn-abers", None), ("mixture", None)]);
+    assert!(map.choice().passed_over.is_empty());
 
     let (rows, classes) = drawn(60, 100, 176, |row| row.to_vec());
     let map = auto(&rows, &classes);
