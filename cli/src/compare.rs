@@ -230,7 +230,7 @@ fn compared<B: Kind, A: Kind<Targets = B::Targets>>(
     of_sizes: impl FnOnce(Option<Kernel>) -> (Option<B::Kernel>, Option<A::Kernel>),
 ) -> Result<Comparison> {
     let count = redraws("--redraws", args.redraws, before.dimensions())?;
-    let progress = Progress::new(4);
+    let progress = Progress::watched(4, &args.source.rows.held.watcher);
     progress.step("bandwidth");
     let mut rng = StdRng::seed_from_u64(args.source.seed);
     let kernel = B::Kernel::asked(&args.kernel, &before, &mut rng)?;

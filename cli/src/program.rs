@@ -11,7 +11,9 @@ use crate::{
     args::{Arguments, Command, RowsArgs, check_families},
     compare,
     error::{Result, bail},
-    evaluate, report,
+    evaluate,
+    progress::Watcher,
+    report,
     words::{Known, object},
 };
 
@@ -31,23 +33,34 @@ pub enum Held {
     Text(String),
 }
 
-/// Files in memory, with names that the options of a command can use instead of paths.
+/// Files in memory, with names that the options of a command can use instead of paths, and the function that is told of
+/// the progress, if there is one.
 #[derive(Debug, Clone, Default)]
-pub struct HeldFiles(Arc<BTreeMap<PathBuf, Held>>);
+pub struct HeldFiles {
+    files: Arc<BTreeMap<PathBuf, Held>>,
+    pub(crate) watcher: Watcher,
+}
 
 impl HeldFiles {
     /// Holds files under these names.
     pub fn new(files: impl IntoIterator<Item = (String, Held)>) -> Self {
         let files = files.into_iter();
-        Self(Arc::new(
-            files
-                .map(|(name, file)| (PathBuf::from(name), file))
-                .collect(),
-        ))
+        let files = files.map(|(name, file)| (PathBuf::from(name), file));
+        Self {
+            files: Arc::new(files.collect()),
+            watcher: Watcher::default(),
+        }
+    }
+
+    /// Tells a function of each step of the work as it begins: its title, its number from 0, and how many steps there
+    /// are. A panic of the function ends the work, and reaches whoever called [`answer`].
+    pub fn with_progress(self, told: impl Fn(&str, u64, u64) + Send + Sync + 'static) -> Self {
+        let watcher = Watcher::new(told);
+        Self { watcher, ..self }
     }
 
     pub(crate) fn get(&self, path: &std::path::Path) -> Option<&Held> {
-        self.0.get(path)
+        self.files.get(path)
     }
 }
 

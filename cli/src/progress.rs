@@ -1,12 +1,31 @@
-//! Progress on standard error.
+//! Progress on standard error, and to programs.
 
-use std::{io::IsTerminal, thread, time::Duration};
+use std::{fmt, io::IsTerminal, sync::Arc, thread, time::Duration};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Progress on standard error, if that is a terminal, once the work has taken two seconds: a bar of the
 /// steps, the time that has passed, and an estimate of what is left.
-pub struct Progress(ProgressBar);
+pub struct Progress {
+    bar: ProgressBar,
+    watcher: Watcher,
+}
+
+/// Is told of each step as it begins: its title, its number from 0, and how many steps there are. Nobody by default.
+#[derive(Clone, Default)]
+pub struct Watcher(Option<Arc<dyn Fn(&str, u64, u64) + Send + Sync>>);
+
+impl Watcher {
+    pub fn new(told: impl Fn(&str, u64, u64) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(told)))
+    }
+}
+
+impl fmt::Debug for Watcher {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.debug_tuple("Watcher").field(&self.0.is_some()).finish()
+    }
+}
 
 const TEMPLATE: &str = "{spinner} {bar:30} {pos} of {len}, {elapsed}, about {eta} left: {msg}";
 /// Work that shows nothing.
@@ -16,6 +35,10 @@ const TICK: Duration = Duration::from_millis(200);
 
 impl Progress {
     pub fn new(steps: usize) -> Self {
+        Self::watched(steps, &Watcher::default())
+    }
+
+    pub fn watched(steps: usize, watcher: &Watcher) -> Self {
         let style = ProgressStyle::with_template(TEMPLATE).expect("a valid template");
         let hidden = ProgressDrawTarget::hidden();
         let bar = ProgressBar::with_draw_target(Some(steps as u64), hidden).with_style(style);
@@ -29,27 +52,31 @@ impl Progress {
                 }
             });
         }
-        Self(bar)
+        let watcher = watcher.clone();
+        Self { bar, watcher }
     }
 
     /// Ends the step before, and begins another.
     pub fn step(&self, title: &str) {
-        if !self.0.message().is_empty() {
-            self.0.inc(1);
+        if !self.bar.message().is_empty() {
+            self.bar.inc(1);
         }
-        self.0.set_message(title.to_owned());
+        self.bar.set_message(title.to_owned());
+        if let Some(told) = &self.watcher.0 {
+            told(title, self.bar.position(), self.bar.length().unwrap_or(0));
+        }
     }
 
     /// Says how many of `total` equal steps are done.
     pub fn at(&self, done: usize, total: usize, title: String) {
-        self.0.set_length(total as u64);
-        self.0.set_position(done as u64);
-        self.0.set_message(title);
+        self.bar.set_length(total as u64);
+        self.bar.set_position(done as u64);
+        self.bar.set_message(title);
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 }

@@ -77,7 +77,7 @@ fn report<P: Kind>(args: &Report, binned: Option<BinArgs>, json: bool) -> Result
     if let Some(after) = sets.get(1) {
         builder = builder.with_after(after);
     }
-    let progress = Progress::new(1);
+    let progress = Progress::watched(1, &args.source.rows.held.watcher);
     progress.step("numbers and diagrams");
     let report = builder.build()?;
     drop(progress);

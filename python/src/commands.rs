@@ -7,7 +7,10 @@ use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
-use crate::{arrays::value_error, work};
+use crate::{
+    arrays::value_error,
+    work::{self, At},
+};
 
 /// A file that is in memory: the text of a table, or an array in double precision with the name of the dtype that its
 /// numbers had.
@@ -35,18 +38,23 @@ impl File<'_> {
 }
 
 /// Answers `evaluate`, `compare` or `report` with options that name files in memory: the JSON of the command, its
-/// text, and the omnibus tests as JSON, each with what it is `of`, its verdict, p-value and findings, or an error.
+/// text, and the omnibus tests as JSON, each with what it is `of`, its verdict, p-value and findings, or an error. A
+/// callback gets `(step, steps, title)` before each step.
 #[pyfunction]
+#[pyo3(signature = (options, files, progress=None))]
 pub fn answer(
     py: Python<'_>,
     options: Vec<String>,
     files: Vec<(String, File<'_>)>,
+    progress: Option<Py<PyAny>>,
 ) -> PyResult<(String, String, String)> {
     let held = |(name, file): (String, File)| Ok((name, file.held()?));
     let files: Vec<(String, Held)> = files.into_iter().map(held).collect::<PyResult<_>>()?;
     let files = HeldFiles::new(files);
-    let answer = work::run(py, None, move |_| {
-        burn_calibration_cli::answer(options, files)
+    let answer = work::run(py, progress, move |reporter| {
+        let reporter = reporter.clone();
+        let told = move |title: &str, step, steps| reporter.at(At::Step(title.into(), step, steps));
+        burn_calibration_cli::answer(options, files.with_progress(told))
     })?;
     let Answer {
         json,

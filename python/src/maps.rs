@@ -29,7 +29,7 @@ use crate::{
     arrays::{
         Numbers, Rows, array, device, label_tensor, labels, shaped, value_error, weight_tensor,
     },
-    work,
+    work::{self, At},
 };
 
 /// The kind of a choice among maps, which is no kind of map.
@@ -199,7 +199,9 @@ pub fn fit(
             labels: label_tensor(classes, &device),
             weights: weights.map(|weights| weight_tensor(weights, &device)),
         };
-        fit_named(&kind, &options, &samples, &mut |at| reporter.at(at))
+        fit_named(&kind, &options, &samples, &mut |at| {
+            reporter.at(At::Fit(at))
+        })
     })?;
     let (mut map, choice) = found.map_err(value_error)?;
     map.set_fitted_to(FittedTo {

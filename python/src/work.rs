@@ -15,6 +15,14 @@ use std::{
 use burn_calibration::recalibration::FitProgress;
 use pyo3::{exceptions::PyRuntimeError, prelude::*};
 
+/// How far some work is.
+pub enum At {
+    /// `(fit, fits, evaluations, objective)` of a fit.
+    Fit(FitProgress),
+    /// A step of an answer that begins: its title, its number from 0, and how many steps there are.
+    Step(String, u64, u64),
+}
+
 /// Between one look for signals and the next.
 const TICK: Duration = Duration::from_millis(50);
 
@@ -23,23 +31,24 @@ const STACK: usize = 8 << 20;
 
 /// What a thread that works says.
 enum Message<T> {
-    Progress(FitProgress),
+    Progress(At),
     Done(T),
 }
 
-/// Tells the caller how far a fit is, and ends it where nobody waits for it any more.
+/// Tells the caller how far the work is, and ends it where nobody waits for it any more.
+#[derive(Clone)]
 pub struct Reporter<T> {
     sender: Sender<Message<T>>,
     is_cancelled: Arc<AtomicBool>,
     has_listener: bool,
 }
 
-/// The reason of a fit that ends since nobody waits for it.
+/// The reason of work that ends since nobody waits for it.
 struct Cancelled;
 
 impl<T> Reporter<T> {
-    /// Takes the state of a fit, after each evaluation of its criterion.
-    pub fn at(&self, progress: FitProgress) {
+    /// Takes the state of the work: of a fit after each evaluation of its criterion, else before each step.
+    pub fn at(&self, progress: At) {
         if self.is_cancelled.load(Ordering::Relaxed) {
             resume_unwind(Box::new(Cancelled)); // prints nothing
         }
@@ -51,9 +60,9 @@ impl<T> Reporter<T> {
 
 /// Runs a task on a thread of its own, and waits for it without the interpreter's lock.
 ///
-/// A callback gets `(fit, fits, evaluations, objective)` of what the task reports. If the callback raises, or a signal
-/// handler does (Ctrl-C raises `KeyboardInterrupt`), that error is the result at once. A fit then ends at its next
-/// evaluation; other work goes on in the background until it is done, and its result is dropped.
+/// A callback gets what the task reports. If the callback raises, or a signal handler does (Ctrl-C raises
+/// `KeyboardInterrupt`), that error is the result at once. The task goes on in the background until it reports again: a
+/// fit at its next evaluation, an answer at its next step.
 ///
 /// # Errors
 ///
@@ -101,9 +110,15 @@ fn wait<T>(
     (receiver, received)
 }
 
-fn tell(py: Python<'_>, callback: Option<&Py<PyAny>>, at: FitProgress) -> PyResult<()> {
-    let arguments = (at.fit, at.fits, at.evaluations, at.objective);
-    callback.map_or(Ok(()), |call| call.call1(py, arguments).map(drop))
+fn tell(py: Python<'_>, callback: Option<&Py<PyAny>>, at: At) -> PyResult<()> {
+    let Some(callback) = callback else {
+        return Ok(());
+    };
+    let told = match at {
+        At::Fit(at) => callback.call1(py, (at.fit, at.fits, at.evaluations, at.objective)),
+        At::Step(title, step, steps) => callback.call1(py, (step, steps, title)),
+    };
+    told.map(drop)
 }
 
 /// The words of a panic.

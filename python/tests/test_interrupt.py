@@ -82,6 +82,43 @@ def test_fits_of_several_threads_are_those_of_one(three):
     np.testing.assert_array_equal(found, expected)
 
 
+def test_steps_of_an_evaluation_are_told(three):
+    logits, labels = three
+    seen = []
+    bc.evaluate(logits=logits, labels=labels, tests=["cox"], redraws=99, progress=lambda *at: seen.append(at))
+    titles = [title for _, _, title in seen]
+    assert titles[:2] == ["bandwidth", "omnibus test"] and len(titles) == 5
+    assert [step for step, _, _ in seen] == list(range(5)) and {steps for _, steps, _ in seen} == {5}
+    bc.compare(bc.logits(logits), bc.logits(logits / 2), labels, redraws=99, progress=lambda *at: seen.append(at))
+    assert seen[5][:2] == (0, 4) and len(seen) == 9
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="the threads of a process are not listed here")
+def test_what_progress_raises_ends_an_evaluation():
+    logits, labels = draw(1_000, 40, seed=3)
+
+    class Enough(Exception):
+        pass
+
+    def stop(step, steps, title):
+        assert steps == 4 * 40
+        if step == 2:
+            raise Enough
+
+    def threads():
+        return len(os.listdir("/proc/self/task"))
+
+    bc.evaluate(logits=logits[:50], labels=labels[:50], redraws=99)  # starts the threads that stay
+    before = threads()
+    start = time.perf_counter()
+    with pytest.raises(Enough):
+        bc.evaluate(logits=logits, labels=labels, lens="class-wise", progress=stop)
+    one = time.perf_counter() - start  # more than one class of forty
+    while threads() > before and time.perf_counter() - start < 10 * one:
+        time.sleep(0.01)
+    assert threads() <= before
+
+
 def test_ctrl_c_ends_the_wait_for_an_evaluation():
     code = (
         "import os, signal, sys, threading, time\n"
@@ -95,7 +132,7 @@ def test_ctrl_c_ends_the_wait_for_an_evaluation():
         "    bc.evaluate(logits=rng.normal(size=(20_000, 50)), labels=rng.integers(0, 50, 20_000))\n"
         "except KeyboardInterrupt:\n"
         "    print(time.perf_counter() - start, flush=True)\n"
-        "    os._exit(0)\n"  # the work goes on until then
+        "    os._exit(0)\n"  # a step goes on until then
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr

@@ -154,7 +154,7 @@ fn evaluate<P: Kind>(args: &Evaluate, mut views: Views<P>) -> Result<Evaluation>
 fn aspects<P: Kind>(args: &Evaluate, views: &Views<P>) -> Result<Vec<Aspect>> {
     let tests = chosen::<P>(args)?;
     let steps = 4 + tests.len() + usize::from(!views.given.is_empty());
-    let progress = Progress::new(steps * views.list.len());
+    let progress = Progress::watched(steps * views.list.len(), &args.source.rows.held.watcher);
     let mut rng = StdRng::seed_from_u64(args.source.seed);
     let mut aspects = Vec::new();
     for view in &views.list {

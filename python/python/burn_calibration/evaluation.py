@@ -8,7 +8,7 @@ import io
 import json
 import os
 from dataclasses import dataclass
-from typing import Any, Iterable, Mapping, Sequence
+from typing import Any, Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -256,6 +256,7 @@ class Comparison(_Answer):
 
 
 Files = list[tuple[str, Any]]
+Steps = Callable[[int, int, str], Any]
 
 
 def _array(values: Any, name: str) -> tuple[np.ndarray, str]:
@@ -349,6 +350,7 @@ def evaluate(
     bins: int | None = None,
     redraws: int | None = None,
     seed: int = 0,
+    progress: Steps | None = None,
 ) -> Evaluation:
     """Is a model calibrated, where not, and by how much.
 
@@ -382,6 +384,8 @@ def evaluate(
         As the options of the command; None is its default.
     seed : int
         The seed of what is drawn.
+    progress : callable, optional
+        Is called with ``(step, steps, title)`` before each step, of which the first is 0. What it raises ends the work.
 
     Returns
     -------
@@ -416,7 +420,7 @@ def evaluate(
     if given is not None:
         options += ["--given", "given"]
         files.append(("given", _given(given)))
-    return Evaluation(_native.answer(["evaluate", *options], files))
+    return Evaluation(_native.answer(["evaluate", *options], files, progress))
 
 
 _logits = logits
@@ -432,6 +436,7 @@ def compare(
     level: float = 0.95,
     redraws: int | None = None,
     seed: int = 0,
+    progress: Steps | None = None,
 ) -> Comparison:
     """What a recalibration gained: two sets of predictions of the same samples.
 
@@ -440,7 +445,7 @@ def compare(
     before, after : array or Predictions
         As of `evaluate`: probabilities, ``logits(z)``, or predictions of a family. Those of real numbers may be of two
         families; those of classes are both probabilities or both logits, else logits become probabilities.
-    labels, weights, classes, level, redraws, seed
+    labels, weights, classes, level, redraws, seed, progress
         As of `evaluate`.
 
     Returns
@@ -463,7 +468,7 @@ def compare(
         options += ["--after-family", sets[1].family]
     options += _named({"level": level, "redraws": redraws})
     files += [(name, _array(one.rows, name)) for name, one in zip(("before", "after"), sets)]
-    return Comparison(_native.answer(["compare", *options], files))
+    return Comparison(_native.answer(["compare", *options], files, progress))
 
 
 def _softmax(predictions: Predictions) -> Predictions:
@@ -488,6 +493,7 @@ def report(
     bins: int | None = None,
     path: str | os.PathLike[str] | None = None,
     seed: int = 0,
+    progress: Steps | None = None,
 ) -> str:
     """A page of HTML with numbers and diagrams.
 
@@ -495,7 +501,7 @@ def report(
     ----------
     predictions, after : array or Predictions
         As of `evaluate`; ``after`` are recalibrated ones of the same samples, of the same kind.
-    labels, weights, classes, bins, seed
+    labels, weights, classes, bins, seed, progress
         As of `evaluate`.
     title : str, optional
         The title of the page.
@@ -523,7 +529,7 @@ def report(
         options += ["--after", "after"]
     options += _named({"title": title, "bins": bins})
     files += [(name, _array(one.rows, name)) for name, one in zip(("predictions", "after"), sets)]
-    page = _native.answer(["report", *options], files)[1]
+    page = _native.answer(["report", *options], files, progress)[1]
     if path is not None:
         with open(path, "w", encoding="utf-8") as file:
             file.write(page)

@@ -105,7 +105,8 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> np.ndarray:
         """The calibrated probabilities, ``[n, m]``, in the order of ``classes_``."""
         check_is_fitted(self)
-        return self.map_.predict_proba(self._logits(X))
+        probabilities: np.ndarray = self.map_.predict_proba(self._logits(X))
+        return probabilities
 
     def predict(self, X: Any) -> np.ndarray:
         """The most likely class of each sample, ``[n]``."""
