@@ -123,7 +123,7 @@ fn classes_with_most_labels_are_shown() {
     assert!(
         build(2)
             .to_html()
-            .contains("2 of the 4 classes: those with most labels")
+            .contains("The 2 of 4 classes with most labels")
     );
     assert!(build(10).to_html().contains("All classes"));
     assert!(!build(0).to_html().contains("Class by class"));
