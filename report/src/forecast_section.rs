@@ -136,7 +136,7 @@ impl Section for ForecastSection {
                 |section| &section.quantiles,
             )],
             method: format!(
-                "of independent samples. A target that equals a quantile, as for counts, counts as covered \
+                "for independent samples. A target that equals a quantile, as for counts, counts as covered \
                  or not, whichever brings the share nearer to the level. Band of the diagram: ± {} \
                  (Dvoretzky, Kiefer, Wolfowitz; \
                  Massart 1990), for all levels at once. The weighted interval score is twice the mean pinball score \

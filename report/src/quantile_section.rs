@@ -264,7 +264,7 @@ impl Section for QuantileSection {
                 ),
             ],
             method: format!(
-                "of the SKCE approximate. Histogram: {} bins of equal width; where a predicted \
+                "for the SKCE they are approximate. Histogram: {} bins of equal width; where a predicted \
                  distribution has steps, as of counts and of draws, the transform is randomised, and a \
                  target counts as covered, or as at most a quantile, by the part of its step (Czado, \
                  Gneiting, Held 2009). Band of a bar: exact {level} % \

@@ -304,7 +304,7 @@ impl Section for ReliabilitySection {
                 .chain(report.class_wise())
                 .collect(),
             method: format!(
-                "of the debiased ECE (Kumar et al. 2019) and of the SKCE approximate. Diagrams and ECE: \
+                "for the debiased ECE (Kumar et al. 2019) and the SKCE they are approximate. Diagrams and ECE: \
                  {bins}. Bands: {bands} {} % intervals of the frequency in each bin, given the predictions \
                  (Poisson binomial; the idea is that of Bröcker and Smith 2007). They hold for each bin \
                  separately: of many bins of a calibrated model some lie outside their band. Isotonic \

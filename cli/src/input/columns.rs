@@ -245,7 +245,7 @@ impl Columns {
         let name = self.names.get(column).filter(|name| !name.is_empty());
         let name = name.map_or_else(|| column.to_string(), |name| clipped(name));
         format!(
-            "the whole column is text; --label-column {name} if it holds the labels, and {others}"
+            "the whole column is text; add --label-column {name} if it holds the labels, and {others}"
         )
     }
 

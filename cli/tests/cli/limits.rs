@@ -267,7 +267,7 @@ fn redraws_are_limited() {
     let wide = "--predictions p --labels y --header no";
     begins(
         &complaint(&folder, &format!("evaluate {wide} --redraws 100000")),
-        "--replicates 100000: expected at most 20000, since classes or dimensions times redraws",
+        "--replicates 100000: expected at most 20000, because classes or dimensions times redraws",
     );
     write(&folder, &[("p", &row(40_000))]);
     let output = calibration(

@@ -74,7 +74,7 @@ fn the_answer_comes_first() {
     let page = report.to_html();
     assert!(page.contains("Before recalibration: <strong>The model is not calibrated"));
     assert!(page.contains("After recalibration: <strong>There is no evidence against calibration"));
-    assert!(page.contains("That does not show that the model is calibrated."));
+    assert!(page.contains("This does not prove that the model is calibrated."));
     assert!(page.contains("<td>p\u{a0}≤\u{a0}0.001<span class=\"note\">(999 redraws)</span></td>"));
     let over = report.before.overconfidence.unwrap();
     let cell = format!(
