@@ -16,7 +16,7 @@
 //! | work with thousands of classes, or with language models | [`many_classes`] |
 //! | use a GPU, or several devices | [`devices`] |
 //! | find the counterpart of a Python library | [`from_pytorch`] |
-//! | know what calibration does not promise | [`what_calibration_is_not`] |
+//! | know what calibration does not guarantee | [`what_calibration_is_not`] |
 //!
 //! The tests of the library compile and run all code of these pages. All figures are measured; each page
 //! names the file of `docs/` with the whole table.
