@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use nalgebra::{DMatrix, DVector};
 
-use super::{common::*, data::moments, family::Ridge, network::Sizes};
+use super::{common::*, data::moments, family::Ridge, network::Sizes, scalar::table::knots_below};
 use crate::distribution::Weights;
 
 regularised_map! {
@@ -299,7 +299,7 @@ impl Form for Diagonal {
 }
 
 /// Beyond every logit, and finite in f32.
-const NO_CEILING: f64 = 1e30;
+const BEYOND: f64 = 1e30;
 
 impl Apply<Tensor<2>> for Diagonal {
     /// `w(x) = v_i + s_i d + b_i d²` with `d = x − x_i` between two knots: the two-point Clenshaw–Curtis rule,
@@ -308,19 +308,22 @@ impl Apply<Tensor<2>> for Diagonal {
         let ([n, m], [k]) = (logits.dims(), self.knots.dims());
         let [knots, values, slopes] =
             [&self.knots, &self.values, &self.slopes].map(|p| p.cast(logits.dtype()));
-        let numbers = logits.reshape([n * m, 1]);
-        // how many knots lie at or below each number, 0..=k
-        let passed = numbers.clone().greater_equal(knots.clone().reshape([1, k]));
-        let interval = passed.int().sum_dim(1).reshape([n * m]);
+        let numbers = logits.reshape([n * m]);
+        let options = (&numbers.device(), numbers.dtype());
+        let padding = Tensor::full([(k + 1).next_power_of_two() - k], BEYOND, options);
+        let table = Tensor::cat(vec![knots.clone(), padding], 0).unsqueeze();
+        // how many knots lie below each number, 0..=k
+        let interval = knots_below(&table, &numbers.clone().detach().unsqueeze());
+        let interval = interval.clamp_max(k as i64).squeeze_dim::<1>(0);
         // of the intervals, of which the first is left of all knots: [k + 1]
         let left = |x: &Tensor<1>| Tensor::cat(vec![x.clone().slice(0..1), x.clone()], 0);
         let steps = |x: &Tensor<1>| x.clone().slice(1..k) - x.clone().slice(0..k - 1);
         let none = slopes.clone().slice(0..1).zeros_like();
         let bends = steps(&slopes) / steps(&knots) * 0.5;
         let bends = Tensor::cat(vec![none.clone(), bends, none.clone()], 0);
-        let ceilings = Tensor::cat(vec![values.clone(), none + NO_CEILING], 0);
+        let ceilings = Tensor::cat(vec![values.clone(), none + BEYOND], 0);
         let of = |coefficients: Tensor<1>| coefficients.select(0, interval.clone());
-        let distance = numbers.reshape([n * m]) - of(left(&knots));
+        let distance = numbers - of(left(&knots));
         let slope = of(left(&slopes)) + of(bends) * distance.clone();
         let w = of(left(&values)) + distance * slope;
         // rounding must not pass the value at the next knot

@@ -159,7 +159,7 @@ pub(super) fn check_knots(knots: &Parameter<2>) -> Result<(), String> {
 
 /// The number of knots below each score, `[k, n]`, of knots `[k, l]`: a binary search, `log₂ l` steps for all
 /// entries at once.
-pub(super) fn knots_below(knots: &Tensor<2>, scores: &Tensor<2>) -> Tensor<2, Int> {
+pub fn knots_below(knots: &Tensor<2>, scores: &Tensor<2>) -> Tensor<2, Int> {
     let mut below = Tensor::<2, Int>::zeros(scores.dims(), &scores.device());
     let mut step = knots.dims()[1] / 2;
     let passed = |knot: Tensor<2, Int>| knots.clone().gather(1, knot).lower(scores.clone()).int();
