@@ -88,7 +88,7 @@ impl<P: ScaleFamily> DistributionFit<P> for LocationScaleRecalibrationConfig {
             errors.iter().enumerate().map(coordinate).collect();
         let (coordinates, warnings) = of_coordinates(found?, IDENTITY);
         let form = LocationScales::new(&coordinates, &predictions.device());
-        let mean = mean_log_score(&form.apply(predictions), &targets, &weights);
+        let mean = mean_log_score(&form.apply(predictions), &targets, &weights, &warnings);
         let mut report = FitReport::found(mean, task.progress);
         report.warnings = warnings;
         let statuses = [

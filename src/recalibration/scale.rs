@@ -4,7 +4,6 @@ use super::{
     FitReport, FitWarning, Objective, Progress,
     descent::{Limits, minimise, of_tensor},
     fit::observer,
-    influence::{mean_power, of_coordinates},
 };
 use crate::{
     distribution::{Density, Laplace, Normal, Weights},
@@ -83,19 +82,27 @@ pub(super) fn powers<P: ScaleFamily>(predictions: &P, targets: &Tensor<2>) -> Ve
     powers
 }
 
-/// The mean over coordinates, `[n]`.
-pub(super) fn mean_over_coordinates(powers: &[Vec<f64>]) -> Vec<f64> {
+/// The mean of [`powers`] over coordinates, `[n]`.
+pub(super) fn mean_powers<P: ScaleFamily>(predictions: &P, targets: &Tensor<2>) -> Vec<f64> {
+    let powers = powers(predictions, targets);
     let mean = |i: usize| powers.iter().map(|of| of[i]).sum::<f64>() / powers.len() as f64;
     (0..powers[0].len()).map(mean).collect()
 }
 
-/// The weighted `mean(−ln f_i(y_i))`, in f64.
+/// The weighted `mean(−ln f_i(y_i))`, in f64, of the rows that no warning names.
 pub(super) fn mean_log_score<P: ScaleFamily>(
     predictions: &P,
     targets: &Tensor<2>,
     weights: &Weights,
+    warnings: &[FitWarning],
 ) -> f64 {
-    -weights.mean(&to_vec(predictions.log_density(targets)))
+    let log_density = to_vec(predictions.log_density(targets));
+    let is_named = |row: &usize| warnings.iter().any(|warning| warning.rows().contains(row));
+    let kept: Vec<usize> = (0..log_density.len())
+        .filter(|row| !is_named(row))
+        .collect();
+    let of_kept: Vec<f64> = kept.iter().map(|&row| log_density[row]).collect();
+    -weights.select(&kept).mean(&of_kept)
 }
 
 /// Descends a criterion in the logarithms of factors of the scales, one for each coordinate or one for all, in f64
@@ -121,54 +128,4 @@ pub(super) fn descend_factors<P: ScaleFamily>(
     };
     let at = of_tensor(objective, &device);
     minimise(at, start, limits, &mut observer(progress, 1, 1))
-}
-
-/// The weighted mean log score `mean(−ln f_i(y_i))` of tempered predictions as a function of `β = 1/T`, of the rows that would
-/// not rule its minimum: `c + aβ − k ln β`, least at `β = k/a`.
-pub(super) struct TemperedLogScore {
-    /// `c`.
-    constant: f64,
-    /// `a/k`.
-    power: f64,
-    /// `d/r`.
-    k: f64,
-    /// What there is to say about the rows.
-    pub warnings: Vec<FitWarning>,
-}
-
-impl TemperedLogScore {
-    /// Of parameters and targets that were checked.
-    pub fn new<P: ScaleFamily>(predictions: &P, targets: &Tensor<2>, weights: &Weights) -> Self {
-        let powers = mean_over_coordinates(&powers(predictions, targets));
-        let k = predictions.dimensions() as f64 / P::POWER;
-        let found = mean_power(&powers, weights);
-        let log_density = to_vec(predictions.log_density(targets));
-        let kept = (0..powers.len()).filter(|i| !found.set_aside.contains(i));
-        let kept: Vec<usize> = kept.collect();
-        let constants = kept.iter().map(|&i| (i, -log_density[i] - k * powers[i]));
-        let sum: f64 = constants
-            .map(|(i, constant)| weights.at(i) * constant)
-            .sum();
-        let (power, warnings) = of_coordinates(vec![found], 1.0);
-        Self {
-            constant: sum / weights.sum(&kept),
-            power: power[0],
-            k,
-            warnings,
-        }
-    }
-
-    /// The `β` of the minimum, which is infinite where all targets are the locations.
-    pub fn minimum(&self) -> f64 {
-        self.power.recip()
-    }
-
-    /// The value and the first two derivatives at `β > 0`.
-    pub fn at(&self, beta: f64) -> [f64; 3] {
-        let Self {
-            constant, power, k, ..
-        } = self;
-        let value = constant + k * power * beta - k * beta.ln();
-        [value, k * power - k / beta, k / (beta * beta)]
-    }
 }

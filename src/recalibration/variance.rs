@@ -1,10 +1,9 @@
 use super::{
-    FitWarning, ScaleFamily,
+    ScaleFamily,
     common::*,
     influence::{mean_power, of_coordinates},
     scale::{descend_factors, mean_log_score, powers},
 };
-use crate::distribution::Weights;
 
 /// The logarithm of a factor lies in `[−40, 40]`, so that its square is a number of f32.
 const BOUND: f64 = 40.0;
@@ -38,7 +37,7 @@ pub type VarianceScaling = Fitted<ScaleFactors>;
 #[derive(Module, Debug)]
 pub struct ScaleFactors {
     /// `[d]`, or `[1]` for all coordinates; f64 where the device computes in it.
-    factors: Parameter<1>,
+    pub(super) factors: Parameter<1>,
 }
 
 impl<P: ScaleFamily> DistributionFit<P> for VarianceScalingConfig {
@@ -46,45 +45,10 @@ impl<P: ScaleFamily> DistributionFit<P> for VarianceScalingConfig {
     const NO_CRITERION: Option<(&'static str, &'static str)> = None;
 
     fn find(&self, task: DistributionTask<P>) -> Result<VarianceScaling> {
-        let (predictions, targets, weights) = (task.predictions, task.targets, task.weights);
-        let device = predictions.device().without_autodiff();
-        let (closed, warnings) = closed_form(&predictions, &targets, &weights);
-        let descended = task.criterion.map(|criterion| {
-            let (data, limits) = ((&predictions, &targets), Limits::new(1e-6, 200));
-            descend_factors(criterion, data, &closed, limits, &mut *task.progress)
-        });
-        let (mut logarithms, report) = match descended {
-            Some((found, report)) => (found, Some(report)),
-            None => (closed, None),
-        };
-        (logarithms.iter_mut()).for_each(|logarithm| *logarithm = logarithm.clamp(-BOUND, BOUND));
-        let factors = logarithms.iter().map(|logarithm| logarithm.exp()).collect();
-        let form = ScaleFactors::new(factors, &device);
-        let mut report = report.unwrap_or_else(|| {
-            let mean = mean_log_score(&form.apply(predictions), &targets, &weights);
-            FitReport::found(mean, task.progress)
-        });
-        report.warnings = warnings;
-        if logarithms.contains(&-BOUND) {
-            report.status = FitStatus::LowerBound;
-        } else if logarithms.contains(&BOUND) {
-            report.status = FitStatus::UpperBound;
-        }
+        let powers = powers(&task.predictions, &task.targets);
+        let (form, report) = ScaleFactors::fit(&powers, BOUND, Limits::new(1e-6, 200), task);
         Fitted::checked(form, report)
     }
-}
-
-/// The logarithms of the factors of least mean log score, and what there is to say about the rows.
-fn closed_form<P: ScaleFamily>(
-    predictions: &P,
-    targets: &Tensor<2>,
-    weights: &Weights,
-) -> (Vec<f64>, Vec<FitWarning>) {
-    let found = powers(predictions, targets).into_iter();
-    let found = found.map(|t| mean_power(&t, weights)).collect();
-    let (means, warnings) = of_coordinates(found, 1.0);
-    let logarithm = |mean: f64| (mean.ln() / P::POWER).clamp(-BOUND, BOUND);
-    (means.into_iter().map(logarithm).collect(), warnings)
 }
 
 impl VarianceScaling {
@@ -108,6 +72,45 @@ impl ScaleFactors {
         Self {
             factors: Parameter::row(factors, device),
         }
+    }
+
+    /// Fits one factor for each coordinate, or one for all, and tells how that went.
+    ///
+    /// - powers: `|z|^r` of each sample, a row for each factor
+    /// - bound: the largest logarithm of a factor in absolute value
+    pub(super) fn fit<P: ScaleFamily>(
+        powers: &[Vec<f64>],
+        bound: f64,
+        limits: Limits,
+        task: DistributionTask<P>,
+    ) -> (Self, FitReport) {
+        let (predictions, targets, weights) = (task.predictions, task.targets, task.weights);
+        let found = powers.iter().map(|t| mean_power(t, &weights)).collect();
+        let (means, warnings) = of_coordinates(found, 1.0);
+        let logarithm = |mean: f64| (mean.ln() / P::POWER).clamp(-bound, bound);
+        let mut logarithms: Vec<f64> = means.into_iter().map(logarithm).collect();
+        let descended = task.criterion.map(|criterion| {
+            let (data, start) = ((&predictions, &targets), &logarithms);
+            descend_factors(criterion, data, start, limits, &mut *task.progress)
+        });
+        let report = descended.map(|(found, report)| {
+            logarithms = found.iter().map(|x| x.clamp(-bound, bound)).collect();
+            report
+        });
+        let factors = logarithms.iter().map(|logarithm| logarithm.exp()).collect();
+        let form = Self::new(factors, &predictions.device());
+        let mut report = report.unwrap_or_else(|| {
+            let scaled = form.apply(predictions);
+            let mean = mean_log_score(&scaled, &targets, &weights, &warnings);
+            FitReport::found(mean, task.progress)
+        });
+        report.warnings = warnings;
+        if logarithms.contains(&-bound) {
+            report.status = FitStatus::LowerBound;
+        } else if logarithms.contains(&bound) {
+            report.status = FitStatus::UpperBound;
+        }
+        (form, report)
     }
 }
 

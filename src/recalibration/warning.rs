@@ -94,6 +94,14 @@ fn rows_of(rows: &[usize]) -> String {
 }
 
 impl FitWarning {
+    /// The rows that a fit left out.
+    pub(super) fn rows(&self) -> &[usize] {
+        match self {
+            Self::SetAside { rows } | Self::NoMap { rows } => rows,
+            _ => &[],
+        }
+    }
+
     /// Returns the sentence, with a name for each class: "class 2", or what the data call it.
     pub fn words(&self, name: impl Fn(usize) -> String) -> String {
         let named = |classes: &[usize]| list(classes.iter().map(|&class| name(class)));

@@ -8,7 +8,11 @@ use crate::{
     distribution::{Component, Density as _, Marginals, Targets as _, Weights},
     recalibration::{
         DistributionMap, DistributionMethod, Keep, Recalibrated, ScaleFamily, VarianceScaling,
-        common::*, regularisation::Split, scale::TemperedLogScore, temperature::standardised,
+        common::*,
+        influence::{mean_power, of_coordinates},
+        regularisation::Split,
+        scale::mean_powers,
+        temperature::standardised,
     },
 };
 
@@ -111,9 +115,12 @@ impl<P: ScaleFamily + Component + Marginals> Samples for DistributionSamples<P> 
     }
 
     fn tried(&self, name: &'static str, guarantees: Guarantees, losses: Vec<f64>) -> Tried {
+        // standardised, the derivative of the mean log score with respect to 1/T, where T = 1
         let score = || {
-            let log_score = TemperedLogScore::new(&self.predictions, &self.targets, &self.weights);
-            standardised(log_score.at(1.0), self.len())
+            let powers = mean_powers(&self.predictions, &self.targets);
+            let (mean, _) = of_coordinates(vec![mean_power(&powers, &self.weights)], 1.0);
+            let k = self.predictions.dimensions() as f64 / P::POWER;
+            standardised([f64::NAN, k * (mean[0] - 1.0), k], self.len())
         };
         // the test is of samples without weights
         let is_tested = name == DistributionMethod::Variance.name() && !self.weights.are_given();

@@ -6,10 +6,7 @@ use std::ops::RangeInclusive;
 
 pub(super) use self::log_loss::TemperedRows;
 use super::{
-    ScaleFamily,
-    common::*,
-    scale::{TemperedLogScore, descend_factors},
-    solver::increasing_root,
+    ScaleFamily, common::*, scale::mean_powers, solver::increasing_root, variance::ScaleFactors,
 };
 
 /// Configuration of [`TemperatureScaling`], which it fits.
@@ -183,27 +180,13 @@ impl<P: ScaleFamily> DistributionFit<P> for TemperatureScalingConfig {
     type Map = TemperatureScaling;
     const NO_CRITERION: Option<(&'static str, &'static str)> = None;
 
+    /// Variance scaling with one factor for all coordinates, whose power is the temperature.
     fn find(&self, task: DistributionTask<P>) -> Result<TemperatureScaling> {
-        let (predictions, targets) = (task.predictions.detach(), task.targets);
-        let log_score = TemperedLogScore::new(&predictions, &targets, &task.weights);
-        let start = log_score.minimum().ln().clamp(-BOUND, BOUND);
-        let bounds = Some(-BOUND..=BOUND);
-        let (x, mut report) = match task.criterion {
-            None => {
-                let last = log_score.at(start.exp());
-                observer(task.progress, 1, 1)(1, last[0]);
-                ended(start, bounds, FitStatus::Converged, last, 1)
-            }
-            Some(criterion) => {
-                // scales times T^{1/r}
-                let (data, start) = ((&predictions, &targets), [-start / P::POWER]);
-                let found = descend_factors(criterion, data, &start, self.limits(), task.progress);
-                within(-P::POWER * found.0[0], bounds, found.1)
-            }
-        };
-        report.warnings = log_score.warnings;
-        let form = Temperature::new((-x).exp(), &predictions.device());
-        Fitted::checked(form, report)
+        let powers = [mean_powers(&task.predictions, &task.targets)];
+        let (device, bound) = (task.predictions.device(), BOUND / P::POWER);
+        let (scale, report) = ScaleFactors::fit(&powers, bound, self.limits(), task);
+        let temperature = scale.factors.to_vec()[0].powf(P::POWER);
+        Fitted::checked(Temperature::new(temperature, &device), report)
     }
 }
 
