@@ -12,13 +12,13 @@ pub(super) use super::{
     data::FitData,
     descent::{Evaluated, Limits, Metric, minimise},
     family::{Family, Settings, fit_family},
-    fit::{
-        DistributionFit, DistributionTask, Fit, FitOutcome, LogitFit, Progress, Task, no_criterion,
-        observer, of_logits,
-    },
+    fit::{Fit, Progress, observer},
     fitted::{Apply, Fitted, Form, expect_classes},
     formula::{Formula, Operation, Symbol, Term},
     parameter::Parameter,
+    task::{
+        DistributionFit, DistributionTask, FitOutcome, LogitFit, Task, no_criterion, of_logits,
+    },
     temperature::TemperatureScalingConfig,
 };
 pub(super) use crate::{

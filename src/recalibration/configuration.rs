@@ -1,7 +1,7 @@
 //! The configurations of maps that descend a criterion: they differ in defaults and words alone.
 
 /// Makes a configuration with fields of its own, a regularisation, the limits of a descent and a seed; and the
-/// [`LogitFit`](super::fit::LogitFit) by the function `fit` of the parameters.
+/// [`LogitFit`](super::task::LogitFit) by the function `fit` of the parameters.
 macro_rules! regularised_map {
     (
         $(#[$doc:meta])*

@@ -69,10 +69,10 @@ pub struct LevelShifts {
 
 impl DistributionFit<QuantileForecasts> for ConformalShiftConfig {
     type Map = ConformalShift;
-    const NO_CRITERION: Option<(&'static str, &'static str)> =
-        Some((LevelShifts::KIND, ": the shifts are quantiles of residuals"));
 
     fn find(&self, task: DistributionTask<QuantileForecasts>) -> Result<ConformalShift> {
+        let reason = ": the shifts are quantiles of residuals";
+        no_criterion(task.criterion.is_some(), LevelShifts::KIND, reason)?;
         let (forecasts, targets) = (task.predictions, task.targets);
         let observed = targets.drawn();
         let effective = task.weights.effective(observed.len());

@@ -3,7 +3,7 @@ use burn::tensor::activation::{log_softmax, softmax};
 use super::{
     common::*,
     family::log_losses,
-    fit::Purpose,
+    task::Purpose,
     temperature::{TemperedRows, check_prior, check_temperature, log_temperature_prior},
 };
 

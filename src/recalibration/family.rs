@@ -9,8 +9,9 @@ use super::{
     FitProgress, FitReport, Regularisation,
     data::FitData,
     descent::{Descent, Evaluated, Limits, Metric, minimise},
-    fit::{FitOutcome, Purpose, Task, observer, of_logits},
+    fit::observer,
     regularisation::{Split, WEIGHTS, folds, splits},
+    task::{FitOutcome, Purpose, Task, of_logits},
     validation::{PROGRESS, cross_validated},
 };
 use crate::{error::Result, ops::exp, parallel};

@@ -88,9 +88,9 @@ pub struct LocalResiduals {
 
 impl<P: ScaleFamily + Component> DistributionFit<P> for LocalRecalibrationConfig {
     type Map = LocalRecalibration;
-    const NO_CRITERION: Option<(&'static str, &'static str)> = Some((LocalResiduals::KIND, ""));
 
     fn find(&self, task: DistributionTask<P>) -> Result<LocalRecalibration> {
+        no_criterion(task.criterion.is_some(), LocalResiduals::KIND, "")?;
         let (predictions, targets) = (task.predictions, task.targets);
         let device = predictions.device();
         let before = LocationScaleRecalibrationConfig::new();

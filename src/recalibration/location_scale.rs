@@ -72,9 +72,9 @@ pub struct LocationScales {
 
 impl<P: ScaleFamily> DistributionFit<P> for LocationScaleRecalibrationConfig {
     type Map = LocationScaleRecalibration;
-    const NO_CRITERION: Option<(&'static str, &'static str)> = Some((LocationScales::KIND, ""));
 
     fn find(&self, task: DistributionTask<P>) -> Result<LocationScaleRecalibration> {
+        no_criterion(task.criterion.is_some(), LocationScales::KIND, "")?;
         let (predictions, targets, weights) = (task.predictions, task.targets, task.weights);
         let [_, scale] = predictions.location_and_scale();
         let logarithms: Vec<f64> = to_vec(scale).into_iter().map(f64::ln).collect();

@@ -129,6 +129,7 @@ mod safetensors;
 mod scalar;
 mod scale;
 mod solver;
+mod task;
 mod temperature;
 mod validation;
 mod variance;

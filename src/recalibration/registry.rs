@@ -12,8 +12,8 @@ use burn::tensor::{Device, Int, Tensor};
 
 use super::{
     file::{SavedParameters, failure, read},
-    fit::{ClassPredictions, LogitFit, Task, fit_task},
     formula::Term,
+    task::{ClassPredictions, LogitFit, Task, fit_task},
     *,
 };
 use crate::{

@@ -42,7 +42,6 @@ pub struct ScaleFactors {
 
 impl<P: ScaleFamily> DistributionFit<P> for VarianceScalingConfig {
     type Map = VarianceScaling;
-    const NO_CRITERION: Option<(&'static str, &'static str)> = None;
 
     fn find(&self, task: DistributionTask<P>) -> Result<VarianceScaling> {
         let powers = powers(&task.predictions, &task.targets);

@@ -9,7 +9,7 @@ use crate::{
     distribution::Subject,
     recalibration::{
         Keep, LogitMap, MapKind, MapMixture, TemperatureScaling, common::*, family::log_losses,
-        fit::Purpose, regularisation::Split, warning::all_right,
+        regularisation::Split, task::Purpose, warning::all_right,
     },
 };
 

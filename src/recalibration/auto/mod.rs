@@ -18,8 +18,8 @@ use self::{
 use super::{
     DistributionMap, Keep, LogitMap, ScaleFamily, VarianceScalingConfig,
     common::*,
-    fit::{ClassPredictions, fit_task},
     regularisation::{Split, folds, splits},
+    task::{ClassPredictions, fit_task},
 };
 use crate::distribution::{Component, Marginals, Subject};
 
@@ -251,10 +251,13 @@ impl<P: ClassPredictions> Fit<P, Tensor<1, Int>> for AutoRecalibrationConfig {
 /// By the log score; another criterion is an error.
 impl<P: ScaleFamily + Component + Marginals> DistributionFit<P> for AutoRecalibrationConfig {
     type Map = AutoDistributionRecalibration;
-    const NO_CRITERION: Option<(&'static str, &'static str)> =
-        Some(("a choice among maps of distributions", ""));
 
     fn find(&self, task: DistributionTask<P>) -> Result<AutoDistributionRecalibration> {
+        no_criterion(
+            task.criterion.is_some(),
+            "a choice among maps of distributions",
+            "",
+        )?;
         let (predictions, targets) = (task.predictions, task.targets);
         at_least(2, "the number of folds", self.folds, "at least 2")?;
         // without rows that would rule the fit of their scales

@@ -63,12 +63,10 @@ pub struct Quantiles {
 
 impl<P: Marginals> DistributionFit<P> for QuantileRecalibrationConfig {
     type Map = QuantileRecalibration;
-    const NO_CRITERION: Option<(&'static str, &'static str)> = Some((
-        Quantiles::KIND,
-        ": the ranks make the levels uniform already",
-    ));
 
     fn find(&self, task: DistributionTask<P>) -> Result<QuantileRecalibration> {
+        let reason = ": the ranks make the levels uniform already";
+        no_criterion(task.criterion.is_some(), Quantiles::KIND, reason)?;
         let (predictions, targets) = (task.predictions, task.targets);
         let [n, d] = targets.dims();
         // beside pseudo-observations the samples are worth their effective number

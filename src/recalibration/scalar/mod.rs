@@ -22,7 +22,7 @@ pub(super) mod table;
 mod venn_abers;
 
 use self::event::EventOutcomes;
-use super::{common::*, fit::closed_form};
+use super::{common::*, task::closed_form};
 
 pub use curves::*;
 pub use histogram::{HistogramBinning, HistogramBinningConfig};

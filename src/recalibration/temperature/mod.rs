@@ -178,7 +178,6 @@ impl LogitFit for TemperatureScalingConfig {
 
 impl<P: ScaleFamily> DistributionFit<P> for TemperatureScalingConfig {
     type Map = TemperatureScaling;
-    const NO_CRITERION: Option<(&'static str, &'static str)> = None;
 
     /// Variance scaling with one factor for all coordinates, whose power is the temperature.
     fn find(&self, task: DistributionTask<P>) -> Result<TemperatureScaling> {
