@@ -34,9 +34,10 @@ pub struct LocalRecalibrationConfig {}
 ///
 /// A [`LocationScaleRecalibration`](super::LocationScaleRecalibration) comes first, to `μ` and `s`. The
 /// residuals `z_j = (y_j − μ_j)/s_j` of the fit then have weights `w_j = exp(−|f − f_j|²/2h²)` by the
-/// distance of the features `f = (μ, ln s)`, each divided by its standard deviation, and `Σw_j = 1`. The
-/// recalibrated prediction is a conditional kernel density estimate (Rosenblatt: *Conditional probability
-/// density and regression estimators*, 1969; its bandwidth by likelihood: Hall, Racine, Li 2004),
+/// distance of the features `f = (μ, ln s)`, each divided by its standard deviation, and `Σw_j = 1`;
+/// weights of the samples multiply them. The recalibrated prediction is a conditional kernel density estimate
+/// (Rosenblatt: *Conditional probability density and regression estimators*, 1969; its bandwidth by
+/// likelihood: Hall, Racine, Li 2004),
 ///
 /// `(1 − a) · mean_k N(μ + s q_k, s²(v² + u_k²)) + a · N(μ, s²)`,
 ///
