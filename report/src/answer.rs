@@ -62,7 +62,7 @@ fn findings(outcome: &OmnibusOutcome) -> Markup {
         html! {
             ul {
                 @for aspect in aspects {
-                    li { (aspect.finding) " (adjusted " (p_value(aspect.adjusted_p_value, outcome.redraws)) ")" }
+                    li { (unbroken(&aspect.finding)) " (adjusted " (p_value(aspect.adjusted_p_value, outcome.redraws)) ")" }
                 }
             }
         }
@@ -75,5 +75,25 @@ fn findings(outcome: &OmnibusOutcome) -> Markup {
                 (list(others))
             }
         }
+    }
+}
+
+/// A finding without line breaks inside numbers: `χ² = 70.9` and `6.96e-5` stay in one piece.
+fn unbroken(finding: &str) -> String {
+    let spaced = finding.replace(" = ", "\u{a0}=\u{a0}");
+    ('0'..='9').fold(spaced, |text, digit| {
+        text.replace(&format!("{digit}e-"), &format!("{digit}e\u{2011}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stay_in_one_piece() {
+        let found = unbroken("of class e-mail: χ² = 70.9, SKCE 6.96e-5");
+        let expected = "of class e-mail: χ²\u{a0}=\u{a0}70.9, SKCE 6.96e\u{2011}5";
+        assert_eq!(found, expected);
     }
 }

@@ -222,19 +222,19 @@ logit_maps! {
     StructuredMatrix: StructuredMatrixScaling by StructuredMatrixScalingConfig,
     "structured-matrix", "Matrix scaling after a temperature, shrunk towards it (SMS)";
     Platt: PlattScaling by PlattScalingConfig,
-    "platt", "Platt scaling of each class (by the log loss alone)";
+    "platt", "Platt scaling of each class (log loss only)";
     Beta: BetaCalibration by BetaCalibrationConfig,
-    "beta", "Beta calibration of each class (by the log loss alone)";
+    "beta", "Beta calibration of each class (log loss only)";
     Quadratic: QuadraticScaling by QuadraticScalingConfig,
-    "quadratic", "Quadratic scaling of each class (by the log loss alone)";
+    "quadratic", "Quadratic scaling of each class (log loss only)";
     Isotonic: IsotonicRegression by IsotonicRegressionConfig,
-    "isotonic", "Isotonic regression of each class (by the log loss alone)";
+    "isotonic", "Isotonic regression of each class (log loss only)";
     VennAbers: VennAbers by VennAbersConfig,
-    "venn-abers", "Venn–Abers predictor of each class (by the log loss alone)";
+    "venn-abers", "Venn–Abers predictor of each class (log loss only)";
     Histogram: HistogramBinning by HistogramBinningConfig,
-    "histogram", "Histogram binning of each class (by the log loss alone)";
+    "histogram", "Histogram binning of each class (log loss only)";
     Spline: SplineCalibration by SplineCalibrationConfig,
-    "spline", "A spline through the cumulative frequencies of each class (by the log loss alone)";
+    "spline", "A spline through the cumulative frequencies of each class (log loss only)";
 }
 
 /// Recalibrated normal or Laplace predictions.
@@ -306,15 +306,15 @@ macro_rules! distribution_maps {
 
 distribution_maps! {
     Temperature: TemperatureScaling by TemperatureScalingConfig gives Family,
-    "temperature", "one factor for all scales";
+    "temperature", "One factor for all scales";
     Variance: VarianceScaling by VarianceScalingConfig gives Family,
-    "variance", "a factor for the scales of each coordinate";
+    "variance", "A factor for the scales of each coordinate";
     LocationScale: LocationScaleRecalibration by LocationScaleRecalibrationConfig gives Family,
-    "location-scale", "a shift, and a factor and a power for the scales, of each coordinate";
+    "location-scale", "A shift for each coordinate, and a factor and a power for its scales";
     Quantile: QuantileRecalibration by QuantileRecalibrationConfig gives Quantiles,
-    "quantile", "a curve of levels for each coordinate";
+    "quantile", "A curve of levels for each coordinate";
     Local: LocalRecalibration by LocalRecalibrationConfig gives Mixture,
-    "local", "the errors of similar predictions, as a mixture; one coordinate only";
+    "local", "The errors of similar predictions, as a mixture; one coordinate only";
 }
 
 /// Loads a saved map of logits of any kind, which the file names; a file whose name ends in `.safetensors`

@@ -235,7 +235,7 @@ fn methods() -> impl Iterator<Item = PossibleValue> {
     let is_new = |(name, _): &(&str, &str)| MapKind::ALL.iter().all(|kind| kind.name() != *name);
     let of_quantiles = [(
         CONFORMAL,
-        "a shift of each quantile level, after which intervals cover at their level",
+        "A shift of each quantile level, after which intervals cover at their level",
     )];
     let all = of_classes
         .chain(of_distributions.filter(is_new))

@@ -19,7 +19,7 @@ pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
 
-    /// Print one JSON object instead of lines
+    /// Print one JSON object instead of text
     #[arg(long, global = true)]
     pub json: bool,
 }

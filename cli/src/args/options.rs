@@ -171,8 +171,8 @@ pub struct RowsArgs {
     #[arg(long)]
     pub positive: bool,
 
-    /// The predictions are two columns: the confidence in a class, and whether the class was right. A
-    /// header with their names needs no option
+    /// The predictions are two columns: the confidence in a class, and whether the class was right. They
+    /// are detected by their names in a header
     #[arg(long, conflicts_with_all = ["positive", "label_column"])]
     pub confidence_correctness: bool,
 
@@ -238,8 +238,8 @@ pub struct KernelArgs {
 
     /// Bandwidth of the kernel. median: the median distance of all pairs of different samples, or of 5000
     /// drawn samples if there are more than 20000; compare uses the first predictions. median:SAMPLES: the
-    /// median of so many drawn samples. median-with-diagonal: as in the published results, the median with
-    /// the distance of each sample to itself
+    /// median over this number of drawn samples. median-with-diagonal: as in the published results, the
+    /// median with the distance of each sample to itself
     #[arg(long, default_value = "median", value_name = "NUMBER|median|median:SAMPLES|median-with-diagonal", value_parser = bandwidth)]
     pub bandwidth: BandwidthChoice,
 }
