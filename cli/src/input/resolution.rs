@@ -114,12 +114,12 @@ impl Resolution {
         }
     }
 
-    /// What allows the rounding, in words.
+    /// The precision of the numbers, in words.
     pub fn words(&self) -> String {
         match self {
             Self::Text { decimals, .. } if *decimals < MANY => format!("{decimals} decimals"),
             Self::Text { digits, .. } => format!("{digits} digits"),
-            Self::Binary(dtype) => format!("{} allows", dtype.name()),
+            Self::Binary(dtype) => dtype.name().into(),
         }
     }
 }

@@ -55,7 +55,9 @@ fn dtypes_and_their_rounding() {
     ] {
         let (found, said) = brier(&folder, &array(descr, "(4, 3)", &bytes));
         assert_relative_eq!(found, exact, max_relative = tolerance);
-        let is_said = said.contains(&format!("as {name} allows: each is divided by its sum"));
+        let is_said = said.contains(&format!(
+            "the rounding of {name}: each row is divided by its sum"
+        ));
         assert_eq!(is_said, !name.is_empty(), "{descr}: {said}");
     }
     for (name, dtype, bytes, tolerance) in [
