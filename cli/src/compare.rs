@@ -4,21 +4,22 @@ use std::{fmt, path::PathBuf};
 
 use burn::tensor::Tensor;
 use burn_calibration::{
+    distribution::Targets,
     error::{self, serialize_or_infinite},
     hypothesis::{OmnibusOutcome, TestOutcome},
     kernel::Kernel,
     names::{self, Name},
-    score::Improvement,
+    score::{Improvement, Scored},
 };
 use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
 use crate::{
     answer::{Size, check_level, omnibus, sizes},
-    args::{BinArgs, Compare},
+    args::{BinArgs, Compare, Family, KernelArgs, SizeArgs},
     error::{Result, ensure},
     files::Inputs,
-    kind::{Kind, Vectors, View, with_family, with_vectors},
+    kind::{Kind, View, with_family, with_vectors},
     limits::redraws,
     models::{self, Models},
     program,
@@ -26,7 +27,7 @@ use crate::{
     quantities::Pairs,
     rows::Wanted,
     table::{Table, title_width},
-    vectors::{VectorFiles, changes_of_vectors},
+    vectors::VectorFiles,
     words::{DataWords, KernelWords, Known, Named, Pair, probability, verdict},
 };
 
@@ -139,9 +140,7 @@ pub fn run(args: &Compare) -> Result<Outcome> {
     }
     let two = match args.after_family.filter(|after| *after != args.family) {
         None => with_family!(args.family, P => of_family::<P>(args)),
-        Some(after) => {
-            with_vectors!(args.family, B => with_vectors!(after, A => of_families::<B, A>(args)))
-        }
+        Some(after) => of_families(args, after),
     };
     two.map(Box::new).map(Outcome::Two)
 }
@@ -159,12 +158,11 @@ fn inputs(args: &Compare) -> Inputs<'_> {
     }
 }
 
+/// An estimate with its paired change.
+pub type Change = (Name, Known<Paired>);
+
 /// A paired change, with its interval and p-value where there are some.
-pub fn change(
-    args: &Compare,
-    name: Name,
-    gain: error::Result<Improvement>,
-) -> (Name, Known<Paired>) {
+pub fn change(args: &Compare, name: Name, gain: error::Result<Improvement>) -> Change {
     let paired = |gain: Improvement| {
         let interval = gain.interval(args.sizes.level);
         Paired {
@@ -182,8 +180,87 @@ pub fn change(
     (name, Known::of(gain.map(paired)))
 }
 
-/// Estimates with their paired changes.
-pub type Changes = Vec<(Name, Known<Paired>)>;
+/// Predictions before or after with their targets, whatever their family.
+trait Side<T> {
+    fn targets(&self) -> &T;
+
+    fn dimensions(&self) -> usize;
+
+    /// The kernel on predictions that the arguments ask for.
+    fn kernel(&self, args: &KernelArgs, rng: &mut StdRng) -> Result<Option<Kernel>>;
+
+    /// The predictions with each of their scores.
+    fn scores(&self) -> Vec<(Name, Box<dyn Scored<T> + '_>)>;
+
+    /// The omnibus test with so many redraws, and the most.
+    fn omnibus(
+        &self,
+        kernel: Option<Kernel>,
+        redraws: (u32, usize),
+        names: &[String],
+        rng: &mut StdRng,
+    ) -> Known<OmnibusOutcome>;
+
+    fn sizes(&self, args: &SizeArgs, kernel: Option<Kernel>) -> Named<Size>;
+}
+
+impl<P: Kind> Side<P::Targets> for View<P> {
+    fn targets(&self) -> &P::Targets {
+        &self.targets
+    }
+
+    fn dimensions(&self) -> usize {
+        self.predictions.dimensions()
+    }
+
+    fn kernel(&self, args: &KernelArgs, rng: &mut StdRng) -> Result<Option<Kernel>> {
+        P::Kernel::asked(args, &self.predictions, rng)
+    }
+
+    fn scores(&self) -> Vec<(Name, Box<dyn Scored<P::Targets> + '_>)> {
+        let scores = P::scores(&self.of).into_iter();
+        let scored = |(name, score)| (name, Box::new((&self.predictions, score)) as Box<_>);
+        scores.map(scored).collect()
+    }
+
+    fn omnibus(
+        &self,
+        kernel: Option<Kernel>,
+        redraws: (u32, usize),
+        names: &[String],
+        rng: &mut StdRng,
+    ) -> Known<OmnibusOutcome> {
+        omnibus(kernel, redraws, self, names, rng)
+    }
+
+    fn sizes(&self, args: &SizeArgs, kernel: Option<Kernel>) -> Named<Size> {
+        sizes(args, self, P::on_classes(kernel))
+    }
+}
+
+/// The paired changes of the scores that both sides have.
+fn changes<T: Targets>(args: &Compare, before: &dyn Side<T>, after: &dyn Side<T>) -> Vec<Change> {
+    let scores = before.scores().into_iter();
+    let changes = scores.filter_map(|(name, of_before)| {
+        let mut scores = after.scores().into_iter();
+        let (_, of_after) = scores.find(|(other, _)| *other == name)?;
+        let gain = Improvement::between(&*of_before, &*of_after, before.targets());
+        Some(change(args, name, gain))
+    });
+    changes.collect()
+}
+
+/// The paired changes of scores, and of the SKCE of classes, of predictions of one family.
+pub fn paired<P: Kind>(
+    args: &Compare,
+    before: &View<P>,
+    after: &View<P>,
+    kernel: Option<Kernel>,
+) -> Vec<Change> {
+    let mut changes = changes(args, before, after);
+    changes.extend(P::change_of_skce(args, before, after, kernel));
+    changes
+}
 
 /// Compares predictions of one family.
 fn of_family<P: Kind>(args: &Compare) -> Result<Comparison> {
@@ -191,60 +268,54 @@ fn of_family<P: Kind>(args: &Compare) -> Result<Comparison> {
     let data = loaded.in_words(&loaded.class_names);
     let sets = (loaded.sets.remove(0), loaded.sets.remove(0));
     sets.0.check_like(&sets.1)?;
-    let changes = |before: &View<P>, after: &View<P>, kernel| {
-        let others = P::other_changes(args, before, after)?;
-        Ok((P::paired(args, before, after, kernel), others))
-    };
-    let of = (data, loaded.targets, &loaded.class_names[..]);
-    compared(args, sets, of, changes, |kernel| {
-        let kernel = P::on_classes(kernel);
-        (kernel, kernel)
+    let (names, targets) = (loaded.class_names, loaded.targets);
+    let before = sets.0.view(targets.clone(), None, &names);
+    let after = sets.1.view(targets, None, &names);
+    compared(args, (&before, &after), (data, &names), &|kernel| {
+        let others = P::other_changes(args, &before, &after)?;
+        Ok((paired(args, &before, &after, kernel), others))
     })
 }
 
 /// Compares predictions of real numbers of two families.
-fn of_families<B, A>(args: &Compare) -> Result<Comparison>
-where
-    B: Kind<Targets = Tensor<2>> + Vectors,
-    A: Kind<Targets = Tensor<2>> + Vectors,
-{
+fn of_families(args: &Compare, of_after: Family) -> Result<Comparison> {
     let mut files = VectorFiles::read(&inputs(args), &args.source)?;
-    let rows = &args.source.rows;
-    let sets = (files.parse::<B>(0, rows)?, files.parse::<A>(1, rows)?);
-    let data = files.in_words(&sets.0);
-    let changes = |before: &View<B>, after: &View<A>, _| {
-        let changes = changes_of_vectors(args, before, after);
-        Ok((changes, Others::default()))
+    let mut data = None;
+    let mut side = |at, family| -> Result<Box<dyn Side<Tensor<2>>>> {
+        with_vectors!(family, P => {
+            let set = files.parse::<P>(at, &args.source.rows)?;
+            data.get_or_insert_with(|| files.in_words(&set));
+            Ok(Box::new(set.view(files.targets.clone(), None, &[])))
+        })
     };
-    let of = (data, files.targets, &[][..]);
-    compared(args, sets, of, changes, |_| (None, None))
+    let (before, after) = (side(0, args.family)?, side(1, of_after)?);
+    let data = data.expect("that of the side before");
+    compared(args, (&*before, &*after), (data, &[]), &|_| {
+        Ok((changes(args, &*before, &*after), Others::default()))
+    })
 }
 
 /// Compares predictions before and after by one kernel: their changes, and the omnibus test and the sizes of errors
 /// of each.
-fn compared<B: Kind, A: Kind<Targets = B::Targets>>(
+fn compared<T>(
     args: &Compare,
-    (before, after): (B, A),
-    (data, targets, names): (DataWords, B::Targets, &[String]),
-    changes: impl FnOnce(&View<B>, &View<A>, Option<Kernel>) -> Result<(Changes, Others)>,
-    of_sizes: impl FnOnce(Option<Kernel>) -> (Option<B::Kernel>, Option<A::Kernel>),
+    (before, after): (&dyn Side<T>, &dyn Side<T>),
+    (data, names): (DataWords, &[String]),
+    changes: &dyn Fn(Option<Kernel>) -> Result<(Vec<Change>, Others)>,
 ) -> Result<Comparison> {
     let count = redraws("--redraws", args.redraws, before.dimensions())?;
     let progress = Progress::watched(4, &args.source.rows.held.watcher);
     progress.step("bandwidth");
     let mut rng = StdRng::seed_from_u64(args.source.seed);
-    let kernel = B::Kernel::asked(&args.kernel, &before, &mut rng)?;
-    let before = before.view(targets.clone(), None, names);
-    let after = after.view(targets, None, names);
+    let kernel = before.kernel(&args.kernel, &mut rng)?;
     progress.step("scores");
-    let (changes, others) = changes(&before, &after, kernel)?;
+    let (changes, others) = changes(kernel)?;
     progress.step("omnibus test");
     let omnibus = Pair {
-        before: omnibus(kernel, count, &before, names, &mut rng),
-        after: omnibus(kernel, count, &after, names, &mut rng),
+        before: before.omnibus(kernel, count, names, &mut rng),
+        after: after.omnibus(kernel, count, names, &mut rng),
     };
     progress.step("confidence intervals");
-    let of_sizes = of_sizes(kernel);
     Ok(Comparison {
         data,
         kernel: kernel.as_ref().map(KernelWords::from),
@@ -254,8 +325,8 @@ fn compared<B: Kind, A: Kind<Targets = B::Targets>>(
         binned: args.bins.asked(),
         omnibus,
         intervals: Pair {
-            before: sizes(&args.sizes, &before, of_sizes.0),
-            after: sizes(&args.sizes, &after, of_sizes.1),
+            before: before.sizes(&args.sizes, kernel),
+            after: after.sizes(&args.sizes, kernel),
         },
     })
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::{
     answer::{Size, omnibus, sizes},
     args::Compare,
-    compare::{Paired, write_changes, write_verdict},
+    compare::{Paired, paired, write_changes, write_verdict},
     error::{Result, ensure},
     files::Inputs,
     kind::{Kind, View},
@@ -96,7 +96,7 @@ pub fn compare<P: Kind>(args: &Compare) -> Result<Models> {
             pairs.push(Pair {
                 before: before.clone(),
                 after: after.clone(),
-                changes: Named(P::paired(args, one, other, kernel)),
+                changes: Named(paired(args, one, other, kernel)),
             });
         }
     }

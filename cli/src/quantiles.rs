@@ -5,7 +5,6 @@ use burn_calibration::{
     distribution::{Predictive, QuantileForecasts, Targets},
     error::Error as DataError,
     estimator::regression::QuantileCoverage,
-    kernel::Kernel,
     names::{self, Name},
     score::{Improvement, QuantileScore, Score, WeightedIntervalScore},
 };
@@ -15,12 +14,12 @@ use serde_json::{Map, Value};
 use crate::{
     align::{check_distinct, in_order},
     args::{Compare, Evaluate, RowsArgs, SourceArgs},
-    compare::{Changes, LevelChange, Others, Paired, change},
+    compare::{LevelChange, Others, change},
     coverage::{Coverage, Covered},
     error::{Error, Result, bail, ensure, wrong},
     files::{File, Inputs},
     input::{clipped, say},
-    kind::{Estimates, Kind, Loaded, View},
+    kind::{Estimates, Kind, Loaded, ScoreOf, View, Words},
     rows::Wanted,
     vectors::{VectorFiles, one_dimension},
     words::{Estimate, Known, Outcomes, Told},
@@ -95,22 +94,22 @@ impl Kind for QuantileForecasts {
         numbers
     }
 
-    fn paired(
-        args: &Compare,
-        before: &View<Self>,
-        after: &View<Self>,
-        _kernel: Option<Kernel>,
-    ) -> Changes {
-        vec![score_change(args, WeightedIntervalScore, before, after)]
+    fn scores(_of: &Words) -> Vec<ScoreOf<Self>> {
+        vec![(names::WIS, &WeightedIntervalScore)]
     }
 
     fn other_changes(args: &Compare, before: &View<Self>, after: &View<Self>) -> Result<Others> {
-        let of_level = |&level: &f64| LevelChange {
-            level,
-            pinball: score_change(args, QuantileScore { level }, before, after).1,
+        let (forecasts, targets) = (&before.predictions, &before.targets);
+        let of_level = |&level: &f64| {
+            let score = QuantileScore { level };
+            let gain = Improvement::of(&score, forecasts, &after.predictions, targets);
+            LevelChange {
+                level,
+                pinball: change(args, names::WIS, gain).1,
+            }
         };
         Ok(Others {
-            levels: before.predictions.levels().iter().map(of_level).collect(),
+            levels: forecasts.levels().iter().map(of_level).collect(),
             ..Others::default()
         })
     }
@@ -121,18 +120,6 @@ const PARTS: [Name; 3] = [
     names::WIS_OVERPREDICTION,
     names::WIS_UNDERPREDICTION,
 ];
-
-/// The paired change of a score, by the name of the weighted interval score.
-fn score_change(
-    args: &Compare,
-    score: impl Score<QuantileForecasts>,
-    before: &View<QuantileForecasts>,
-    after: &View<QuantileForecasts>,
-) -> (Name, Known<Paired>) {
-    let sets = (&before.predictions, &after.predictions);
-    let gain = Improvement::of(&score, sets.0, sets.1, &before.targets);
-    change(args, names::WIS, gain)
-}
 
 /// The forecasts of the columns of a file in the order of their levels, and the names of these. The levels are those of
 /// `--levels`, of the names, or, of a file without names, the known ones.

@@ -9,7 +9,6 @@ use burn_calibration::{
     estimator::{JointKernel, regression::IntervalCoverage},
     kernel::{Bandwidth, Kernel, RealKernel, TargetKernel, TensorKernel},
     names,
-    score::{Crps, Score},
 };
 use burn_calibration_accumulator::{Accumulator, BlockWeights, Evaluation, Means, Rows, Saved};
 use serde::Serialize;
@@ -19,7 +18,7 @@ use crate::{
     error::{Context, Result, wrong},
     files::Inputs,
     kernel::shape,
-    kind::{Kind, Loaded, Vectors, with_vectors},
+    kind::{Kind, Loaded, Vectors, Words, with_vectors},
     limits::check_bins,
     merge::{Piece, Sums},
     rows::Wanted,
@@ -106,9 +105,9 @@ where
         ]);
     }
     let columns = || -> error::Result<_> {
-        let mut columns = vec![(names::CRPS, Crps.each(predictions, &targets)?)];
-        if let Some(log_score) = P::LOG_SCORE {
-            columns.push((names::LOG, log_score(predictions, &targets)?));
+        let mut columns = Vec::new();
+        for (name, score) in P::scores(&Words::default()) {
+            columns.push((name, score.each(predictions, &targets)?));
         }
         for (name, level) in [(names::COVERAGE_50, 0.5), (names::COVERAGE_90, 0.9)] {
             let coverage = IntervalCoverage::new(level);

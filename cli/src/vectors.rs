@@ -6,23 +6,22 @@ use burn_calibration::{
         AbsoluteMoments, Component, Density, Geometry, Laplace, Mixture, Normal, Predictive,
         Samples, Targets,
     },
-    kernel::{Kernel, RealKernel, TargetKernel, TensorKernel},
+    kernel::{RealKernel, TargetKernel, TensorKernel},
     names::{self, Name},
     recalibration::ScaleFamily,
-    score::{Crps, FairCrps, Improvement, IntervalOverconfidence, LogScore, Score},
+    score::{Crps, FairCrps, IntervalOverconfidence, LogScore, Score},
 };
 use rand::rngs::StdRng;
 
 use crate::{
     answer::{Size, Sizing},
-    args::{Compare, Evaluate, LengthScale, RowsArgs, SourceArgs},
-    compare::{Changes, change},
+    args::{Evaluate, LengthScale, RowsArgs, SourceArgs},
     error::{Context, Result, ensure},
     files::{File, Files, Inputs, SampleWeights},
     given,
     input::{Options, clipped, say},
     kernel::{fixed, some},
-    kind::{Estimates, Kind, Loaded, ScoresOf, Vectors, View, WithKernel},
+    kind::{Estimates, Kind, Loaded, ScoreOf, Vectors, View, WithKernel, Words},
     limits::QUADRATIC_LIMIT,
     quantities::estimates_of_vectors,
     rows::Wanted,
@@ -32,7 +31,7 @@ use crate::{
 
 impl Vectors for Normal {
     const HALVES: bool = true;
-    const LOG_SCORE: Option<ScoresOf<Self>> = Some(|own, targets| LogScore.each(own, targets));
+    const LOG_SCORE: Option<&'static dyn Score<Self>> = Some(&LogScore);
 
     fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self> {
         halves(rows, dimensions, "means and standard deviations")
@@ -41,7 +40,7 @@ impl Vectors for Normal {
 
 impl Vectors for Laplace {
     const HALVES: bool = true;
-    const LOG_SCORE: Option<ScoresOf<Self>> = Some(|own, targets| LogScore.each(own, targets));
+    const LOG_SCORE: Option<&'static dyn Score<Self>> = Some(&LogScore);
 
     fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self> {
         halves(rows, dimensions, "locations and scales")
@@ -52,7 +51,7 @@ impl<C: Vectors + Component + Density + ScaleFamily> Vectors for Mixture<C>
 where
     Self: Geometry + Predictive<Unconditional = Self> + AbsoluteMoments,
 {
-    const LOG_SCORE: Option<ScoresOf<Self>> = Some(|own, targets| LogScore.each(own, targets));
+    const LOG_SCORE: Option<&'static dyn Score<Self>> = Some(&LogScore);
 
     fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self> {
         one_dimension(dimensions)?;
@@ -71,7 +70,7 @@ where
 
 impl Vectors for Samples {
     const DRAWS: bool = true;
-    const FAIR_CRPS: Option<ScoresOf<Self>> = Some(|own, targets| FairCrps.each(own, targets));
+    const FAIR_CRPS: Option<&'static dyn Score<Self>> = Some(&FairCrps);
 
     fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self> {
         one_dimension(dimensions)?;
@@ -248,35 +247,11 @@ where
         vec![sizing.in_points(names::INTERVAL_OVERCONFIDENCE, &overconfidence)]
     }
 
-    fn paired(
-        args: &Compare,
-        before: &View<Self>,
-        after: &View<Self>,
-        _kernel: Option<Kernel>,
-    ) -> Changes {
-        changes_of_vectors(args, before, after)
+    fn scores(_of: &Words) -> Vec<ScoreOf<Self>> {
+        let log = Self::LOG_SCORE.map(|log| (names::LOG, log));
+        [(names::CRPS, &Crps as &dyn Score<Self>)]
+            .into_iter()
+            .chain(log)
+            .collect()
     }
-}
-
-/// The paired changes of scores of predictions of real numbers, which may be of two families.
-pub fn changes_of_vectors<B, A>(args: &Compare, before: &View<B>, after: &View<A>) -> Changes
-where
-    B: Kind<Targets = Tensor<2>> + Vectors,
-    A: Kind<Targets = Tensor<2>> + Vectors,
-{
-    let targets = &before.targets;
-    let (before, after) = (&before.predictions, &after.predictions);
-    let crps = Improvement::of(&Crps, before, after, targets);
-    let mut changes = vec![change(args, names::CRPS, crps)];
-    if let (Some(of_before), Some(of_after)) = (B::LOG_SCORE, A::LOG_SCORE) {
-        let plain = (before.parted().0, after.parted().0);
-        let log = Improvement::by(
-            (before, &|targets| of_before(&plain.0, targets)),
-            (after, &|targets| of_after(&plain.1, targets)),
-            targets,
-            "log score",
-        );
-        changes.push(change(args, names::LOG, log));
-    }
-    changes
 }

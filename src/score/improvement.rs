@@ -84,48 +84,34 @@ impl Improvement {
         Q: Predictive<Targets = P::Targets>,
         S: Score<P> + Score<Q> + ?Sized,
     {
-        let (plain_before, plain_after) = (before.parted().0, after.parted().0);
-        Self::by(
-            (before, &|targets| {
-                Score::<P>::each_or_infinite(score, &plain_before, targets)
-            }),
-            (after, &|targets| {
-                Score::<Q>::each_or_infinite(score, &plain_after, targets)
-            }),
-            targets,
-            Score::<P>::name(score),
-        )
+        Self::between(&(before, score), &(after, score), targets)
     }
 
-    /// Compares scores of two kinds of predictions, each given with the function from targets to its scores.
-    /// The name is that of the score.
+    /// Compares scores of predictions before and after, whatever the kinds of these are. The name of the score in
+    /// messages is that of the score before.
     ///
     /// # Errors
     ///
     /// As [`Score::improvement`].
-    pub fn by<P, Q>(
-        (before, score_before): (&P, &Scores<P::Targets>),
-        (after, score_after): (&Q, &Scores<P::Targets>),
-        targets: &P::Targets,
-        name: &'static str,
-    ) -> Result<Self>
-    where
-        P: Predictive,
-        Q: Predictive<Targets = P::Targets>,
-    {
-        let (_, weights) = before.parted();
-        check_same_weights(&weights, &after.parted().1)?;
-        let finite = |when, values: Result<Vec<f64>>| {
-            let values = values.and_then(|values| check_scores(name, values, targets));
+    pub fn between<T: Targets>(
+        before: &dyn Scored<T>,
+        after: &dyn Scored<T>,
+        targets: &T,
+    ) -> Result<Self> {
+        let weights = before.weights();
+        check_same_weights(&weights, &after.weights())?;
+        let finite = |when, side: &dyn Scored<T>| {
+            let values = side.scores(targets);
+            let values = values.and_then(|values| check_scores(before.name(), values, targets));
             values.map_err(|error| error.of(when))
         };
-        let before_each = finite("before", score_before(targets))?;
+        let before_each = finite("before", before)?;
         let (got, expected) = (after.dimensions(), before.dimensions());
         if got != expected {
-            return Err(P::Targets::mismatch(got, expected).of("after"));
+            return Err(T::mismatch(got, expected).of("after"));
         }
-        let after_each = finite("after", score_after(targets))?;
-        let is_of_classes = before.errors(targets).is_some();
+        let after_each = finite("after", after)?;
+        let is_of_classes = before.are_classes(targets);
         // probabilities are of size 1, and other scores have the units of the targets
         let least = if is_of_classes { 1.0 } else { 0.0 };
         let scores = before_each.iter().chain(&after_each);
@@ -134,7 +120,8 @@ impl Improvement {
         let expected = before.expected_targets().into_iter();
         for (targets, probabilities) in expected.chain(after.expected_targets()) {
             // ∞ − ∞, NaN, is of no sample that either model deems possible
-            let differences = differences(&score_before(&targets)?, &score_after(&targets)?, size);
+            let (before, after) = (before.scores(&targets)?, after.scores(&targets)?);
+            let differences = differences(&before, &after, size);
             missed.push(differences.into_iter().zip(probabilities).collect());
         }
         let differences = differences(&before_each, &after_each, size);
@@ -231,8 +218,76 @@ pub(super) fn check_same_weights(before: &Weights, after: &Weights) -> Result<()
 
 const OF_SKCE: &str = "the difference of two SKCE";
 
-/// The scores of predictions for some targets, which may be infinite.
-pub type Scores<'a, T> = dyn Fn(&T) -> Result<Vec<f64>> + 'a;
+/// Predictions of any kind with a score of theirs, which an [`Improvement`] compares: a pair of both.
+///
+/// ```
+/// use burn::tensor::{Device, Tensor};
+/// use burn_calibration::{
+///     distribution::{Laplace, Normal},
+///     score::{Improvement, LogScore},
+/// };
+///
+/// # fn main() -> burn_calibration::error::Result<()> {
+/// let device = Device::default();
+/// let targets = Tensor::<2>::from_floats([[0.1], [-0.4], [0.2], [0.3]], &device);
+/// let (zeros, ones) = (targets.zeros_like(), targets.ones_like());
+/// let normal = Normal::new(zeros.clone(), ones.clone());
+/// let laplace = Laplace::new(zeros, ones / 4.0);
+/// let gain = Improvement::between(&(&normal, &LogScore), &(&laplace, &LogScore), &targets)?;
+/// assert!(gain.difference.estimate < 0.0);
+/// # Ok(())
+/// # }
+/// ```
+pub trait Scored<T> {
+    /// The name of the score in messages.
+    fn name(&self) -> &'static str;
+
+    /// The number of classes, or of dimensions of the targets.
+    fn dimensions(&self) -> usize;
+
+    /// The weights of the samples.
+    fn weights(&self) -> Weights;
+
+    /// Tells whether the targets are classes.
+    fn are_classes(&self, targets: &T) -> bool;
+
+    /// The score of each prediction for some targets, which may be infinite.
+    ///
+    /// # Errors
+    ///
+    /// As [`Score::each_or_infinite`].
+    fn scores(&self, targets: &T) -> Result<Vec<f64>>;
+
+    /// Targets that can be expected of a calibrated model, with their probabilities
+    /// ([`Predictive::expected_targets`]).
+    fn expected_targets(&self) -> Vec<(T, Vec<f64>)>;
+}
+
+impl<P: Predictive, S: Score<P> + ?Sized> Scored<P::Targets> for (&P, &S) {
+    fn name(&self) -> &'static str {
+        self.1.name()
+    }
+
+    fn dimensions(&self) -> usize {
+        self.0.dimensions()
+    }
+
+    fn weights(&self) -> Weights {
+        self.0.parted().1
+    }
+
+    fn are_classes(&self, targets: &P::Targets) -> bool {
+        self.0.errors(targets).is_some()
+    }
+
+    fn scores(&self, targets: &P::Targets) -> Result<Vec<f64>> {
+        self.1.each_or_infinite(&self.0.parted().0, targets)
+    }
+
+    fn expected_targets(&self) -> Vec<(P::Targets, Vec<f64>)> {
+        self.0.expected_targets()
+    }
+}
 
 impl fmt::Display for Improvement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -59,7 +59,7 @@ pub(crate) use cross_fit::{all_but, cross_fitted};
 pub use crps::{Crps, FairCrps};
 pub use error_size::ErrorSize;
 pub(crate) use error_size::clopper_pearson;
-pub use improvement::Improvement;
+pub use improvement::{Improvement, Scored};
 pub use interval_score::{IntervalScoreParts, QuantileScore, WeightedIntervalScore};
 pub use log_score::LogScore;
 pub use lp_bound::LpBound;

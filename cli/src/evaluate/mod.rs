@@ -17,7 +17,7 @@ use crate::{
     files::Inputs,
     finite,
     given::{self, Column, GivenAnswer},
-    kind::{Kind, Test, View, with_family},
+    kind::{Kind, LazyViews, Test, View, with_family},
     limits::{QUADRATIC_LIMIT, redraws},
     multilabel, program,
     progress::Progress,
@@ -107,7 +107,7 @@ pub fn run(args: &Evaluate) -> Result<Evaluation> {
 pub struct Views<P: Kind> {
     pub data: DataWords,
     pub summary: Named<f64>,
-    pub list: Vec<View<P>>,
+    pub list: LazyViews<P>,
     pub lens: Lens,
     pub class_names: Vec<String>,
     pub given: Vec<Column>,
@@ -134,8 +134,7 @@ impl<P: Kind> Views<P> {
     }
 }
 
-fn evaluate<P: Kind>(args: &Evaluate, mut views: Views<P>) -> Result<Evaluation> {
-    views.list.iter_mut().for_each(|view| view.bins = args.bins);
+fn evaluate<P: Kind>(args: &Evaluate, views: Views<P>) -> Result<Evaluation> {
     let mut aspects = aspects(args, &views)?;
     Ok(Evaluation {
         data: views.data,
@@ -154,11 +153,16 @@ fn evaluate<P: Kind>(args: &Evaluate, mut views: Views<P>) -> Result<Evaluation>
 fn aspects<P: Kind>(args: &Evaluate, views: &Views<P>) -> Result<Vec<Aspect>> {
     let tests = chosen::<P>(args)?;
     let steps = 4 + tests.len() + usize::from(!views.given.is_empty());
-    let progress = Progress::watched(steps * views.list.len(), &args.source.rows.held.watcher);
+    let count = steps * views.list.count;
+    let progress = Progress::watched(count, &args.source.rows.held.watcher);
     let mut rng = StdRng::seed_from_u64(args.source.seed);
     let mut aspects = Vec::new();
-    for view in &views.list {
-        let aspect = aspect(args, views, view, &tests, &progress, &mut rng)?;
+    for at in 0..views.list.count {
+        let view = View {
+            bins: args.bins,
+            ..(views.list.make)(at)?
+        };
+        let aspect = aspect(args, views, &view, &tests, &progress, &mut rng)?;
         finite::check(&aspect)?;
         aspects.push(aspect);
     }

@@ -8,16 +8,16 @@ use burn_calibration::{
     kernel::Kernel,
     names::{self, Name},
     recalibration::LpCalibrationError,
-    score::{ErrorSize, Improvement, MeanEstimate, Overconfidence, Score},
+    score::{ErrorSize, MeanEstimate, Overconfidence},
 };
 use burn_calibration_report::ReportBuilder;
 use rand::rngs::StdRng;
 
-use super::{Estimates, Kind, Loaded, Test, View, WithKernel, Words};
+use super::{Estimates, Kind, LazyViews, Loaded, ScoreOf, Test, View, WithKernel, Words};
 use crate::{
     answer::{Size, Sizing, Unit},
     args::{BinArgs, Compare, Evaluate, Lens, SourceArgs},
-    compare::{Biased, Changes, Others, change},
+    compare::{Biased, Change, Others, change},
     error::{Result, bail},
     files::Inputs,
     kernel::fixed,
@@ -50,7 +50,7 @@ impl Kind for Categorical {
         self,
         labels: Tensor<1, Int>,
         (lens, names): (Lens, &[String]),
-    ) -> Result<Vec<View<Self>>> {
+    ) -> Result<LazyViews<Self>> {
         let is_confidence = self.subject() == Subject::Correctness;
         Ok(match lens {
             Lens::ClassWise if is_confidence => {
@@ -58,15 +58,19 @@ impl Kind for Categorical {
             }
             Lens::TopLabel if !is_confidence => {
                 let (right, labels) = self.top_label(&labels)?;
-                vec![right.view(labels, None, names)]
+                LazyViews::of(vec![right.view(labels, None, names)])
             }
-            Lens::ClassWise => (0..self.classes())
-                .map(|class| {
-                    let (against_rest, labels) = self.class_wise(class, &labels)?;
-                    Ok(against_rest.view(labels, Some(class), names))
-                })
-                .collect::<Result<_>>()?,
-            _ => vec![self.view(labels, None, names)],
+            Lens::ClassWise => {
+                let names = names.to_vec();
+                LazyViews {
+                    count: self.classes(),
+                    make: Box::new(move |class| {
+                        let (against_rest, labels) = self.class_wise(class, &labels)?;
+                        Ok(against_rest.view(labels, Some(class), &names))
+                    }),
+                }
+            }
+            _ => LazyViews::of(vec![self.view(labels, None, names)]),
         })
     }
 
@@ -120,38 +124,34 @@ impl Kind for Categorical {
         }
     }
 
-    fn paired(
-        args: &Compare,
-        before: &View<Self>,
-        after: &View<Self>,
-        kernel: Option<Kernel>,
-    ) -> Changes {
-        let (of, labels) = (&before.of, &before.targets);
-        let (before, after) = (&before.predictions, &after.predictions);
-        let score = |(name, score): (Name, &dyn Score<Categorical>)| {
-            let gain = Improvement::of(score, before, after, labels);
+    fn scores(of: &Words) -> Vec<ScoreOf<Self>> {
+        let score = |(name, score): ScoreOf<Self>| {
             let of = if name == names::BRIER {
                 &of.sum
             } else {
                 &of.whole
             };
-            change(args, name.of(of), gain)
+            (name.of(of), score)
         };
-        let skce = |kernel| {
-            let (name, skce) = if before.len() <= QUADRATIC_LIMIT {
-                (names::SKCE_UNBIASED, Skce::unbiased(kernel))
-            } else {
-                let detail = format_args!("{BLOCK} samples each");
-                (names::SKCE_BLOCK.with(detail), Skce::block(kernel, BLOCK))
-            };
-            let gain = skce.improvement(before, after, labels);
-            change(args, name.of(&of.whole), gain)
+        SCORES.into_iter().map(score).collect()
+    }
+
+    fn change_of_skce(
+        args: &Compare,
+        before: &View<Self>,
+        after: &View<Self>,
+        kernel: Option<Kernel>,
+    ) -> Option<Change> {
+        let (of, labels) = (&before.of.whole, &before.targets);
+        let (before, after) = (&before.predictions, &after.predictions);
+        let (name, skce) = if before.len() <= QUADRATIC_LIMIT {
+            (names::SKCE_UNBIASED, Skce::unbiased(kernel?))
+        } else {
+            let detail = format_args!("{BLOCK} samples each");
+            (names::SKCE_BLOCK.with(detail), Skce::block(kernel?, BLOCK))
         };
-        SCORES
-            .into_iter()
-            .map(score)
-            .chain(kernel.map(skce))
-            .collect()
+        let gain = skce.improvement(before, after, labels);
+        Some(change(args, name.of(of), gain))
     }
 
     fn other_changes(args: &Compare, before: &View<Self>, after: &View<Self>) -> Result<Others> {

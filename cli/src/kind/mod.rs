@@ -5,10 +5,10 @@ mod classes;
 use burn::tensor::Tensor;
 use burn_calibration::{
     distribution::{AbsoluteMoments, Geometry, Predictive, Subject},
-    error,
     hypothesis::CalibrationTest,
     kernel::Kernel,
     names::Name,
+    score::Score,
 };
 use burn_calibration_report::{ReportBuilder, Reportable, Scored};
 use rand::rngs::StdRng;
@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use crate::{
     answer::{Size, Sizing},
     args::{BinArgs, Compare, Evaluate, Lens, SourceArgs},
-    compare::{Changes, Others},
+    compare::{Change, Others},
     coverage::Coverage,
     error::Result,
     files::{Inputs, LeftOut, SampleWeights},
@@ -71,6 +71,7 @@ macro_rules! with_kind {
 pub(crate) use {with_family, with_kind, with_vectors};
 
 /// An aspect whose calibration is looked at: predictions with targets.
+#[derive(Clone)]
 pub struct View<P: Kind> {
     /// The class, where it is one against the rest.
     pub class: Option<usize>,
@@ -80,6 +81,22 @@ pub struct View<P: Kind> {
     pub targets: P::Targets,
     /// The bins of its errors.
     pub bins: BinArgs,
+}
+
+/// Views of the same samples, each made when it is its turn: those of many classes are not in memory at a time.
+pub struct LazyViews<P: Kind> {
+    pub count: usize,
+    pub make: Box<dyn Fn(usize) -> Result<View<P>>>,
+}
+
+impl<P: Kind> LazyViews<P> {
+    /// Views that are in memory.
+    pub fn of(views: Vec<View<P>>) -> Self {
+        Self {
+            count: views.len(),
+            make: Box::new(move |at| Ok(views[at].clone())),
+        }
+    }
 }
 
 /// The words for what numbers are of; none of real numbers.
@@ -149,8 +166,8 @@ pub trait Kind: Reportable<Kernel: Pairs<Self>> + 'static {
         self,
         targets: Self::Targets,
         (_, names): (Lens, &[String]),
-    ) -> Result<Vec<View<Self>>> {
-        Ok(vec![self.view(targets, None, names)])
+    ) -> Result<LazyViews<Self>> {
+        Ok(LazyViews::of(vec![self.view(targets, None, names)]))
     }
 
     /// The kernel that the arguments ask for, with its bandwidth fixed.
@@ -220,13 +237,18 @@ pub trait Kind: Reportable<Kernel: Pairs<Self>> + 'static {
         [("page".to_owned(), numbers.into())].into_iter().collect()
     }
 
-    /// The paired changes of scores, and of the SKCE of classes.
-    fn paired(
-        args: &Compare,
-        before: &View<Self>,
-        after: &View<Self>,
-        kernel: Option<Kernel>,
-    ) -> Changes;
+    /// The scores whose paired changes are told, with what they are of.
+    fn scores(of: &Words) -> Vec<ScoreOf<Self>>;
+
+    /// The paired change of the SKCE, of classes.
+    fn change_of_skce(
+        _args: &Compare,
+        _before: &View<Self>,
+        _after: &View<Self>,
+        _kernel: Option<Kernel>,
+    ) -> Option<Change> {
+        None
+    }
 
     /// What else changes.
     fn other_changes(_args: &Compare, _before: &View<Self>, _after: &View<Self>) -> Result<Others> {
@@ -248,8 +270,8 @@ pub struct Test<P: Kind> {
 /// Builds the test of an aspect with a number of replicates.
 pub type Build<P> = fn(<P as Reportable>::Kernel, &View<P>, usize) -> Box<dyn CalibrationTest<P>>;
 
-/// A score of each prediction.
-pub type ScoresOf<P> = fn(&P, &Tensor<2>) -> error::Result<Vec<f64>>;
+/// A score with its name.
+pub type ScoreOf<P> = (Name, &'static dyn Score<P>);
 
 /// Predictions of real numbers, from the rows of a file.
 pub trait Vectors:
@@ -261,10 +283,10 @@ pub trait Vectors:
     const DRAWS: bool = false;
 
     /// The log score, where there is a density.
-    const LOG_SCORE: Option<ScoresOf<Self>> = None;
+    const LOG_SCORE: Option<&'static dyn Score<Self>> = None;
 
     /// The fair CRPS, where the columns are draws.
-    const FAIR_CRPS: Option<ScoresOf<Self>> = None;
+    const FAIR_CRPS: Option<&'static dyn Score<Self>> = None;
 
     /// Predictions for targets of some dimension.
     fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self>;

@@ -157,12 +157,8 @@ where
     let mean = |mean: Result<MeanEstimate>| mean.map(|mean| mean.estimate);
     let coverage = |level| mean(IntervalCoverage::new(level).coverage(predictions, targets));
     let scores = [(names::LOG, P::LOG_SCORE), (names::CRPS_FAIR, P::FAIR_CRPS)];
-    let scores = scores.into_iter().filter_map(|(name, scores)| {
-        let (plain, weights) = predictions.parted();
-        let each = scores?(&plain, targets);
-        let mean = each.map(|each| MeanEstimate::weighted(&each, &weights).estimate);
-        Some((name, mean))
-    });
+    let scores = (scores.into_iter())
+        .filter_map(|(name, score)| Some((name, mean(score?.mean(predictions, targets)))));
     let crps = mean(Crps.mean(predictions, targets));
     let pinball = Pinball::default().estimate(predictions, targets);
     let quantiles = QuantileCalibration::default().estimate(predictions, targets);
