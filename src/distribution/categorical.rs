@@ -293,7 +293,7 @@ impl Predictive for Categorical {
         })
     }
 
-    fn redrawer(&self) -> Redrawer<Self> {
+    fn redrawer(&self) -> Redrawer<LabelSets> {
         let rows = self.rows();
         Redrawer {
             batch: redrawn::batch(&rows),

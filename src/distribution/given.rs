@@ -269,9 +269,8 @@ impl<P: Predictive> Predictive for Given<P> {
         self.predictions.sampler()
     }
 
-    fn redrawer(&self) -> Redrawer<Self> {
-        let Redrawer { batch, draw } = self.predictions.redrawer();
-        Redrawer { batch, draw }
+    fn redrawer(&self) -> Redrawer<RedrawnBy<Self>> {
+        self.predictions.redrawer()
     }
 
     fn as_redrawn(&self, drawn: &DrawnBy<Self>) -> RedrawnBy<Self> {

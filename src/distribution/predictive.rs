@@ -295,7 +295,7 @@ pub trait Predictive: Clone + Debug {
     }
 
     /// Draws many sets of targets at once, each with one from every prediction.
-    fn redrawer(&self) -> Redrawer<Self> {
+    fn redrawer(&self) -> Redrawer<RedrawnBy<Self>> {
         let rows: Vec<usize> = (0..self.len()).collect();
         let sampler = self.sampler();
         Redrawer {

@@ -34,16 +34,16 @@ pub trait Redrawn: Clone + Debug + Send + Sync {
 pub type RedrawnBy<P> = <<P as Predictive>::Targets as Targets>::Redrawn;
 
 /// Draws this number of sets of targets at once.
-pub struct Redrawer<P: Predictive> {
+pub struct Redrawer<S> {
     /// The number of sets that are drawn at a time, so that they fit into memory; it depends on the
     /// predictions alone, so that a seed gives the same sets whatever is computed from them.
     pub batch: usize,
     /// Draws.
-    pub draw: Box<Draw<P>>,
+    pub draw: Box<Draw<S>>,
 }
 
 /// Draws so many sets.
-pub type Draw<P> = dyn Fn(usize, &mut dyn Rng) -> RedrawnBy<P>;
+pub type Draw<S> = dyn Fn(usize, &mut dyn Rng) -> S;
 
 /// Real targets of several sets.
 impl Redrawn for Vec<Vec<f64>> {

@@ -91,7 +91,8 @@ impl<P: Predictive, S: Statistic<P>> CalibrationTest<P> for ExactTest<S> {
         let pooled = predictions.pooled(targets);
         let all = pooled.as_ref().map_or(predictions, |(pooled, _)| pooled);
         let evaluators = [self.statistic.evaluator(all)?];
-        let mut engine = Engine::new(all, &observed, &evaluators)?;
+        let data = all.as_redrawn(&observed);
+        let mut engine = Engine::new(all.redrawer(), data, &evaluators)?;
         engine.extend(self.replicates, rng)?;
         let (data, drawn) = (engine.data[0], &engine.drawn[0]);
         let statistic = pooled.as_ref().map_or(estimate, |_| data);

@@ -42,7 +42,7 @@ pub(super) use skce::{
 pub(super) use sums::{BRIER, CLASSES, CONFIDENCE, LOG, SampleSums};
 
 use crate::{
-    distribution::{Categorical, DrawnBy, Predictive, Redrawer, RedrawnBy},
+    distribution::{Categorical, Redrawer, RedrawnBy},
     error::Result,
     hypothesis::p_value::check_statistics,
 };
@@ -76,9 +76,9 @@ pub trait Evaluator<S> {
 pub(super) type EvaluatorOf<'a, P = Categorical> = Box<dyn Evaluator<RedrawnBy<P>> + 'a>;
 
 /// The statistics of data and of redrawn targets.
-pub(super) struct Engine<'a, P: Predictive> {
-    redrawer: Redrawer<P>,
-    evaluators: &'a [EvaluatorOf<'a, P>],
+pub(super) struct Engine<'a, S> {
+    redrawer: Redrawer<S>,
+    evaluators: &'a [Box<dyn Evaluator<S> + 'a>],
     /// The numbers of the data, of every evaluator in turn.
     pub data: Vec<f64>,
     /// Their details.
@@ -87,21 +87,20 @@ pub(super) struct Engine<'a, P: Predictive> {
     pub drawn: Vec<Vec<f64>>,
 }
 
-impl<'a, P: Predictive> Engine<'a, P> {
-    /// The statistics of checked data.
+impl<'a, S> Engine<'a, S> {
+    /// The statistics of checked data, which are one set of targets.
     pub fn new(
-        predictions: &P,
-        targets: &DrawnBy<P>,
-        evaluators: &'a [EvaluatorOf<'a, P>],
+        redrawer: Redrawer<S>,
+        data: S,
+        evaluators: &'a [Box<dyn Evaluator<S> + 'a>],
     ) -> Result<Self> {
         let mut engine = Self {
-            redrawer: predictions.redrawer(),
+            redrawer,
             evaluators,
             data: Vec::new(),
             details: Vec::new(),
             drawn: Vec::new(),
         };
-        let data = predictions.as_redrawn(targets);
         engine.data = engine.evaluate(&data)?.concat();
         for evaluator in evaluators {
             engine.details.extend(evaluator.details(&data)?);
@@ -129,7 +128,7 @@ impl<'a, P: Predictive> Engine<'a, P> {
     }
 
     /// The values of the sets, for every number of an evaluator.
-    fn evaluate(&self, sets: &RedrawnBy<P>) -> Result<Vec<Vec<f64>>> {
+    fn evaluate(&self, sets: &S) -> Result<Vec<Vec<f64>>> {
         let mut columns = Vec::new();
         for evaluator in self.evaluators {
             let (width, values) = (evaluator.width(), evaluator.values(sets)?);

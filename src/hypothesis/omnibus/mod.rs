@@ -201,8 +201,20 @@ impl OmnibusTest {
         let (predictions, weight) = pooled.as_ref().map_or((predictions, 0.0), |(p, w)| (p, *w));
         let plan = part(predictions.aspects(weight, kernel, rng)?)?;
         let (evaluators, aspects) = plan.into_parts();
-        let mut engine = Engine::new(predictions, &observed, &evaluators)?;
+        let data = predictions.as_redrawn(&observed);
         drop(observed);
+        let engine = Engine::new(predictions.redrawer(), data, &evaluators)?;
+        self.decide(engine, &aspects, predictions.len(), rng)
+    }
+
+    /// Redraws until the number of redraws is that which is asked for, or the p-value is not near the level.
+    fn decide<S>(
+        &self,
+        mut engine: Engine<S>,
+        aspects: &[TestedAspect],
+        samples: usize,
+        rng: &mut dyn Rng,
+    ) -> Result<OmnibusOutcome> {
         engine.extend(self.redraws, rng)?;
         loop {
             let redraws = engine.len();
@@ -221,8 +233,8 @@ impl OmnibusTest {
                         redraws as f64,
                         0.99,
                     ),
-                    samples: predictions.len(),
-                    aspects: outcomes(&aspects, &engine, &combined),
+                    samples,
+                    aspects: outcomes(aspects, &engine, &combined),
                 });
             }
             engine.extend(redraws.min(self.most - redraws), rng)?;
@@ -258,9 +270,9 @@ impl TestedAspect {
     }
 }
 
-fn outcomes<P: Omnibus>(
+fn outcomes<S>(
     aspects: &[TestedAspect],
-    engine: &Engine<P>,
+    engine: &Engine<S>,
     combined: &Combined,
 ) -> Vec<AspectOutcome> {
     // gaps of all classes add up to 0: of two classes there is one
