@@ -7,7 +7,6 @@ use std::{
 
 use burn_calibration::file::write_with;
 use flate2::{Compression, write::GzEncoder};
-use npyz::WriterBuilder;
 use safetensors::{Dtype, tensor::TensorView};
 
 use crate::error::{Context, Result, wrong};
@@ -98,16 +97,23 @@ fn write_csv(writer: impl Write, matrix: &Matrix, Header { ids, names }: Header)
     Ok(csv.flush()?)
 }
 
-fn write_npy(writer: impl Write, matrix: &Matrix) -> Result<()> {
-    let shape = [matrix.rows() as u64, matrix.columns as u64];
-    let mut npy = npyz::WriteOptions::new()
-        .default_dtype()
-        .shape(&shape)
-        .writer(writer)
-        .begin_nd()?;
-    npy.extend(matrix.values.iter())?;
-    Ok(npy.finish()?)
+/// Writes a header, which is a dictionary of Python, and the numbers from a multiple of 64 bytes on.
+fn write_npy(mut writer: impl Write, matrix: &Matrix) -> Result<()> {
+    let shape = (matrix.rows(), matrix.columns);
+    let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape:?}, }}");
+    let start = (NPY.len() + 2 + header.len() + 1).next_multiple_of(64);
+    let length = start - NPY.len() - 2;
+    writer.write_all(NPY)?;
+    writer.write_all(&(length as u16).to_le_bytes())?;
+    writeln!(writer, "{header:width$}", width = length - 1)?;
+    for number in &matrix.values {
+        writer.write_all(&number.to_le_bytes())?;
+    }
+    Ok(())
 }
+
+/// The first bytes of NPY of version 1.
+const NPY: &[u8] = b"\x93NUMPY\x01\x00";
 
 fn write_safetensors(mut writer: impl Write, name: &str, matrix: &Matrix) -> Result<()> {
     let bytes: Vec<u8> = (matrix.values.iter())

@@ -16,8 +16,8 @@ use crate::error::{Error, Result, bail, ensure, wrong};
 /// An array of one or two dimensions, and the format of its numbers.
 pub type Array = (Matrix, DType);
 
-/// Reads an NPY file. The crate `npyz` takes memory for a header of any length, and multiplies sizes that
-/// overflow.
+/// Reads an NPY file. The crate `npyz` takes memory for a header of any length, multiplies sizes that overflow, and
+/// needs a generator of parsers to be built.
 pub fn npy(mut reader: impl Read) -> Result<Array> {
     let mut take = |count: usize| {
         let mut bytes = vec![0; count];
