@@ -317,9 +317,12 @@ impl fmt::Display for GivenAnswer {
                 part.adjusted()
             )?;
         }
+        // quantile forecasts have groups alone
+        let has_kernels = self.tests.iter().any(|part| part.kind == "kernel");
+        let by_kernels = if has_kernels { " and by kernels" } else { "" };
         writeln!(
             f,
-            "\ncalibration given {columns}, of each group and by kernels"
+            "\ncalibration given {columns}, of each group{by_kernels}"
         )?;
         let table = Table::new(2, 38, [10, 12, 12]);
         table.head(f, ["samples", "p-value", "adjusted"])?;

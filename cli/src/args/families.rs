@@ -50,7 +50,7 @@ const COMMANDS: [(&str, Families); 5] = [
 ];
 
 /// Options, or values of an option, that only some families take.
-const OPTIONS: [(&str, &str, Families); 40] = [
+const OPTIONS: [(&str, &str, Families); 39] = [
     ("logits", "", CLASSES),
     ("percent", "", CLASSES),
     ("log-probabilities", "", CLASSES),
@@ -78,7 +78,6 @@ const OPTIONS: [(&str, &str, Families); 40] = [
     ("length-scale", "", REAL),
     ("lens", "top-label", CATEGORICAL),
     ("lens", "class-wise", CLASSES),
-    ("given", "", WITH_KERNEL),
     ("test", "", WITH_KERNEL),
     ("prior", "", CATEGORICAL),
     ("loss", "brier", CATEGORICAL),
