@@ -8,10 +8,7 @@ use crate::{
     distribution::{Component, Density as _, Marginals, Targets as _, Weights},
     recalibration::{
         DistributionMap, DistributionMethod, Keep, Recalibrated, ScaleFamily, VarianceScaling,
-        common::*,
-        influence::{mean_power, of_coordinates},
-        regularisation::Split,
-        scale::mean_powers,
+        common::*, influence::mean_power, regularisation::Split, scale::mean_powers,
         temperature::standardised,
     },
 };
@@ -118,9 +115,9 @@ impl<P: ScaleFamily + Component + Marginals> Samples for DistributionSamples<P> 
         // standardised, the derivative of the mean log score with respect to 1/T, where T = 1
         let score = || {
             let powers = mean_powers(&self.predictions, &self.targets);
-            let (mean, _) = of_coordinates(vec![mean_power(&powers, &self.weights)], 1.0);
+            let mean = mean_power(&powers, &self.weights).map.unwrap_or(1.0);
             let k = self.predictions.dimensions() as f64 / P::POWER;
-            standardised([f64::NAN, k * (mean[0] - 1.0), k], self.len())
+            standardised([k * (mean - 1.0), k], self.len())
         };
         // the test is of samples without weights
         let is_tested = name == DistributionMethod::Variance.name() && !self.weights.are_given();

@@ -73,7 +73,8 @@ impl TemperatureScalingConfig {
     /// The derivative of the log loss at a temperature of 1, standardised: about standard normal if the predictions
     /// are calibrated, negative if they are underconfident. NaN of logits that are equal within each row.
     pub(super) fn score_statistic(data: &FitData) -> f64 {
-        standardised(TemperedRows::new(data).log_loss(1.0, None), data.samples())
+        let [_, slope, curvature] = TemperedRows::new(data).log_loss(1.0, None);
+        standardised([slope, curvature], data.samples())
     }
 
     /// The `log β` of the lowest log loss.
@@ -96,7 +97,10 @@ impl TemperatureScalingConfig {
         } else {
             FitStatus::IterationLimit
         };
-        ended(x, bounds, status, last, evaluations)
+        let [value, slope, _] = last;
+        let gradient = Some((slope * x.exp()).abs()); // d/d log T = −β d/dβ
+        let report = FitReport::new(status, value, gradient, evaluations);
+        within(x, bounds, report)
     }
 
     /// The limits of a descent by another criterion.
@@ -107,7 +111,7 @@ impl TemperatureScalingConfig {
 
 /// The derivative of a mean log loss of `n` samples over its standard deviation, of which the square is the second
 /// derivative over `n` where the model is right.
-pub(super) fn standardised([_, slope, curvature]: [f64; 3], n: usize) -> f64 {
+pub(super) fn standardised([slope, curvature]: [f64; 2], n: usize) -> f64 {
     slope / (curvature / n as f64).sqrt()
 }
 
@@ -122,19 +126,6 @@ pub(super) fn check_prior(scale: Option<f64>) -> Result<()> {
 pub(super) fn log_temperature_prior(x: f64, scale: f64) -> [f64; 2] {
     let c = 3.0 * scale * scale;
     [2.0 * (x * x / c).ln_1p(), 4.0 * x / (c + x * x)]
-}
-
-/// The report of a fit that ended at `log β`, with the value and the derivatives there.
-fn ended(
-    x: f64,
-    bounds: Option<RangeInclusive<f64>>,
-    status: FitStatus,
-    [value, slope, _]: [f64; 3],
-    evaluations: usize,
-) -> (f64, FitReport) {
-    let gradient = (slope * x.exp()).abs(); // d/d log T = −β d/dβ
-    let report = FitReport::new(status, value, Some(gradient), evaluations);
-    within(x, bounds, report)
 }
 
 /// The result of a fit that ended at `log β`, which has no bounds where it does not matter.

@@ -56,6 +56,30 @@ fn others_never_lose_more_than_the_allowance() {
     }
 }
 
+/// `½ ln 2π + ½`, which the row that is set aside does not change.
+#[test]
+fn the_reported_score_is_of_the_rows_that_are_kept() {
+    let error = |row: usize| {
+        if row == 3 {
+            1e6
+        } else {
+            (-1f64).powi(row as i32)
+        }
+    };
+    let y = column((0..20).map(error));
+    let p = Normal::new(y.zeros_like(), y.ones_like());
+    let variance = VarianceScalingConfig::new().fit(p.clone(), y.clone());
+    let temperature = TemperatureScalingConfig::new().fit(p, y);
+    let (variance, temperature) = (variance.unwrap(), temperature.unwrap());
+    for report in [variance.report(), temperature.report()] {
+        let report = report.unwrap();
+        assert_eq!(report.warnings, [FitWarning::SetAside { rows: vec![3] }]);
+        close(report.objective, 1.4189385332046727, 1e-12);
+    }
+    close(variance.factors()[0], 1.0, 1e-12);
+    close(temperature.temperature(), 1.0, 1e-12);
+}
+
 /// Calibrated rows are never set aside, nor those of predictions that are all wrong alike.
 #[test]
 fn ordinary_rows_stay() {
