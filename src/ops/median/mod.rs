@@ -27,15 +27,13 @@ use super::{
 use crate::{
     error::scales_of,
     host::Memory,
-    parallel,
+    parallel::{fold_tiles, threads_for},
     radial::{CoordinateSum, Distance},
     tiles::{SIDE, upper_tiles},
 };
 
 /// The distances within blocks of fewer points are all stored.
 const SMALL_BLOCK: usize = 32;
-/// Below so many coordinates of pairs the calling thread does all.
-const WORTH_THREADS: usize = 1 << 18;
 /// Points on a side of the tiles of a sample.
 const SAMPLE_SIDE: usize = 16;
 
@@ -211,37 +209,34 @@ impl<T: Real> Blocks<T> {
     fn add(&self, pass: Pass, within: Within<T>) -> Within<T> {
         let strips = self.size.div_ceil(strip::<T>());
         let columns = self.vectors.len() * strips;
-        let work = columns.saturating_mul(strip::<T>() * self.size * self.vectors[0].d / 2);
-        let parts = if work < WORTH_THREADS {
-            1
-        } else {
-            columns.min(4 * rayon::current_num_threads())
-        };
-        // those that come later have more pairs: each part has some of all
-        let parts = parallel::map(parts, &|part| {
-            let mut within = within.part(parts);
+        let side = (self.vectors.len() * self.size * self.size).isqrt(); // of as many pairs
+        let threads = threads_for(side, self.vectors[0].d, columns);
+        let step = |within: &mut Within<T>, column: usize| {
             let mut sums = [T::new(0.0); 1 << 10];
             let sums = &mut sums[..Tile::size::<T>()];
-            for column in (part..columns).step_by(parts) {
-                let (block, last) = (&self.vectors[column / strips], column % strips);
-                let first = match pass {
-                    Pass::Sample => last,
-                    Pass::All => 0,
+            let (block, last) = (&self.vectors[column / strips], column % strips);
+            let first = match pass {
+                Pass::Sample => last,
+                Pass::All => 0,
+            };
+            for strip_of_rows in first..=last {
+                let tile = Tile {
+                    n: self.size,
+                    row: strip_of_rows * strip::<T>(),
+                    strips: last..last + 1,
                 };
-                for strip_of_rows in first..=last {
-                    let tile = Tile {
-                        n: self.size,
-                        row: strip_of_rows * strip::<T>(),
-                        strips: last..last + 1,
-                    };
-                    let (rows, columns) = ((block, tile.rows::<T>()), (block, last));
-                    similarities(self.similarity, rows, columns, None, sums);
-                    tile.fill_rest(last, T::new(f64::NAN), sums);
-                    within.add(sums);
-                }
+                let (rows, columns) = ((block, tile.rows::<T>()), (block, last));
+                similarities(self.similarity, rows, columns, None, sums);
+                tile.fill_rest(last, T::new(f64::NAN), sums);
+                within.add(sums);
             }
-            within
-        });
-        parts.into_iter().fold(within, Within::merge)
+        };
+        fold_tiles(
+            columns,
+            threads,
+            || within.part(threads),
+            step,
+            Within::merge,
+        )
     }
 }

@@ -158,11 +158,10 @@ impl<T: Real> Within<T> {
     }
 
     /// Adds what was added to a [part](Self::part).
-    pub fn merge(mut self, mut other: Self) -> Self {
+    pub fn merge(&mut self, mut other: Self) {
         self.below += other.below;
         self.inside += other.inside;
         self.kept.append(&mut other.kept);
-        self
     }
 
     /// How many numbers are kept.

@@ -10,10 +10,9 @@ use super::{
 use crate::{
     ops::{
         non_finite::{poison, poison_blocks},
-        pairs::simd::deal::{deal, threads},
         simd::{aligned::Aligned, arch::Arch, real::Real},
     },
-    parallel::for_each_chunk,
+    parallel::{fold_tiles, for_each_chunk, threads_for},
 };
 
 /// Coordinates that a pair costs as much as, for the decision about threads.
@@ -127,8 +126,8 @@ impl Pass {
             }
         };
         let side = (n * size).isqrt(); // of as many pairs
-        let threads = threads(side, COST * packs.d, packs.count());
-        let share = deal(packs.count(), threads, start, step, merge);
+        let threads = threads_for(side, COST * packs.d, packs.count());
+        let share = fold_tiles(packs.count(), threads, start, step, merge);
         let gradient = std::array::from_fn(|k| {
             let mut gradient = vec![T::new(0.0); if GRADIENT { rows.locations.len() } else { 0 }];
             for (at, g) in gradient.iter_mut().enumerate().take(n * rows.d) {

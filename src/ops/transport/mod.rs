@@ -3,19 +3,14 @@
 //! as long, gives no potentials, and changes features of Burn's dependencies.
 
 mod paths;
-#[cfg(test)]
-mod tests;
 
 use burn::tensor::{DType, Tensor, TensorData};
 
 use self::paths::{Solver, UNITS, units};
-use super::{
-    gradient::with_pull_back,
-    pairs::simd::deal::{deal, threads},
-};
+use super::gradient::with_pull_back;
 use crate::{
     host::to_vec,
-    parallel::for_each_chunk,
+    parallel::{fold_tiles, for_each_chunk, threads_for},
     radial::{CoordinateSum, Distance},
 };
 
@@ -227,8 +222,8 @@ impl Pairs {
             }
         };
         let size = self.p.points(0).len();
-        let threads = threads(rows.max(m), COST * size, rows);
-        deal(rows, threads, start, step, merge).1
+        let threads = threads_for(rows.max(m), COST * size, rows);
+        fold_tiles(rows, threads, start, step, merge).1
     }
 
     /// The slopes of a distance with respect to the points of both distributions, `[K, d]` and `[L, d]`, given

@@ -3,20 +3,19 @@
 //!
 //! A tile of 32 rows and some strips of 32 columns (half of that in f64) goes through its stages while it
 //! is in the cache: distance and inner product of residuals ([`similarity`]), kernel, statistic and
-//! slopes ([`weigh`]), sums over its rows and columns for the gradient ([`sums`], [`others`]). Inner products and
+//! slopes ([`weigh`]), sums over its rows and columns for the gradient ([`sums`], [`weighted_sums`]). Inner products and
 //! weighted sums of long vectors are products of matrices. Vectors are those of [`simd`](crate::ops::simd). Both
 //! members of a pair are done at once. Profile and distance are looked up for each tile, so that the code
 //! exists once for a type of numbers and an instruction set.
 
-pub(crate) mod deal;
 mod direct;
 mod kernel_matrix;
-mod others;
 mod pass;
 mod radial;
 mod samples;
 mod sums;
 mod weigh;
+mod weighted_sums;
 
 use std::f64::consts::SQRT_2;
 

@@ -6,7 +6,6 @@ use pulp::{Simd, WithSimd};
 use super::{
     aligned::Aligned,
     arch::Arch,
-    deal::{deal, threads},
     layout::{Vectors, strip},
     radial::{Radial, Separation},
     real::Real,
@@ -16,6 +15,7 @@ use super::{
     tile::Tile,
     weigh::{Totals, Weigh},
 };
+use crate::parallel::{fold_tiles, threads_for};
 
 /// Strips in a tile at most: what is computed of it stays in the second-level cache.
 const STRIPS: usize = 8;
@@ -47,9 +47,9 @@ impl<T: Real> Pass<'_, T> {
     /// gradient, if it is wanted.
     pub fn run(&self, gradient: bool) -> (Totals, Option<Sums<'_, T>>) {
         let tiles = self.n.div_ceil(strip::<T>());
-        let (totals, sums, _) = deal(
+        let (totals, sums, _) = fold_tiles(
             tiles,
-            threads(self.n, self.residuals.d, tiles),
+            threads_for(self.n, self.residuals.d, tiles),
             || {
                 let sums = gradient.then(|| Sums::zeros(self));
                 (Totals::default(), sums, self.scratch(gradient))

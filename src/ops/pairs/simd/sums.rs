@@ -1,6 +1,6 @@
 //! The gradient, summed over the pairs: the lanes of the processor are columns.
 //!
-//! With `s_ij` the slopes and `k_ij` the kernel, residuals have the gradient `Σ_j k_ij δ_j`, see [`others`], and
+//! With `s_ij` the slopes and `k_ij` the kernel, residuals have the gradient `Σ_j k_ij δ_j`, see [`weighted_sums`], and
 //! points `Σ_j s_ij (x_i − x_j)`, or with signs of the differences. A tile adds to the sums of its columns and of
 //! its rows; while it does, those of the rows are vectors of partial sums:
 //!
@@ -23,11 +23,11 @@ use super::{
     aligned::Aligned,
     arch::Arch,
     layout::{PAIR, QUAD, Vectors, line, strip},
-    others::others,
     pass::Pass,
     radial::Separation,
     real::Real,
     tile::Tile,
+    weighted_sums::weighted_sums,
 };
 
 /// Numbers in the widest vectors of the narrowest type.
@@ -81,7 +81,7 @@ impl<'a, T: Real> Sums<'a, T> {
             }),
         }
         let sums = self.residuals.as_mut().unwrap_or(&mut self.points);
-        others(tile, weights, &pass.residuals, sums);
+        weighted_sums(tile, weights, &pass.residuals, sums);
     }
 
     /// Adds another share.

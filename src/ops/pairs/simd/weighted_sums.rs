@@ -14,7 +14,12 @@ use super::{
 };
 
 /// Adds the sums over the pairs of a tile to those of its columns and of its rows, `[strip][coordinate][column]`.
-pub(super) fn others<T: Real>(tile: &Tile, weights: &[T], vectors: &Vectors<T>, sums: &mut [T]) {
+pub(super) fn weighted_sums<T: Real>(
+    tile: &Tile,
+    weights: &[T],
+    vectors: &Vectors<T>,
+    sums: &mut [T],
+) {
     if vectors.d > LONG {
         return of_long(tile, weights, vectors, sums);
     }
