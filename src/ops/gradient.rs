@@ -44,37 +44,47 @@ pub(super) fn with_pull_back<const D: usize, const E: usize, const N: usize>(
     inputs: [Tensor<E>; N],
     pull_back: impl Fn(TensorData) -> [TensorData; N] + Send + Sync + 'static,
 ) -> Tensor<D> {
-    let pull_back = Arc::new(pull_back);
-    let found = Arc::new(Mutex::new(std::array::from_fn(|_| None)));
-    let tracked = inputs.into_iter().enumerate();
-    let tracked = tracked.filter(|(_, input)| input.is_tracked());
-    tracked.fold(value, |value, (at, input)| {
-        let (pull_back, found) = (pull_back.clone(), found.clone());
-        let gradient = move |upstream| {
-            let mut found: MutexGuard<[Option<TensorData>; N]> =
-                found.lock().unwrap_or_else(PoisonError::into_inner);
-            if found[at].is_none() {
-                *found = pull_back(upstream).map(Some);
-            }
-            found[at].take().expect("a gradient for each input")
-        };
+    let tracked = inputs.into_iter().zip(PullBack::of_each(pull_back));
+    let tracked = tracked.filter(|(input, _)| input.is_tracked());
+    tracked.fold(value, |value, (input, pull_back)| {
         Tensor::from_dispatch(<Dispatch as Linearised>::with_pull_back(
             value.into_dispatch(),
             input.into_dispatch(),
-            PullBack(Arc::new(gradient)),
+            pull_back,
         ))
     })
 }
 
-/// A gradient on the host, given that of a value.
+/// A gradient, given that of a value.
 #[derive(Clone)]
-pub(crate) struct PullBack(Arc<dyn Fn(TensorData) -> TensorData + Send + Sync>);
+pub(crate) struct PullBack<T>(Arc<dyn Fn(T) -> T + Send + Sync>);
 
-impl Debug for PullBack {
+impl<T: Send + 'static> PullBack<T> {
+    /// Those of several inputs, which the first that is asked for computes together.
+    pub fn of_each<const N: usize>(all: impl Fn(T) -> [T; N] + Send + Sync + 'static) -> [Self; N] {
+        let (all, found) = (Arc::new(all), Arc::new(Mutex::new([const { None }; N])));
+        std::array::from_fn(|at| {
+            let (all, found) = (all.clone(), found.clone());
+            Self(Arc::new(move |upstream| {
+                let mut found: MutexGuard<[Option<T>; N]> =
+                    found.lock().unwrap_or_else(PoisonError::into_inner);
+                if found[at].is_none() {
+                    *found = all(upstream).map(Some);
+                }
+                found[at].take().expect("a gradient for each input")
+            }))
+        })
+    }
+}
+
+impl<T> Debug for PullBack<T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str("PullBack")
     }
 }
+
+/// That of numbers in the memory of the host.
+type OnHost = PullBack<TensorData>;
 
 on_every_backend! {
     /// The operations, which are the value itself without automatic differentiation.
@@ -90,7 +100,7 @@ on_every_backend! {
         fn with_pull_back(
             value: FloatTensor<Self>,
             _input: FloatTensor<Self>,
-            _pull_back: PullBack,
+            _pull_back: OnHost,
         ) -> FloatTensor<Self> {
             value
         }
@@ -102,10 +112,10 @@ composed_elsewhere!(Linearised);
 
 /// The derivative with respect to an input.
 #[derive(Debug, Clone)]
-enum Derivative<F> {
+pub(super) enum Derivative<F> {
     /// And the shape of the input.
     Slope(F, Shape),
-    PullBack(PullBack),
+    PullBack(PullBack<F>),
 }
 
 #[derive(Debug)]
@@ -138,17 +148,14 @@ impl<B: Backend> Backward<B, 2> for Attached {
                     }
                 })
             }
-            Derivative::PullBack(PullBack(gradient)) => {
-                let device = upstream.device();
-                B::float_from_data(gradient(ready(B::float_into_data(upstream))), &device)
-            }
+            Derivative::PullBack(PullBack(gradient)) => gradient(upstream),
         };
         grads.register::<B>(input.id, gradient);
     }
 }
 
 /// Attaches a derivative.
-fn attach<B: Backend, C: CheckpointStrategy>(
+pub(super) fn attach<B: Backend, C: CheckpointStrategy>(
     value: FloatTensor<Autodiff<B, C>>,
     input: FloatTensor<Autodiff<B, C>>,
     derivative: Derivative<FloatTensor<B>>,
@@ -174,8 +181,13 @@ impl<B: Linearised, C: CheckpointStrategy> Linearised for Autodiff<B, C> {
     fn with_pull_back(
         value: FloatTensor<Self>,
         input: FloatTensor<Self>,
-        pull_back: PullBack,
+        PullBack(gradient): OnHost,
     ) -> FloatTensor<Self> {
+        let pull_back = move |upstream: FloatTensor<B>| {
+            let device = upstream.device();
+            B::float_from_data(gradient(ready(B::float_into_data(upstream))), &device)
+        };
+        let pull_back = PullBack(Arc::new(pull_back));
         attach::<B, C>(value, input, Derivative::PullBack(pull_back))
     }
 }

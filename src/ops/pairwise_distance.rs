@@ -1,16 +1,15 @@
-use burn::backend::{
-    Autodiff, Backend, Dispatch, TensorMetadata,
-    autodiff::{
-        NodeId,
-        checkpoint::{base::Checkpointer, strategy::CheckpointStrategy},
-        grads::Gradients,
-        ops::{Backward, Ops, OpsKind},
+use burn::{
+    backend::{
+        Autodiff, AutodiffBackend, Backend, Dispatch, TensorMetadata,
+        autodiff::checkpoint::strategy::CheckpointStrategy, tensor::FloatTensor,
     },
-    tensor::FloatTensor,
+    tensor::{Slice, Tensor},
 };
-use burn::tensor::{Slice, Tensor};
 
-use super::backends::{composed_elsewhere, on_every_backend, on_host};
+use super::{
+    backends::{composed_elsewhere, on_every_backend, on_host},
+    gradient::{Derivative, PullBack, attach},
+};
 use crate::radial::{CoordinateSum, Distance};
 
 /// Distances between all rows of `x` and all rows of `y`, within each batch; subgradient 0 where
@@ -145,7 +144,7 @@ pub(super) fn distances<B: Backend>(
 }
 
 /// Turns the gradient `G` with respect to the distances `D`, `[b, n, k]`, into those with respect to `x`
-/// and `y` where they are wanted. With `s_ijc` the derivative of `D_ij` with respect to `x_ic`,
+/// and `y`; one that is not wanted means nothing. With `s_ijc` the derivative of `D_ij` with respect to `x_ic`,
 /// `∂L/∂x_ic = Σ_j G_ij s_ijc` and `∂L/∂y_jc = −Σ_i G_ij s_ijc`.
 ///
 /// - distances: of the Euclidean distance
@@ -155,7 +154,7 @@ pub(super) fn pull_back<B: Backend>(
     [x, y]: [&FloatTensor<B>; 2],
     form: Form,
     wanted: [bool; 2],
-) -> [Option<FloatTensor<B>>; 2] {
+) -> [FloatTensor<B>; 2] {
     let weight = match (form, distances) {
         (Form::Squares, _) => scaled::<B>(gradient, 2.0),
         (_, Some(distances)) => divide_where_positive::<B>(gradient, distances),
@@ -177,7 +176,13 @@ pub(super) fn pull_back<B: Backend>(
             columns_x.push(B::float_sum_dim(term, 2)); // [b, n, 1]
         }
     }
-    [columns_x, columns_y].map(|columns| (!columns.is_empty()).then(|| B::float_cat(columns, 2)))
+    [columns_x, columns_y].map(|columns| {
+        if columns.is_empty() {
+            weight.clone() // not wanted
+        } else {
+            B::float_cat(columns, 2)
+        }
+    })
 }
 
 fn scaled<B: Backend>(x: FloatTensor<B>, factor: f64) -> FloatTensor<B> {
@@ -209,69 +214,26 @@ fn divide_where_positive<B: Backend>(a: FloatTensor<B>, d: FloatTensor<B>) -> Fl
     B::float_mul(B::float_div(a, B::float_add(d, one_where_zero)), positive)
 }
 
-#[derive(Debug)]
-struct PairwiseDistanceBackward;
-
-/// The points, and for the Euclidean distance the distances.
-#[derive(Debug, Clone)]
-struct State<F> {
-    points: [NodeId; 2],
-    distances: Option<F>,
-    form: Form,
-}
-
-impl<B: Backend> Backward<B, 2> for PairwiseDistanceBackward {
-    type State = State<FloatTensor<B>>;
-
-    fn backward(
-        self,
-        ops: Ops<Self::State, 2>,
-        grads: &mut Gradients,
-        checkpointer: &mut Checkpointer,
-    ) {
-        let State {
-            points,
-            distances,
-            form,
-        } = ops.state;
-        let [x, y] = points.map(|node| checkpointer.retrieve_node_output(node));
-        let wanted = ops.parents.each_ref().map(Option::is_some);
-        let upstream = grads.consume::<B>(&ops.node);
-        let gradients = pull_back::<B>(upstream, distances, [&x, &y], form, wanted);
-        for (parent, gradient) in ops.parents.into_iter().zip(gradients) {
-            if let (Some(node), Some(gradient)) = (parent, gradient) {
-                grads.register::<B>(node.id, gradient);
-            }
-        }
-    }
-}
-
 impl<B: PairwiseDistance, C: CheckpointStrategy> PairwiseDistance for Autodiff<B, C> {
     fn pairwise_distance(
         x: FloatTensor<Self>,
         y: FloatTensor<Self>,
         form: Form,
     ) -> FloatTensor<Self> {
-        let prepared = PairwiseDistanceBackward
-            .prepare::<C>([x.node(), y.node()])
-            .compute_bound()
-            .stateful();
-        match prepared {
-            OpsKind::Tracked(mut prep) => {
-                let points = [prep.checkpoint(&x), prep.checkpoint(&y)];
-                let found = B::pairwise_distance(x.into_primitive(), y.into_primitive(), form);
-                let distances = form.is_root().then(|| found.clone());
-                let state = State {
-                    points,
-                    distances,
-                    form,
-                };
-                prep.finish(state, found)
-            }
-            OpsKind::UnTracked(prep) => {
-                let (x, y) = (x.into_primitive(), y.into_primitive());
-                prep.finish(B::pairwise_distance(x, y, form))
-            }
-        }
+        let inputs = [x, y];
+        let wanted = inputs.each_ref().map(|input| input.is_tracked());
+        let points = inputs.clone().map(Self::inner);
+        let [x, y] = points.clone();
+        let found = B::pairwise_distance(x, y, form);
+        let distances = form.is_root().then(|| found.clone());
+        let gradients = move |upstream| {
+            let [x, y] = &points;
+            pull_back::<B>(upstream, distances.clone(), [x, y], form, wanted)
+        };
+        let each = inputs.into_iter().zip(PullBack::of_each(gradients));
+        let tracked = each.filter(|(input, _)| input.is_tracked());
+        tracked.fold(Self::from_inner(found), |value, (input, pull_back)| {
+            attach::<B, C>(value, input, Derivative::PullBack(pull_back))
+        })
     }
 }

@@ -88,7 +88,7 @@ pub(super) fn composed<B: Backend>(
         let slope = B::float_mul(of_r, rate.clone()); // ∂h/∂distance
         let saved = form.is_root().then_some(distance);
         let [through_kernel, _] = pull_back::<B>(slope, saved, [&p, &x], form, [true, false]);
-        of_points.extend(through_kernel); // [b, t, d]
+        of_points.push(through_kernel); // [b, t, d]
         // Σ_{j≠i} k_ij δ_j: k_ii = 1
         of_residuals.push(B::float_sub(B::float_matmul(k, delta.clone()), delta_p));
     }
