@@ -216,37 +216,3 @@ impl VarianceFactors {
             + dot(self.mp.clone()).square()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use burn::tensor::{DType, Device, TensorData, activation::softmax};
-
-    use super::*;
-
-    /// In several tiles of rows and columns, as of tensor operations.
-    #[test]
-    fn covariances_in_tiles() {
-        let (n, m) = (470, 900);
-        let logits: Vec<f64> = (0..n * m).map(|k| 9.0 * (k as f64 * 0.37).sin()).collect();
-        let logits = TensorData::new(logits, [n, m]);
-        let logits = Tensor::<2>::from_data(logits, (&Device::default(), DType::F64));
-        let p = softmax(logits, 1);
-        let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.3));
-        let classes = OnClasses {
-            probabilities: p.clone(),
-            matrix: None,
-        };
-        let compared = Compared {
-            kernel,
-            points: p,
-            classes,
-        };
-        let expected = compared.covariances();
-        if let Some(found) = compared.covariances_on_host() {
-            assert!(
-                (found - expected).abs() < 1e-12 * expected,
-                "{found}, {expected}"
-            );
-        }
-    }
-}

@@ -99,6 +99,8 @@ pub(crate) use pairs::{
     block_sums, block_values, has_fused_pass, host_kernel_matrix, kernel_matrix,
 };
 pub use pairwise_distance::{pairwise_distance, squared_euclidean_distance};
+#[doc(hidden)]
+pub use simd::arch::on_instruction_sets;
 pub(crate) use simd::{
     exp2::exp,
     product::{Matrix, add_product, product},

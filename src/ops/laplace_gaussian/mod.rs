@@ -3,8 +3,6 @@
 //! [`gaussian_laplace`](crate::kernel::expectation).
 
 mod erfcx;
-#[cfg(test)]
-mod tests;
 
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_2, LOG2_E};
 

@@ -78,15 +78,30 @@ fn moments_by_enumeration() {
     }
 }
 
-/// With `M = I` given as a matrix the moments come from redrawn labels.
+/// `M = I`, given as a matrix.
+fn identity(m: usize) -> MatrixKernel {
+    let row = |k| (0..m).map(|l| f64::from(k == l)).collect();
+    let rows: Vec<Vec<f64>> = (0..m).map(row).collect();
+    MatrixKernel::from_rows(kernel(), &rows).unwrap()
+}
+
+/// The variance of many samples of many classes, in several tiles of rows and columns: one pass, and tensor operations
+/// for a matrix.
+#[test]
+fn variances_in_tiles() {
+    let predictions = predictions(1200, 240, 18.0, 8);
+    let mut rng = StdRng::seed_from_u64(9);
+    let found = null_variance(&kernel(), &predictions, &mut rng).unwrap();
+    let expected = null_variance(&identity(240), &predictions, &mut rng).unwrap();
+    assert_relative(found, expected, 1e-12);
+}
+
+/// With a matrix the skewness comes from redrawn labels.
 #[test]
 fn redrawn_labels_agree() {
     let predictions = predictions(40, 3, 4.0, 6);
     let mut rng = StdRng::seed_from_u64(7);
-    let identity: Vec<Vec<f64>> = (0..3)
-        .map(|k| (0..3).map(|l| f64::from(k == l)).collect())
-        .collect();
-    let matrix = MatrixKernel::from_rows(kernel(), &identity).unwrap();
+    let matrix = identity(3);
     let exact = null_skewness(&kernel(), &predictions, &mut rng).unwrap();
     let mean = (0..10)
         .map(|_| null_skewness(&matrix, &predictions, &mut rng).unwrap() / 10.0)

@@ -45,21 +45,32 @@ fn evaluate<const N: usize>(
 /// Values agree relative to themselves. So do derivatives, or else to the value over the length scale
 /// for a location, over the parameter for a parameter. Rounding of an exponent grows with it.
 fn check<const N: usize>(function: &str, rows: Vec<Row>, f: impl Fn([Tensor<2>; N]) -> Tensor<3>) {
+    let unit = |row: &Row, k: usize| match k {
+        1 => LENGTH.recip(),
+        _ if row[k - 1] > 0.0 => row[k - 1].recip(),
+        _ => 0.0,
+    };
+    check_within(function, &rows, ([16.0, 2.0], unit), f);
+}
+
+/// - tolerance: of values near 1, and what is added for each exponent, in units of rounding; and what derivatives
+///   agree relative to, over the value
+fn check_within<const N: usize>(
+    function: &str,
+    rows: &[Row],
+    ([near_one, by_exponent], unit): ([f64; 2], impl Fn(&Row, usize) -> f64),
+    f: impl Fn([Tensor<2>; N]) -> Tensor<3>,
+) {
     for dtype in [DType::F64, DType::F32] {
         let info = dtype.finfo().unwrap();
-        for (row, found) in rows.iter().zip(evaluate(&f, &rows, dtype)) {
+        for (row, found) in rows.iter().zip(evaluate(&f, rows, dtype)) {
             let value = row[N];
             if value < info.min_positive * 1e9 {
                 continue; // derivatives underflow
             }
-            let tolerance = info.epsilon * (16.0 + 2.0 * value.ln().abs());
+            let tolerance = info.epsilon * (near_one + by_exponent * value.ln().abs());
             for (k, (found, expected)) in found.iter().zip(&row[N..]).enumerate() {
-                let unit = match k {
-                    0 => 0.0,
-                    1 => value / LENGTH,
-                    _ if row[k - 1] > 0.0 => value / row[k - 1],
-                    _ => 0.0,
-                };
+                let unit = if k == 0 { 0.0 } else { value * unit(row, k) };
                 assert!(
                     (found - expected).abs() <= tolerance * expected.abs().max(unit),
                     "{function} in {dtype:?} at {:?}, derivative {k}: {found}, not {expected}",
@@ -119,6 +130,31 @@ fn of_laplace_predictions() {
         let name = format!("{name}_laplace");
         check(&name, reference(&name), |x| of_one(kernel, x, Laplace::new));
     }
+}
+
+/// On the line in vectors: derivatives with respect to a scale are accurate relative to the value over the larger of
+/// scale and length scale, up to what a polynomial loses.
+#[test]
+fn of_laplace_predictions_on_the_line() {
+    let rows = reference("gaussian_laplace");
+    let unit = |row: &Row, k: usize| match k {
+        1 => 2.0 / LENGTH,
+        _ => 4.0 / LENGTH.max(row[1]),
+    };
+    on_instruction_sets(|| {
+        check_within(
+            "gaussian_laplace",
+            &rows,
+            ([24.0, 4.0], unit),
+            |[location, scale]| {
+                let zero = location.clone().detach().slice([0..1, 0..1]) * 0.0;
+                let kernel = RealKernel::gaussian(LENGTH);
+                let expectations =
+                    Laplace::new(location, scale).mean_kernel_on_line(&kernel, &zero);
+                expectations.unsqueeze() // [1, n, 1]
+            },
+        );
+    });
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod classes;
 mod medians;
+mod non_finite;
 mod pair_statistics;
 mod real_numbers;
 
@@ -51,32 +52,43 @@ fn classes() -> Vec<usize> {
     random_labels(N, M, &mut rng(62))
 }
 
+/// Named numbers.
+type Found = Vec<(String, Vec<f64>)>;
+
+/// What is computed on each backend, and on Flex with each instruction set, with tolerances as above.
+fn on_each(compute: impl Fn(&Device, DType) -> Found + Sync) -> Vec<(String, f64, Found)> {
+    let on_backend = |(name, device, dtype, tolerance): (&str, Device, DType, f64)| {
+        let found = compute(&device, dtype);
+        (format!("{name} {dtype:?}"), tolerance, found)
+    };
+    let mut all: Vec<_> = backends().into_iter().map(on_backend).collect();
+    for (dtype, tolerance) in [(DType::F64, 1e-12), (DType::F32, 2e-5)] {
+        let found = on_instruction_sets(|| compute(&Device::flex(), dtype));
+        let others = found.into_iter().skip(1); // the first is the one above
+        all.extend(others.map(|(name, found)| (format!("{name} {dtype:?}"), tolerance, found)));
+    }
+    all
+}
+
 /// Computes named numbers on each backend and compares each kind with the reference; says all that differ.
-fn compare(compute: impl Fn(&Device, DType) -> Vec<(String, Vec<f64>)>) {
-    compare_within(|_, _| 0.0, compute);
+fn compare(compute: impl Fn(&Device, DType) -> Found + Sync) {
+    compare_within(|_| 0.0, compute);
 }
 
 /// Compares numbers that are made of products of matrices, for which Burn on CUDA rounds f32 to TF32, of 10
 /// binary digits.
-fn compare_products(compute: impl Fn(&Device, DType) -> Vec<(String, Vec<f64>)>) {
-    let is_tf32 = |name: &str, dtype| name == "cuda" && dtype == DType::F32;
-    compare_within(
-        |name, dtype| if is_tf32(name, dtype) { 1e-3 } else { 0.0 },
-        compute,
-    );
+fn compare_products(compute: impl Fn(&Device, DType) -> Found + Sync) {
+    compare_within(|name| if name == "cuda F32" { 1e-3 } else { 0.0 }, compute);
 }
 
 /// Compares within the tolerance of the backend, or `least` where that is larger.
-fn compare_within(
-    least: impl Fn(&str, DType) -> f64,
-    compute: impl Fn(&Device, DType) -> Vec<(String, Vec<f64>)>,
-) {
+fn compare_within(least: impl Fn(&str) -> f64, compute: impl Fn(&Device, DType) -> Found + Sync) {
     let reference = compute(&Device::flex(), DType::F64);
     let mut wrong = Vec::new();
-    for (name, device, dtype, tolerance) in &backends() {
+    for (name, tolerance, numbers) in on_each(compute) {
         let before = wrong.len();
-        let tolerance = tolerance.max(least(name, *dtype));
-        for ((what, expected), (_, found)) in reference.iter().zip(compute(device, *dtype)) {
+        let tolerance = tolerance.max(least(&name));
+        for ((what, expected), (_, found)) in reference.iter().zip(numbers) {
             assert_eq!(expected.len(), found.len());
             let largest = expected
                 .iter()
@@ -89,13 +101,13 @@ fn compare_within(
             if let Some((e, f)) = pairs.clone().find(differs) {
                 let count = pairs.filter(differs).count();
                 wrong.push(format!(
-                    "{name} {dtype:?} {what}: {f}, not {e}; {count} of {}",
+                    "{name} {what}: {f}, not {e}; {count} of {}",
                     found.len()
                 ));
             }
         }
         let agree = reference.len() - (wrong.len() - before);
-        println!("{name} {dtype:?}: {agree} kinds of numbers agree");
+        println!("{name}: {agree} kinds of numbers agree");
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -94,3 +94,27 @@ fn log_scores_do_not_underflow_from_logits() {
         .unwrap_err();
     says(error);
 }
+
+/// Intervals of means have the quantiles of Student's distribution: `tan(π(½ − tail))` for one degree of freedom,
+/// `(1 − 2a)/√(2a(1 − a))` for two, and the table of Fisher and Yates for ten; the normal quantile in the limit, with
+/// the first term of its expansion, `(z³ + z)/4ν`.
+#[test]
+fn intervals_of_means() {
+    let quantile = |tail: f64, freedom: usize| {
+        let mean = MeanEstimate::of_moments(freedom + 1, 0.0, 1.0);
+        let (_, upper) = mean.interval(1.0 - 2.0 * tail).unwrap().ends();
+        upper / mean.standard_error
+    };
+    for tail in [0.4, 0.025, 1e-6] {
+        let one = (std::f64::consts::PI * tail).tan().recip();
+        assert_relative(quantile(tail, 1), one, 1e-9);
+        let two = (1.0 - 2.0 * tail) / (2.0 * tail * (1.0 - tail)).sqrt();
+        assert_relative(quantile(tail, 2), two, 1e-9);
+    }
+    assert_relative(quantile(0.025, 10), 2.228_138_851_964_938_5, 1e-9);
+    let z: f64 = 1.959_963_984_540_054;
+    for freedom in [10_000, 1_000_000, 10_000_000] {
+        let expansion = z + (z.powi(3) + z) / (4.0 * freedom as f64);
+        assert_relative(quantile(0.025, freedom), expansion, 1e-7);
+    }
+}

@@ -260,3 +260,58 @@ fn far_from_zero() {
         );
     }
 }
+
+/// Products of features are those of residuals to rounding, of points near and far and of narrow and wide
+/// distributions, in any unit.
+#[test]
+fn products_of_features_are_those_of_residuals() {
+    let points = [-3.0, -2.9999, 0.0, 0.3, 4.0, 97.0].map(|x| [x, 0.0]);
+    let near = [-3.0, -2.9999, 0.0, 0.3, 4.0, 29.0].map(|x| [x, 0.0]);
+    let wide = [
+        [-3.0, 0.0],
+        [-2.0, 0.01],
+        [0.5, 1.0],
+        [1.0, 8.0],
+        [0.0, 1e3],
+    ];
+    for (dtype, tolerance) in [(DType::F64, 4e-14), (DType::F32, 3e-6)] {
+        for length_scale in [1e-6, 0.37, 1.0, 2e5] {
+            for numbers in [&points[..], &near, &wide] {
+                let column = |of: &dyn Fn(&[f64; 2]) -> f64| {
+                    let rows: Vec<Vec<f64>> =
+                        numbers.iter().map(|x| vec![length_scale * of(x)]).collect();
+                    tensor_on(&rows, &device(), dtype)
+                };
+                let predictions = Normal::new(column(&|x| x[0]), column(&|x| x[1]));
+                let targets = column(&|x| 1.5 - x[0]);
+                let kernel = RealKernel::gaussian(length_scale);
+                let set = std::slice::from_ref(&targets);
+                let features = kernel.residual_features(&predictions, set);
+                let features = features.unwrap().remove(0);
+                assert!(features.dims()[1] < 160, "{:?}", features.dims());
+                let products = features.clone().matmul(features.transpose());
+                let expected = kernel.residual_gram((&predictions, &targets), 1);
+                let error = products - expected.squeeze_dim(0);
+                let error = scalar(error.abs().max());
+                assert!(error < tolerance, "{dtype:?}, {length_scale}: {error}");
+            }
+        }
+    }
+}
+
+/// There are no features of numbers that are too far from each other, or not finite, and few of numbers in two places.
+#[test]
+fn numbers_of_features() {
+    let features = |numbers: &[f64], scale: f64, target: f64| {
+        let column = |x: &[f64]| tensor(&x.iter().map(|x| vec![*x]).collect::<Vec<_>>());
+        let predictions = Normal::new(column(numbers), column(&vec![scale; numbers.len()]));
+        let targets = column(&vec![target; numbers.len()]);
+        let features = RealKernel::gaussian(1.0).residual_features(&predictions, &[targets]);
+        features.map(|features| features[0].dims()[1])
+    };
+    let far: Vec<f64> = (0..100).map(|k| 1e4 * f64::from(k)).collect();
+    assert!(features(&far, 0.0, 0.0).is_none());
+    assert!(features(&[0.0, 1.0], f64::INFINITY, 0.0).is_none());
+    assert!(features(&[0.0, 1.0], 1.0, f64::NAN).is_none());
+    assert!(features(&[0.0, 1e6], 0.0, 0.0).unwrap() < 60);
+}
