@@ -6,6 +6,7 @@ mod combine;
 mod outcome;
 mod quantiles;
 mod real;
+mod step;
 mod transforms;
 
 pub use aspect::{Omnibus, OmnibusPlan};

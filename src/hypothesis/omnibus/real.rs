@@ -5,7 +5,8 @@ use super::{
         BANDWIDTHS, Deviation, LANDMARKS, Observed, Omnibus, OmnibusPlan, Sentence, TestedAspect,
         of_kernel, short,
     },
-    transforms::{PARTS, Transforms},
+    step::PARTS,
+    transforms::Transforms,
 };
 use crate::{
     distribution::{Geometry, Marginals},

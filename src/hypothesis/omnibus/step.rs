@@ -1,0 +1,147 @@
+//! Steps of distribution functions, as for counts and draws.
+
+use std::f64::consts::PI;
+
+use crate::distribution::upper_normal_quantile;
+
+/// Parts of `[0, 1]` whose shares of transforms are compared.
+pub(super) const PARTS: usize = 20;
+
+/// A step of a distribution function, as for counts and draws: `u` and `1 − u` at both ends, each with the
+/// digits of its own size. The transform is uniform on it, and its numbers are means over it, of the
+/// expectation that they have where there are no steps: no tie is decided at random.
+pub(super) struct Step(pub [(f64, f64); 2]);
+
+/// The width below which a step counts as its middle: means over it would be of rounding.
+const NO_STEP: f64 = 1e-6;
+
+impl Step {
+    fn width(&self) -> f64 {
+        let [(low, _), (high, _)] = self.0;
+        high - low
+    }
+
+    /// The mean of a function over the step, from its antiderivative; the function at the middle of no step.
+    fn mean(&self, of: fn(f64) -> f64, antiderivative: fn(f64) -> f64) -> f64 {
+        let [(low, _), (high, _)] = self.0;
+        if self.width() < NO_STEP {
+            return of(0.5 * (low + high));
+        }
+        (antiderivative(high) - antiderivative(low)) / self.width()
+    }
+
+    /// The mean of `u − ½`, and the variance of that over the step.
+    pub fn mean_level(&self) -> (f64, f64) {
+        let [(low, _), (high, _)] = self.0;
+        (0.5 * (low + high) - 0.5, self.width().powi(2) / 12.0)
+    }
+
+    /// The mean of `|2u − 1| − ½`, and the variance of that over the step.
+    pub fn mean_distance(&self) -> (f64, f64) {
+        let mean = self.mean(
+            |u| (2.0 * u - 1.0).abs(),
+            |u| (2.0 * u - 1.0) * (2.0 * u - 1.0).abs() / 4.0,
+        );
+        let square = self.mean(
+            |u| (2.0 * u - 1.0).powi(2),
+            |u| (2.0 * u - 1.0).powi(3) / 6.0,
+        );
+        (mean - 0.5, (square - mean * mean).max(0.0))
+    }
+
+    /// The mean of the squared normal score `z²`, by `∫ z² φ = Φ − zφ`.
+    pub fn mean_square(&self) -> f64 {
+        let score = |(u, rest): (f64, f64)| {
+            let tail = u.min(rest).max(f64::MIN_POSITIVE);
+            upper_normal_quantile(tail).copysign(u - rest)
+        };
+        let [low, high] = self.0;
+        if self.width() < NO_STEP {
+            return score(high).powi(2);
+        }
+        let weighted = |end| {
+            let z: f64 = score(end);
+            z * (-0.5 * z * z).exp() / (2.0 * PI).sqrt()
+        };
+        1.0 - (weighted(high) - weighted(low)) / self.width()
+    }
+
+    /// The probability of a target as far out on its side, or further.
+    pub fn tail(&self) -> f64 {
+        let [(_, rest), (up_to, _)] = self.0;
+        up_to.min(rest).max(f64::MIN_POSITIVE)
+    }
+
+    /// Adds a weight to equal parts of `[0, 1]`, by the share of the step in each.
+    pub fn add_to(&self, counts: &mut [f64; PARTS], weight: f64) {
+        let [low, high] = self.0.map(|(u, _)| u * PARTS as f64);
+        let [first, last] = [low, high].map(|u| (u as usize).min(PARTS - 1));
+        if first == last || self.width() < NO_STEP {
+            counts[last] += weight;
+            return;
+        }
+        for (part, count) in counts.iter_mut().enumerate().take(last + 1).skip(first) {
+            let within = high.min(part as f64 + 1.0) - low.max(part as f64);
+            *count += weight * (within / (high - low));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The means over a step are those of many transforms on it, and those of a point where there is none.
+    #[test]
+    fn means_over_steps() {
+        let points = 100_000;
+        for [low, high] in [
+            [0.0, 0.3],
+            [0.2, 0.9],
+            [0.45, 1.0],
+            [0.61, 0.64],
+            [0.0, 1.0],
+        ] {
+            let step = Step([low, high].map(|u| (u, 1.0 - u)));
+            let u = |k: i32| low + (high - low) * (f64::from(k) + 0.5) / f64::from(points);
+            let mean = |of: &dyn Fn(f64) -> f64| {
+                (0..points).map(|k| of(u(k))).sum::<f64>() / f64::from(points)
+            };
+            let (level, distance) = (step.mean_level(), step.mean_distance());
+            let from_half = |u: f64| (2.0 * u - 1.0).abs() - 0.5;
+            for (found, expected) in [
+                (level.0, mean(&|u| u - 0.5)),
+                (level.1, mean(&|u| (u - 0.5).powi(2)) - level.0.powi(2)),
+                (distance.0, mean(&from_half)),
+                (
+                    distance.1,
+                    mean(&|u| from_half(u).powi(2)) - distance.0.powi(2),
+                ),
+                (
+                    step.mean_square(),
+                    mean(&|u| upper_normal_quantile(u.min(1.0 - u)).powi(2)),
+                ),
+            ] {
+                assert!(
+                    (found - expected).abs() < 2e-4,
+                    "{low}, {high}: {found}, {expected}"
+                );
+            }
+            let mut counts = [0.0; PARTS];
+            step.add_to(&mut counts, 2.0);
+            let below = |part: usize| (part as f64 / PARTS as f64).clamp(low, high);
+            for (part, count) in counts.iter().enumerate() {
+                let share = (below(part + 1) - below(part)) / (high - low);
+                assert!(
+                    (count - 2.0 * share).abs() < 1e-12,
+                    "{low}, {high}: {counts:?}"
+                );
+            }
+        }
+        let point = Step([(0.975, 0.025); 2]);
+        assert!((point.mean_square() - 1.959963984540054f64.powi(2)).abs() < 1e-9);
+        assert_eq!((point.tail(), point.mean_level()), (0.025, (0.475, 0.0)));
+        // at most so many, on either side
+        assert_eq!(Step([(0.1, 0.9), (0.4, 0.6)]).tail(), 0.4);
+    }
+}
