@@ -165,16 +165,14 @@ fn of_points<T: Real>(
 ) -> Vec<f64> {
     let blocks = points.chunks_exact(size * d);
     let sums = if size < SMALL_BLOCK {
-        let of_block = |block: &[T]| {
+        let of_pair = |block: &[T], i: usize, j: usize| {
             let point = |i: usize| block[i * d..][..d].iter().map(|x| x.to_f64());
-            let sum = |(i, j)| {
-                let differences = point(i).zip(point(j)).map(|(x, y)| x - y);
-                T::new(distance.sum().of(differences))
-            };
-            let pairs = (1..size).flat_map(|j| (0..j).map(move |i| (i, j)));
-            pairs.map(sum).collect::<Vec<T>>()
+            let differences = point(i).zip(point(j)).map(|(x, y)| x - y);
+            T::new(distance.sum().of(differences))
         };
-        of_stored(blocks.flat_map(of_block).collect(), ranks)
+        let pairs = || (1..size).flat_map(|j| (0..j).map(move |i| (i, j)));
+        let all = blocks.flat_map(|block| pairs().map(move |(i, j)| of_pair(block, i, j)));
+        of_stored(all.collect(), ranks)
     } else {
         let order = shuffled(size);
         let vectors = |block: &[T]| {

@@ -120,9 +120,11 @@ impl<T: Real> Within<T> {
             || {
                 let (groups, rest) = numbers.as_chunks();
                 groups.iter().for_each(|group| self.add_group(group));
-                let mut group = [T::new(f64::NAN); TOGETHER];
-                group[..rest.len()].copy_from_slice(rest);
-                self.add_group(&group);
+                if !rest.is_empty() {
+                    let mut group = [T::new(f64::NAN); TOGETHER];
+                    group[..rest.len()].copy_from_slice(rest);
+                    self.add_group(&group);
+                }
             },
         );
     }
