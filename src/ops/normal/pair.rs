@@ -4,12 +4,12 @@ use pulp::Simd;
 
 use crate::ops::simd::{real::Real, wide::Wide};
 
-/// Numbers of a coordinate of a sample, those of [`Own`].
+/// Numbers of a coordinate of a sample, those of [`Coordinate`].
 pub(super) const NUMBERS: usize = 6;
 
 /// A coordinate of some samples.
 #[derive(Clone, Copy)]
-pub(super) struct Own<W> {
+pub(super) struct Coordinate<W> {
     pub location: W,
     pub scale: W,
     pub target: W,
@@ -23,15 +23,15 @@ pub(super) struct Own<W> {
 
 /// Coordinate `c` of samples, from `[coordinate][number]` with so many vectors of each number.
 #[inline(always)]
-pub(super) fn own<S: Simd, T: Real>(
+pub(super) fn coordinate<S: Simd, T: Real>(
     simd: S,
     numbers: &[T::Lanes<S>],
     stride: usize,
     c: usize,
-) -> Own<Wide<S, T>> {
+) -> Coordinate<Wide<S, T>> {
     let numbers = &numbers[c * NUMBERS * stride..];
     let number = |k: usize| Wide::new(simd, numbers[k * stride]);
-    Own {
+    Coordinate {
         location: number(0),
         scale: number(1),
         target: number(2),
@@ -87,7 +87,7 @@ impl Gaussian {
     #[inline(always)]
     pub fn single<S: Simd, T: Real>(
         self,
-        own: Own<Wide<S, T>>,
+        own: Coordinate<Wide<S, T>>,
         delta: Wide<S, T>,
     ) -> Single<Wide<S, T>> {
         let slope = own.precision * delta;
@@ -102,8 +102,8 @@ impl Gaussian {
     #[inline(always)]
     fn double<S: Simd, T: Real>(
         self,
-        own: Own<Wide<S, T>>,
-        other: Own<Wide<S, T>>,
+        own: Coordinate<Wide<S, T>>,
+        other: Coordinate<Wide<S, T>>,
         delta: Wide<S, T>,
     ) -> Double<Wide<S, T>> {
         let square = delta.constant(self.length * self.length);
@@ -124,14 +124,14 @@ impl Gaussian {
 
 /// The expectations of a coordinate of a pair, and the product of the factors of the coordinates before.
 #[derive(Clone, Copy)]
-pub(super) struct Kept<W> {
+pub(super) struct PairTerms<W> {
     before: W,
     first: Single<W>,
     second: Single<W>,
     both: Double<W>,
 }
 
-impl<W: Copy> Kept<W> {
+impl<W: Copy> PairTerms<W> {
     /// A pair to be written over.
     pub fn new(zero: W) -> Self {
         let single = Single {
@@ -173,9 +173,9 @@ pub(super) fn pair<S: Simd, T: Real, const GRADIENT: bool>(
     gaussian: Gaussian,
     Weight { kernel, slope }: Weight<Wide<S, T>>,
     d: usize,
-    i: impl Fn(usize) -> Own<Wide<S, T>>,
-    j: impl Fn(usize) -> Own<Wide<S, T>>,
-    kept: &mut [Kept<Wide<S, T>>],
+    i: impl Fn(usize) -> Coordinate<Wide<S, T>>,
+    j: impl Fn(usize) -> Coordinate<Wide<S, T>>,
+    kept: &mut [PairTerms<Wide<S, T>>],
     mut add: impl FnMut(usize, [Wide<S, T>; 4]),
 ) -> Wide<S, T> {
     let (none, one) = (kernel.constant(-0.0), kernel.constant(1.0)); // x + (−0) is x
@@ -187,7 +187,7 @@ pub(super) fn pair<S: Simd, T: Real, const GRADIENT: bool>(
         let second = gaussian.single(j, j.location - i.target);
         let both = gaussian.double(i, j, i.location - j.location);
         if GRADIENT {
-            *kept = Kept {
+            *kept = PairTerms {
                 before: factor,
                 first,
                 second,

@@ -6,7 +6,7 @@ use pulp::{Simd, WithSimd};
 
 use super::{
     Rows,
-    pair::{Gaussian, Kept, NUMBERS, Weight, own, pair},
+    pair::{Gaussian, NUMBERS, PairTerms, Weight, coordinate, pair},
 };
 use crate::{
     ops::simd::{aligned::Aligned, lanes::Lanes, real::Real, wide::Wide},
@@ -174,12 +174,12 @@ impl<T: Real, const D: usize, const GRADIENT: bool> WithSimd for Tile<'_, T, D, 
         let (line, lanes) = (pack::<T>() / T::width::<S>(), pack::<T>());
         let d = if D == 0 { self.rows.0.d } else { D };
         let zero = Wide::<S, T>::splat(simd, T::new(0.0));
-        let (mut one, mut many) = ([Kept::new(zero); 1], Vec::new());
+        let (mut one, mut many) = ([PairTerms::new(zero); 1], Vec::new());
         let (mut sum_of_one, mut sums_of_many) = ([[zero; DERIVATIVES]; 1], Vec::new());
         let (kept, row_sums) = match D {
             1 => (&mut one[..], &mut sum_of_one[..]),
             _ => {
-                many.resize(d, Kept::new(zero));
+                many.resize(d, PairTerms::new(zero));
                 sums_of_many.resize(d, [zero; DERIVATIVES]);
                 (&mut many[..], &mut sums_of_many[..])
             }
@@ -194,7 +194,7 @@ impl<T: Real, const D: usize, const GRADIENT: bool> WithSimd for Tile<'_, T, D, 
             for (row, numbers) in row.iter_mut().zip(numbers.chunks_exact(lanes)) {
                 *row = T::splat(simd, numbers[r]);
             }
-            let first = own::<S, T>(simd, &row, 1, 0);
+            let first = coordinate::<S, T>(simd, &row, 1, 0);
             row_sums.fill([zero; DERIVATIVES]);
             let (mut value, mut stretch) = (zero, zero);
             for (k, index) in self.columns.1.clone().enumerate() {
@@ -218,10 +218,10 @@ impl<T: Real, const D: usize, const GRADIENT: bool> WithSimd for Tile<'_, T, D, 
                         #[inline(always)]
                         |c| match D {
                             1 => first,
-                            _ => own(simd, &row, 1, c),
+                            _ => coordinate(simd, &row, 1, c),
                         },
                         #[inline(always)]
-                        |c| own(simd, &columns[v..], line, c),
+                        |c| coordinate(simd, &columns[v..], line, c),
                         kept,
                         #[inline(always)]
                         |c, gradient: [Wide<S, T>; 4]| {

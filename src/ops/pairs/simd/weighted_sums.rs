@@ -1,4 +1,13 @@
-//! Sums over the other members of pairs: `Σ_i w_ij x_i` for columns and `Σ_j w_ij x_j` for rows.
+//! Sums over the other members of pairs: `Σ_i w_ij x_i` for columns and `Σ_j w_ij x_j` for rows. A tile is read
+//! twice, so that each sum stays in registers while it grows:
+//!
+//! ```text
+//!                  columns j, some strips
+//!                 ┌───────────────────────┐
+//!          rows i │ w_ij                  │──► OverColumns: row_sums[i]    += w_ij x_j
+//!                 └───────────┬───────────┘
+//!                             └──► OverRows: column_sums[j] += w_ij x_i
+//! ```
 
 use std::ops::Range;
 
