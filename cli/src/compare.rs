@@ -181,7 +181,7 @@ pub fn change(args: &Compare, name: Name, gain: error::Result<Improvement>) -> C
 }
 
 /// Predictions before or after with their targets, whatever their family.
-trait Side<T> {
+pub trait Side<T> {
     fn targets(&self) -> &T;
 
     fn dimensions(&self) -> usize;

@@ -2,20 +2,22 @@
 
 use std::fmt;
 
-use burn_calibration::hypothesis::{OmnibusOutcome, holm};
+use burn_calibration::{
+    hypothesis::{OmnibusOutcome, holm},
+    kernel::Kernel,
+};
 use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
 use crate::{
-    answer::{Size, omnibus, sizes},
+    answer::Size,
     args::Compare,
-    compare::{Paired, paired, write_changes, write_verdict},
+    compare::{Change, Paired, Side, paired, write_changes, write_verdict},
     error::{Result, ensure},
     files::Inputs,
     kind::{Kind, View},
     limits::redraws,
     progress::Progress,
-    quantities::Pairs,
     rows::Wanted,
     table::title_width,
     words::{DataWords, KernelWords, Known, Named},
@@ -67,36 +69,43 @@ pub fn compare<P: Kind>(args: &Compare) -> Result<Models> {
     };
     let loaded = P::read(&inputs, &args.source, Wanted::Probabilities)?;
     let data = loaded.in_words(&loaded.class_names);
-    let count = redraws("--redraws", args.redraws, loaded.sets[0].dimensions())?;
-    let mut rng = StdRng::seed_from_u64(args.source.seed);
-    let kernel = P::Kernel::asked(&args.kernel, &loaded.sets[0], &mut rng)?;
     let (names, targets) = (loaded.class_names, loaded.targets);
     let view = |set: P| set.view(targets.clone(), None, &names);
     let views: Vec<View<P>> = loaded.sets.into_iter().map(view).collect();
-    let count_of_pairs = views.len() * (views.len() - 1) / 2;
-    let progress = Progress::new(views.len() + count_of_pairs);
-    let model = |(name, view): (&String, &View<P>)| {
+    let sides: Vec<&dyn Side<P::Targets>> = views.iter().map(|view| view as _).collect();
+    compared(args, (data, &names), &sides, &|[one, other], kernel| {
+        paired(args, &views[one], &views[other], kernel)
+    })
+}
+
+/// Tests each model, and compares each pair of them.
+fn compared<T>(
+    args: &Compare,
+    (data, names): (DataWords, &[String]),
+    sides: &[&dyn Side<T>],
+    paired: &dyn Fn([usize; 2], Option<Kernel>) -> Vec<Change>,
+) -> Result<Models> {
+    let count = redraws("--redraws", args.redraws, sides[0].dimensions())?;
+    let mut rng = StdRng::seed_from_u64(args.source.seed);
+    let kernel = sides[0].kernel(&args.kernel, &mut rng)?;
+    let progress = Progress::new(sides.len() + sides.len() * (sides.len() - 1) / 2);
+    let model = |(name, side): (&String, &&dyn Side<T>)| {
         progress.step(name);
         Model {
             name: name.clone(),
-            omnibus: omnibus(kernel, count, view, &names, &mut rng),
-            intervals: sizes(&args.sizes, view, None),
+            omnibus: side.omnibus(kernel, count, names, &mut rng),
+            intervals: side.sizes(&args.sizes, None),
         }
     };
-    let models = args.models.iter().zip(&views).map(model).collect();
+    let models = args.models.iter().zip(sides).map(model).collect();
     let mut pairs = Vec::new();
-    for (before, one) in args.models.iter().zip(&views) {
-        let rest = args
-            .models
-            .iter()
-            .zip(&views)
-            .skip_while(|(name, _)| *name != before);
-        for (after, other) in rest.skip(1) {
+    for (one, before) in args.models.iter().enumerate() {
+        for (other, after) in args.models.iter().enumerate().skip(one + 1) {
             progress.step(&format!("{before} and {after}"));
             pairs.push(Pair {
                 before: before.clone(),
                 after: after.clone(),
-                changes: Named(paired(args, one, other, kernel)),
+                changes: Named(paired([one, other], kernel)),
             });
         }
     }
