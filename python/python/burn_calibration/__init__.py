@@ -1,6 +1,6 @@
 """Calibration: recalibration maps with guarantees, exact tests of calibration, and penalties for training.
 
-The engine is the Rust library ``burn-calibration``; this package takes NumPy arrays to it.
+The engine is the Rust library ``burn-calibration``. This package passes NumPy arrays to it.
 """
 
 from . import penalties

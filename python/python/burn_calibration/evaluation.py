@@ -1,4 +1,4 @@
-"""Is a model calibrated, where not and by how much: the answers of the command ``calibration`` about arrays."""
+"""Tests and estimates of calibration: the answers of the command ``calibration`` for arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from . import _native
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """Predictions of a family, one row per sample; see the functions that make them."""
+    """Predictions of a family, one row per sample. Functions such as `normal` make them."""
 
     family: str
     rows: np.ndarray
@@ -40,14 +40,14 @@ def _columns(*parts: Any) -> np.ndarray:
 
 
 def probabilities(p: Any) -> Predictions:
-    """Probabilities of classes, ``[n, m]``; of one dimension those of an event, class 1 of two."""
+    """Probabilities of classes, ``[n, m]``, or of an event (class 1 of two), ``[n]``."""
     rows = np.asarray(p)
     options = ("--positive",) if rows.ndim == 1 else ()
     return Predictions("categorical", rows, options, "probabilities")
 
 
 def logits(z: Any) -> Predictions:
-    """Logits of classes, ``[n, m]``; of one dimension the log-odds of an event, class 1 of two."""
+    """Logits of classes, ``[n, m]``, or log-odds of an event (class 1 of two), ``[n]``."""
     rows = np.asarray(z)
     options = ("--logits", "--positive") if rows.ndim == 1 else ("--logits",)
     return Predictions("categorical", rows, options, "logits")
@@ -79,7 +79,7 @@ def samples(draws: Any) -> Predictions:
 
 
 def quantiles(values: Any, levels: Iterable[float]) -> Predictions:
-    """Forecasts by quantiles, ``[n, k]``, at ``k`` levels between 0 and 1."""
+    """Quantile forecasts, ``[n, k]``, at ``k`` levels between 0 and 1."""
     listed = ",".join(repr(float(level)) for level in levels)
     return Predictions("quantiles", np.asarray(values), ("--levels", listed))
 
@@ -98,7 +98,7 @@ class Outcome:
         The p-value; None if there is no test.
     findings : list of dict
         The aspects that fail at the level 0.05, adjusted, the most significant first: ``name``, ``finding`` in words,
-        ``estimate``, ``p_value``, ``adjusted_p_value``, and ``row`` if it is of one sample.
+        ``estimate``, ``p_value``, ``adjusted_p_value``, and ``row`` if it is about one sample.
     """
 
     of: str
@@ -114,14 +114,14 @@ def _outcome(outcome: dict[str, Any]) -> Outcome:
 
 
 class _Answer:
-    """What the command answers: ``str`` gives its text."""
+    """An answer of the command; ``str`` returns its text."""
 
     def __init__(self, answer: tuple[str, str, str]):
         self._json, self._text, outcomes = answer
         self.outcomes = [_outcome(outcome) for outcome in json.loads(outcomes)]
 
     def to_dict(self) -> dict[str, Any]:
-        """What the command prints with ``--json``."""
+        """The output of the command with ``--json``."""
         answer: dict[str, Any] = json.loads(self._json)
         return answer
 
@@ -138,7 +138,7 @@ class _Answer:
         return f"<{type(self).__name__}: {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        """A short table for notebooks; `report` makes a whole page."""
+        """A short table for notebooks; `report` makes a full page."""
         parts = []
         for outcome in self.outcomes:
             of = f"{html.escape(outcome.of)}: " if outcome.of else ""
@@ -352,34 +352,34 @@ def evaluate(
     seed: int = 0,
     progress: Steps | None = None,
 ) -> Evaluation:
-    """Is a model calibrated, where not, and by how much.
+    """Tests whether a model is calibrated, and measures its errors.
 
     Parameters
     ----------
     probabilities : array or Predictions
-        Probabilities of classes, ``[n, m]``, or of an event, ``[n]``; or predictions of a family, as of `normal`,
+        Probabilities of classes, ``[n, m]``, or of an event, ``[n]``; or predictions of a family, made by `normal`,
         `laplace`, `samples` or `quantiles`.
     labels : array, [n]
         Classes from 0 to ``m - 1``, or names of ``classes``; of other families the targets, ``[n]`` or ``[n, d]``.
     logits : array
-        In the place of probabilities: logits ``[n, m]``, or the log-odds of an event, ``[n]``.
+        Logits ``[n, m]``, or log-odds of an event ``[n]``, instead of probabilities.
     weights : array, [n], optional
         Weights of the samples.
     given : mapping or frame, optional
-        Variables of each sample by their names: is the model calibrated given these? Numbers are compared by a kernel
-        and in quarters, each text is a group.
+        Variables of each sample by name, to test calibration given these. Numbers are compared by a kernel and split
+        into quarters; each text is a group.
     classes : sequence of str, optional
         Names of the classes in the order of the columns.
     lens : {"canonical", "top-label", "class-wise"}
         The whole vector of probabilities, the top label, or each class against the rest.
     tests : sequence of str
-        Tests besides the omnibus test, by their names at the command line.
+        Tests in addition to the omnibus test, by their names on the command line.
     level : float
         The level of the confidence intervals.
     tolerance : float, optional
-        An error that can be tolerated, in probability: is it larger?
+        A tolerated error, a probability: tests whether the error is larger.
     lp_error : float, optional
-        Also bound the Lp calibration error of this order from below.
+        Also compute a lower bound of the Lp calibration error of this order.
     kernel, bandwidth, bins, redraws
         As the options of the command; None is its default.
     seed : int
@@ -395,7 +395,7 @@ def evaluate(
     Raises
     ------
     ValueError
-        What is wrong in which row, or an option that is none.
+        Invalid data, with the row, or an unknown option.
     """
     if (probabilities is None) == (logits is None):
         raise ValueError("expected probabilities or logits, one of them")
@@ -438,7 +438,7 @@ def compare(
     seed: int = 0,
     progress: Steps | None = None,
 ) -> Comparison:
-    """What a recalibration gained: two sets of predictions of the same samples.
+    """Compares two sets of predictions of the same samples, such as before and after recalibration.
 
     Parameters
     ----------
@@ -455,7 +455,7 @@ def compare(
     Raises
     ------
     ValueError
-        What is wrong in which row.
+        Invalid data, with the row.
     """
     sets = [_predictions(predictions) for predictions in (before, after)]
     if sets[0].options != sets[1].options and {one.name for one in sets} == {"logits", "probabilities"}:
@@ -506,7 +506,7 @@ def report(
     title : str, optional
         The title of the page.
     path : path, optional
-        Where the page goes as well.
+        A file to write the page to.
 
     Returns
     -------
@@ -516,7 +516,7 @@ def report(
     Raises
     ------
     ValueError
-        What is wrong in which row.
+        Invalid data, with the row.
     """
     sets = [_predictions(predictions)] + ([] if after is None else [_predictions(after)])
     if len(sets) == 2 and sets[0].options != sets[1].options and sets[0].family == sets[1].family == "categorical":

@@ -1,7 +1,7 @@
 """Recalibration maps as scikit-learn estimators.
 
-A map takes logits ``[n, m]`` of a model, with labels ``[n]`` that were held out from training, and gives logits that
-are better calibrated. Logarithms of probabilities are logits.
+A map is fitted to held-out logits ``[n, m]`` of a model and labels ``[n]``, and returns better calibrated logits.
+Logarithms of probabilities are logits.
 
 >>> import numpy as np
 >>> from burn_calibration import TemperatureScaling
@@ -43,7 +43,7 @@ _Made = TypeVar("_Made")
 
 
 class FitWarning(UserWarning):
-    """What to know before a fitted map is used."""
+    """A warning of a fit, to be read before the map is used."""
 
 
 class LogitMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
