@@ -12,8 +12,8 @@ use crate::{error::Result, estimator::regression::Pit};
 /// them where the predictions have independent coordinates, as normal and Laplace ones do.
 ///
 /// For predictions with steps, and of draws, only transforms that are randomised are uniform,
-/// [`Pit::randomised`]. A histogram inside the band does not show that a model is calibrated: it averages
-/// over all predictions.
+/// [`Pit::randomised`]. A histogram inside the band does not prove that a model is calibrated, because it
+/// averages over all predictions.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

@@ -15,15 +15,15 @@ pub enum ClassWeight {
     /// `1/m`, the mean over classes (Kull et al. 2019; the marginal calibration error of Kumar et al.
     /// 2019 with equal weights): in `[0, 1]`, and the smaller the more classes are rarely predicted.
     Mean,
-    /// 1, the sum over classes (Gruber and Buettner 2022, Definition 2.5): at most the calibration error
-    /// of the whole prediction. It is not always at least that of the top label, against their Theorem
-    /// 3.1: it can be 0 where the top label is not calibrated, as the class of the top label says more
-    /// than its probability for one class alone.
+    /// 1, the sum over classes (Gruber and Buettner 2022, Definition 2.5): at most the calibration error of
+    /// the whole prediction. Contrary to their Theorem 3.1 it can be less than the error of the top label:
+    /// it can be 0 although the top label is not calibrated, because the class of the top label has
+    /// additional information.
     Sum,
 }
 
 impl ClassWeight {
-    /// The weighted sum over so many classes, from the plain one.
+    /// The weighted sum over this number of classes, from the plain sum.
     pub fn total(self, sum: f64, classes: usize) -> f64 {
         match self {
             Self::Mean => sum / classes as f64,

@@ -16,9 +16,9 @@ pub enum SkceForm {
     /// `2/(n(n−1)) Σ_{i<j} h_ij`: the U-statistic, unbiased with minimum variance, can be
     /// negative; `n ≥ 2`.
     Unbiased,
-    /// The mean over `⌊n/B⌋` consecutive blocks of `B ≥ 2` samples of each block's U-statistic:
-    /// unbiased, cost `O(n·B)`; an incomplete last block is dropped. `B = 2` is the linear
-    /// estimator, `B = n` the U-statistic.
+    /// The mean over `⌊n/B⌋` consecutive blocks of `B ≥ 2` samples of each block's U-statistic: unbiased,
+    /// cost `O(n·B)`; an incomplete last block is left out. `B = 2` is the linear estimator, `B = n` the
+    /// U-statistic.
     Block(usize),
 }
 

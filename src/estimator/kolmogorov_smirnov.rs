@@ -8,10 +8,10 @@ use crate::{distribution::Categorical, error::Result, estimator::Estimator};
 /// `max_σ |Σ_{i: r_i ≤ σ} (r_i − c_i)|/n`, the largest distance of the cumulative predicted
 /// probability from the cumulative frequency.
 ///
-/// It needs no bins and no bandwidth. Samples of equal probability enter together, so the value
-/// does not depend on their order. At most the ECE of the event with a bin for each distinct
-/// probability; biased upward, by `O(n^{−½})` for a calibrated model. Gupta et al.
-/// 2021; Gruber and Buettner 2022, Definition 2.6.
+/// It needs no bins and no bandwidth. Samples with equal probabilities are added together, so the value
+/// does not depend on their order. At most the ECE of the event with a bin for each distinct probability;
+/// biased upward, by `O(n^{−½})` for a calibrated model. Gupta et al. 2021; Gruber and Buettner 2022,
+/// Definition 2.6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct KolmogorovSmirnov {
     /// The event.

@@ -26,9 +26,10 @@ use crate::{
 /// error, [`lower_bound`](TestOutcome::lower_bound), and a [`caveat`](TestOutcome::caveat) where there
 /// are fewer than [`TestOutcome::FEWEST_BLOCKS`] blocks, or few errors are expected.
 ///
-/// **Few blocks.** With fewer than 30 the distribution of `z` is Student's with `N − 1` degrees of freedom. It keeps
-/// the level, where the normal one does not on confident predictions; on others it is conservative, for block estimates are skewed, hence their mean and standard deviation
-/// dependent: `docs/levels.md` compares both.
+/// **Few blocks.** With fewer than 30 the distribution of `z` is Student's with `N − 1` degrees of freedom.
+/// It keeps the level for confident predictions, where the normal distribution does not. For others it is
+/// conservative, because block estimates are skewed, so their mean and standard deviation are dependent:
+/// `docs/levels.md` compares both.
 ///
 /// For [`Samples`](crate::distribution::Samples) of one dimension one half of the draws is compared, the
 /// other is the prediction ([`JointKernel::fair_pairs`]), so that block estimates of a calibrated model
@@ -55,8 +56,8 @@ impl<K> AsymptoticBlockSkceTest<K> {
         Self::new(kernel, 2)
     }
 
-    /// The outcome of block estimates that are known by their mean and their standard deviation, with divisor
-    /// `N − 1`, as of sums that were merged.
+    /// The outcome of block estimates from their mean and their standard deviation, with divisor `N − 1`,
+    /// for example from merged sums.
     ///
     /// # Errors
     ///

@@ -123,7 +123,8 @@ pub struct GroupTest {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct GroupsOutcome {
-    /// The p-value of the hypothesis that the model is calibrated in all groups: the smallest adjusted one.
+    /// The p-value of the hypothesis that the model is calibrated in all groups: the smallest adjusted
+    /// p-value.
     pub p_value: f64,
     /// The outcome of each group, in the order of the groups.
     pub groups: Vec<GroupOutcome>,
@@ -243,8 +244,8 @@ impl GroupsOutcome {
 }
 
 impl GroupOutcome {
-    /// The most significant aspect in words, if one is significant at a level by itself, among the aspects of
-    /// all groups.
+    /// The most significant aspect in words, if one is significant at a level among the aspects of all
+    /// groups.
     pub fn finding(&self, level: f64) -> Option<&str> {
         let failing = self.outcome.failing(level);
         failing.first().map(|aspect| aspect.finding.as_str())

@@ -9,13 +9,12 @@ use crate::{distribution::Predictive, error::Result};
 /// Consistency resampling of any [`Statistic`]: resamples the predictions with replacement, and
 /// draws the label of each from it.
 ///
-/// Each replicate is a data set of the size of the given one, from its predictions, under the
-/// hypothesis. The p-value `(1 + #{T* ≥ T})/(1 + R)` is asymptotically valid for a
-/// statistic that converges; an ECE of the full vector in many bins does not, and calibrated models
-/// are rejected far too often (docs/paper_widmann2019.md): use the exact test for it. Unlike
-/// [`ExactTest`](super::ExactTest) it takes the spread of the predictions into account as well,
-/// which says what the statistic would be on other data; to test the hypothesis that one is exact,
-/// and preferable. Source: Bröcker and Smith 2007.
+/// Each replicate is a data set of the size of the given one, from its predictions, under the hypothesis.
+/// The p-value `(1 + #{T* ≥ T})/(1 + R)` is asymptotically valid for a statistic that converges; an ECE of
+/// the full vector in many bins does not, and calibrated models are rejected far too often
+/// (docs/paper_widmann2019.md): use the exact test for it. Unlike [`ExactTest`](super::ExactTest) it also
+/// accounts for the variation of the predictions, which matters for the statistic on other data. To test
+/// the hypothesis, prefer the exact test. Source: Bröcker and Smith 2007.
 ///
 /// A resample repeats predictions. A statistic that depends on how often they coincide (a median
 /// bandwidth, bins of equal mass) differs for that reason as well; the quadratic SKCE keeps the

@@ -23,9 +23,9 @@ use crate::{
 ///
 /// with the log-likelihood `ℓ`. For a calibrated model `G` is asymptotically `χ²_2`. A slope below 1 is
 /// overconfidence: log-odds are too far from 0; above 1 underconfidence. An intercept below 0 means that
-/// the event is less frequent than predicted where its probability is ½: it is not the calibration of the
-/// whole, which [`in_the_large`](Self::in_the_large) has. [`fit`](Self::fit) has the estimates with
-/// standard errors. For two classes take `Event::Class(1)`: the intercept of the top label is another.
+/// the event is less frequent than predicted at a probability of ½. For calibration overall use
+/// [`in_the_large`](Self::in_the_large). [`fit`](Self::fit) has the estimates with standard errors. For two
+/// classes use `Event::Class(1)`: the top label has another intercept.
 ///
 /// Where probabilities separate the outcomes the supremum lies at infinity: `G` is exact there, and there
 /// is no estimate. Probabilities of 0 and 1 that come true say nothing about `a` and `b > 0` and are left

@@ -20,9 +20,9 @@ use crate::{distribution::Predictive, error::Result};
 /// A median bandwidth depends on the predictions alone, as it must; so must every other choice.
 ///
 /// For predictions by draws, [`Samples`](crate::distribution::Samples), the hypothesis is that the target
-/// is one more draw from the same distribution, which is not known. Then among the draws and the target any
-/// is as likely to be the target: it is redrawn from all of them ([`Predictive::pooled`]), and the p-value
-/// is valid for any number of draws, of real numbers or of counts.
+/// is one more draw from the same distribution, which is not known. Then each of the draws and the target
+/// is equally likely to be the target: it is redrawn from all of them ([`Predictive::pooled`]), and the
+/// p-value is valid for any number of draws, of real numbers or of counts.
 ///
 /// ```
 /// use burn::tensor::{Device, Int, Tensor};

@@ -7,9 +7,9 @@ use crate::{
     error::{Result, check_parameter},
 };
 
-/// Adjusts p-values for several tests by Holm's step-down method: rejecting where the adjusted
-/// p-value is at most `α` keeps the probability of any false rejection below `α`, however the tests
-/// depend on each other.
+/// Adjusts p-values for several tests by Holm's step-down method: rejecting where the adjusted p-value is
+/// at most `α` keeps the probability of any false rejection below `α`, for any dependence between the
+/// tests.
 ///
 /// With the p-values in increasing order, `p̃_(i) = max_{j≤i} min(1, (N − j + 1) p_(j))`, in the order
 /// of the input. Source: Holm 1979.

@@ -58,8 +58,8 @@ pub struct TestOutcome {
     /// samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_errors: Option<f64>,
-    /// The reason not to rely on the p-value: always one for the test of the calibration mean embedding; of
-    /// another asymptotic test a sentence where there are fewer [expected errors](Self::expected_errors) than
+    /// The reason not to rely on the p-value. The test of the calibration mean embedding always has one.
+    /// Another asymptotic test has one if there are fewer [expected errors](Self::expected_errors) than
     /// [`FEWEST_EXPECTED_ERRORS`](Self::FEWEST_EXPECTED_ERRORS), or fewer blocks than
     /// [`FEWEST_BLOCKS`](Self::FEWEST_BLOCKS).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,8 +76,8 @@ pub struct TestOutcome {
 }
 
 impl TestOutcome {
-    /// The least p-value that an asymptotic approximation reports: `docs/levels.md` verifies the
-    /// levels of asymptotic tests down to 0.1 %, and nothing is known of them below.
+    /// The least p-value that an asymptotic approximation reports: `docs/levels.md` verifies the levels of
+    /// asymptotic tests down to 0.1 %, and they are not known below.
     pub const ASYMPTOTIC_FLOOR: f64 = estimator::ASYMPTOTIC_FLOOR;
 
     /// The number of [expected errors](Self::expected_errors) below which the outcome of an

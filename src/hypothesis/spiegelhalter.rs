@@ -16,8 +16,8 @@ use crate::{distribution::Weights, error::Result, estimator::Event};
 /// If the probabilities are calibrated, then given them the mean of the sum is 0 and its standard deviation
 /// is the denominator, so that `z` is asymptotically standard normal: `p = 2Φ(−|z|)`. Positive `z` mean
 /// overconfidence, negative ones underconfidence. It cannot find errors for which `Σ_i (c_i − r_i)(1 −
-/// 2r_i)` has the expectation 0, such as a shift of all probabilities around ½. The same for an event and
-/// its opposite.
+/// 2r_i)` has the expectation 0, such as a shift of all probabilities around ½. The value is the same for
+/// an event and its complement.
 ///
 /// Samples with weights `w_i` have `w_i` in the sum and `w_i²` in its variance, which is asymptotically normal as
 /// well if no few samples have most of the weight.

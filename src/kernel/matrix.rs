@@ -4,8 +4,8 @@ use crate::{
     error::{Result, check_parameter},
 };
 
-/// The matrix-valued kernel `k(p, q)·M` of a scalar kernel and a symmetric positive semi-definite
-/// matrix over the classes, which says which residuals matter and which confusions weigh the same.
+/// The matrix-valued kernel `k(p, q)·M` of a scalar kernel and a symmetric positive semi-definite matrix
+/// over the classes, which weights residuals and confusions of classes.
 ///
 /// With `M = I` it is the scalar kernel itself; a diagonal `M` weighs classes; `M = Σ_g 1_g 1_gᵀ` over
 /// groups of classes sees the residuals of the groups alone. It is universal if `k` is and `M` is

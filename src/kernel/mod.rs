@@ -58,7 +58,7 @@ use crate::{
 /// A radial kernel `k(p, q) = κ(d(p, q)/ν)`.
 ///
 /// Not every profile is positive definite over every distance and on every kind of predictions, see
-/// [`is_positive_definite_on`](Self::is_positive_definite_on): without it the biased estimator can be
+/// [`is_positive_definite_on`](Self::is_positive_definite_on): if it is not, the biased estimator can be
 /// negative, and an SKCE of 0 does not mean that the model is calibrated.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Kernel {
@@ -146,8 +146,8 @@ impl Kernel {
 
     /// Returns whether the kernel is known to be positive definite between the points of any `ℝ^d`: hence
     /// on class probabilities and on all predictions that have
-    /// [coordinates](crate::distribution::Geometry::coordinates). For other predictions, such as mixtures,
-    /// it says nothing: see [`is_positive_definite_on`](Self::is_positive_definite_on).
+    /// [coordinates](crate::distribution::Geometry::coordinates). It does not apply to other predictions,
+    /// such as mixtures: see [`is_positive_definite_on`](Self::is_positive_definite_on).
     ///
     /// Each profile is over [`Distance::Euclidean`] (Schoenberg 1938: `‖x − y‖₂^a` is of negative
     /// type for `0 < a ≤ 2`, the Matérn and rational quadratic profiles are mixtures of Gaussians).

@@ -56,8 +56,8 @@ regularised_map! {
 /// Vector scaling: `z_c ↦ a_c z_c + b_c` (Guo, Pleiss, Sun, Weinberger 2017).
 ///
 /// The fit is to one more sample of each class without a label, spread evenly over the rows, and to a wrong
-/// prediction where there is none: else parameters would move without end. The log loss is convex in `(a, b)`; on
-/// separable data it has no minimum, and the fit ends where its slope is below the tolerance.
+/// prediction where there is none: otherwise parameters would diverge. The log loss is convex in `(a, b)`;
+/// on separable data it has no minimum, and the fit ends where its slope is below the tolerance.
 ///
 /// May change the accuracy. Injective if all `a_c` are the same number and not 0; on log-probabilities, if they have
 /// the same sign.

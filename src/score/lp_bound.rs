@@ -30,9 +30,9 @@ use crate::{
 /// and the power is in two parts, `E (r − C)₊^p` from samples with `g < r` and `E (C − r)₊^p` from those
 /// with `g > r`. For the top label these are over- and underconfidence.
 ///
-/// **Bias.** Never upward, if `g` was not fitted to these labels: of calibrated predictions the expectation is 0
-/// of order 1 and of norms, and at most 0 else. Downward by what `g` misses. A negative value says that `g` does
-/// harm. The standard errors take `g` as given.
+/// **Bias.** Never upward, if `g` was not fitted to these labels: of calibrated predictions the expectation
+/// is 0 of order 1 and of norms, and at most 0 else. Downward by what `g` misses. A negative value means
+/// that `g` is worse than `p`. The standard errors take `g` as given.
 ///
 /// **Interval**, [`size`](Self::size). It allows for labels that were not observed, by [`BoundedMean`], as
 /// the interval of an [`Improvement`](super::Improvement): a `g` that lowers a risk is a sure gain where no

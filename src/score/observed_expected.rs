@@ -78,8 +78,8 @@ impl ObservedExpected {
     }
 
     /// The ratio with the interval of Clopper and Pearson (1934) for the frequency, divided by the mean
-    /// probability: at least of its level at every sample size, given the predictions, with no events as well.
-    /// It is wider than need be where the frequencies of samples differ (Hoeffding 1956).
+    /// probability: at least of its level at every sample size, given the predictions, with no events as
+    /// well. It is wider than necessary if the frequencies of samples differ (Hoeffding 1956).
     ///
     /// # Errors
     ///

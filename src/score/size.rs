@@ -221,9 +221,9 @@ impl Quantify for Overconfidence {
 ///
 /// The interval is that of [`Overconfidence`]. Where a sample counts in part, as one of several coordinates
 /// of which some are covered, or of counts and few draws, it is that of a fractional count: wider than need
-/// be, since such shares vary less than events of the same frequency. That it covers there is found by
-/// simulation, not proved, and a [`ToleranceTest`](crate::hypothesis::ToleranceTest) says that its p-value is an
-/// approximation.
+/// be, since such shares vary less than events of the same frequency. Its coverage in this case is found by
+/// simulation, not proved, and a [`ToleranceTest`](crate::hypothesis::ToleranceTest) says that its p-value
+/// is an approximation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IntervalOverconfidence {
     /// The level of the prediction intervals, 0.9 by default.

@@ -29,7 +29,7 @@ impl IntervalCoverage {
         Self { level }
     }
 
-    /// The share of targets within, which is the level if the model is calibrated: the mean of
+    /// The share of targets inside the interval, which is the level if the model is calibrated: the mean of
     /// [`each`](Self::each).
     pub fn coverage<P: Marginals>(
         &self,

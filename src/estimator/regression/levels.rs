@@ -62,8 +62,7 @@ impl QuantileCoverage {
         Self::of(&Region::of_intervals(forecasts), forecasts, targets)
     }
 
-    /// The coverage of levels as a curve, which a
-    /// [`QuantileDiagram`](crate::diagram::QuantileDiagram) shows.
+    /// The coverage of the levels as a curve, for a [`QuantileDiagram`](crate::diagram::QuantileDiagram).
     pub fn curve(coverage: &[Self]) -> QuantileCurve {
         let point = |of: &Self| QuantilePoint {
             level: of.expected,
