@@ -211,6 +211,7 @@ impl Rows {
         let notes = header.map(str::to_owned).into_iter();
         self.table.notes = notes.chain(self.columns.note()).collect();
         self.table.numbers.columns = self.columns.numbers.len();
+        self.table.numbers.values.shrink_to_fit(); // a vector that grows holds up to twice as much
         Ok(self.columns.describe(self.table))
     }
 }

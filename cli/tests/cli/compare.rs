@@ -19,7 +19,7 @@ fn many_samples_are_compared_by_blocks() {
     let output = calibration(&folder, base);
     let note = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{note}");
-    contains(&note, "the median of 5000 of the 20002 samples");
+    contains(&note, "the median over 5000 of the 20002 samples");
     let refused = complaint(&folder, &format!("{base} --bandwidth median-with-diagonal"));
     contains(&refused, "takes too long");
 }
