@@ -72,17 +72,37 @@ impl<T: Real> WithSimd for Sums<'_, T> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         match self.similarity {
-            Similarity::Inner => self.add(simd, Inner),
-            Similarity::Magnitudes => self.add(simd, Magnitude),
-            Similarity::Squares => self.add(simd, Square),
+            Similarity::Inner => self.add(
+                simd,
+                #[inline(always)]
+                |x, y, sum| T::mul_add(simd, x, y, sum),
+            ),
+            Similarity::Magnitudes => self.add(
+                simd,
+                #[inline(always)]
+                |x, y, sum| T::add(simd, sum, T::abs(simd, T::sub(simd, x, y))),
+            ),
+            Similarity::Squares => self.add(
+                simd,
+                #[inline(always)]
+                |x, y, sum| {
+                    let difference = T::sub(simd, x, y);
+                    T::mul_add(simd, difference, difference, sum)
+                },
+            ),
         }
     }
 }
 
 impl<T: Real> Sums<'_, T> {
-    /// A few coordinates at a time, which stay in the first-level cache.
+    /// A few coordinates at a time, which stay in the first-level cache. `add(x, y, sum)` adds what a coordinate
+    /// adds to a sum.
     #[inline(always)]
-    fn add<S: Simd>(self, simd: S, coordinate: impl Coordinate<T>) {
+    fn add<S: Simd>(
+        self,
+        simd: S,
+        add: impl Fn(T::Lanes<S>, T::Lanes<S>, T::Lanes<S>) -> T::Lanes<S>,
+    ) {
         let ((x, rows), (y, index)) = (self.rows, self.columns);
         let (line, width) = (line::<T, S>(), strip::<T>());
         let sums = T::lanes_mut::<S>(self.sums);
@@ -107,7 +127,7 @@ impl<T: Real> Sums<'_, T> {
                             }
                         }
                     }
-                    block = add_coordinates(simd, coordinate, quad, columns, start, block);
+                    block = add_coordinates(simd, &add, quad, columns, start, block);
                     for (block, sums) in block.iter().zip(sums.chunks_exact_mut(line)) {
                         sums[start..start + PAIR].copy_from_slice(block);
                     }
@@ -120,47 +140,13 @@ impl<T: Real> Sums<'_, T> {
 /// Coordinates of a strip and of four rows that fill half of a first-level cache.
 const COORDINATES: usize = 112;
 
-/// What a coordinate adds to a sum.
-trait Coordinate<T: Real>: Copy {
-    fn add<S: Simd>(simd: S, x: T::Lanes<S>, y: T::Lanes<S>, sum: T::Lanes<S>) -> T::Lanes<S>;
-}
-
-#[derive(Clone, Copy)]
-struct Inner;
-#[derive(Clone, Copy)]
-struct Magnitude;
-#[derive(Clone, Copy)]
-struct Square;
-
-impl<T: Real> Coordinate<T> for Inner {
-    #[inline(always)]
-    fn add<S: Simd>(simd: S, x: T::Lanes<S>, y: T::Lanes<S>, sum: T::Lanes<S>) -> T::Lanes<S> {
-        T::mul_add(simd, x, y, sum)
-    }
-}
-
-impl<T: Real> Coordinate<T> for Magnitude {
-    #[inline(always)]
-    fn add<S: Simd>(simd: S, x: T::Lanes<S>, y: T::Lanes<S>, sum: T::Lanes<S>) -> T::Lanes<S> {
-        T::add(simd, sum, T::abs(simd, T::sub(simd, x, y)))
-    }
-}
-
-impl<T: Real> Coordinate<T> for Square {
-    #[inline(always)]
-    fn add<S: Simd>(simd: S, x: T::Lanes<S>, y: T::Lanes<S>, sum: T::Lanes<S>) -> T::Lanes<S> {
-        let difference = T::sub(simd, x, y);
-        T::mul_add(simd, difference, difference, sum)
-    }
-}
-
 /// Vectors of columns, for each of four rows.
 type Block<T, S> = [[<T as Real>::Lanes<S>; PAIR]; QUAD];
 
 #[inline(always)]
-fn add_coordinates<S: Simd, T: Real, C: Coordinate<T>>(
+fn add_coordinates<S: Simd, T: Real>(
     simd: S,
-    _: C,
+    add: &impl Fn(T::Lanes<S>, T::Lanes<S>, T::Lanes<S>) -> T::Lanes<S>,
     rows: [&[T]; QUAD],
     columns: &[T],
     start: usize,
@@ -172,7 +158,7 @@ fn add_coordinates<S: Simd, T: Real, C: Coordinate<T>>(
         for (&x, sums) in [a, b, c, d].into_iter().zip(&mut sums) {
             let x = T::splat(simd, x);
             for (&y, sum) in y[start..start + PAIR].iter().zip(sums) {
-                *sum = C::add(simd, x, y, *sum);
+                *sum = add(x, y, *sum);
             }
         }
     }

@@ -69,8 +69,13 @@ impl<'a, T: Real> Sums<'a, T> {
                 .expect("only exponents come from the residuals")
         };
         match pass.radial.separation {
-            Separation::Magnitudes => antisymmetric(tile, slopes, vectors(), Signs, points),
-            Separation::Squares => antisymmetric(tile, slopes, vectors(), Differences, points),
+            Separation::Magnitudes | Separation::Squares => Arch::new().dispatch(Antisymmetric {
+                tile,
+                weights: slopes,
+                vectors: vectors(),
+                are_signs: pass.radial.separation == Separation::Magnitudes,
+                sums: points,
+            }),
             Separation::Exponents => Arch::new().dispatch(ByLabel {
                 tile,
                 weights: slopes,
@@ -120,75 +125,60 @@ fn coordinates<T: Real>(sums: &[T], i: usize, d: usize) -> impl Iterator<Item = 
     sums.iter().skip(i % width).step_by(width).copied()
 }
 
-/// The derivative of a coordinate's part of the separation with respect to `y`, from `y − x`.
-trait Slope<T: Real>: Copy {
-    fn of<S: Simd>(self, simd: S, difference: T::Lanes<S>) -> T::Lanes<S>;
-}
-
-/// `y − x`
-#[derive(Clone, Copy)]
-struct Differences;
-/// `sign(y − x)`
-#[derive(Clone, Copy)]
-struct Signs;
-
-impl<T: Real> Slope<T> for Differences {
-    #[inline(always)]
-    fn of<S: Simd>(self, _: S, difference: T::Lanes<S>) -> T::Lanes<S> {
-        difference
-    }
-}
-
-impl<T: Real> Slope<T> for Signs {
-    #[inline(always)]
-    fn of<S: Simd>(self, simd: S, difference: T::Lanes<S>) -> T::Lanes<S> {
-        let splat = |x: f64| T::splat(simd, T::new(x));
-        let [huge, one, minus_one] = [splat(T::HUGE), splat(1.0), splat(-1.0)];
-        let difference = T::mul(simd, difference, huge);
-        T::min(simd, T::max(simd, difference, minus_one), one)
-    }
-}
-
-fn antisymmetric<T: Real>(
-    tile: &Tile,
-    weights: &[T],
-    vectors: &Vectors<T>,
-    slope: impl Slope<T>,
-    sums: &mut [T],
-) {
-    Arch::new().dispatch(Antisymmetric {
-        tile,
-        weights,
-        vectors,
-        slope,
-        sums,
-    });
-}
-
 /// Adds `w_ij` times the slopes of all coordinates to the sums of columns, and subtracts it from those of rows.
-struct Antisymmetric<'a, T, F> {
+struct Antisymmetric<'a, T> {
     tile: &'a Tile,
     weights: &'a [T],
     vectors: &'a Vectors<T>,
-    slope: F,
+    /// Whether the slope, the derivative of a coordinate's part of the separation with respect to `y`, is the sign
+    /// of `y − x`, or that itself.
+    are_signs: bool,
     sums: &'a mut [T],
 }
 
-impl<T: Real, F: Slope<T>> WithSimd for Antisymmetric<'_, T, F> {
+impl<T: Real> WithSimd for Antisymmetric<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(mut self, simd: S) {
-        for first in (0..self.vectors.d).step_by(COORDINATES) {
-            self.block(simd, first, COORDINATES.min(self.vectors.d - first));
+    fn with_simd<S: Simd>(self, simd: S) {
+        if self.are_signs {
+            let [huge, one, minus_one] = [T::HUGE, 1.0, -1.0].map(|x| T::splat(simd, T::new(x)));
+            self.add(
+                simd,
+                #[inline(always)]
+                |difference| {
+                    let difference = T::mul(simd, difference, huge);
+                    T::min(simd, T::max(simd, difference, minus_one), one)
+                },
+            );
+        } else {
+            self.add(
+                simd,
+                #[inline(always)]
+                |difference| difference,
+            );
         }
     }
 }
 
-impl<T: Real, F: Slope<T>> Antisymmetric<'_, T, F> {
+impl<T: Real> Antisymmetric<'_, T> {
+    /// Some coordinates at a time; `slope` is of a difference.
+    #[inline(always)]
+    fn add<S: Simd>(mut self, simd: S, slope: impl Fn(T::Lanes<S>) -> T::Lanes<S>) {
+        for first in (0..self.vectors.d).step_by(COORDINATES) {
+            let count = COORDINATES.min(self.vectors.d - first);
+            self.block(simd, &slope, [first, count]);
+        }
+    }
+
     /// Adds those of so many coordinates from `first` on.
     #[inline(always)]
-    fn block<S: Simd>(&mut self, simd: S, first: usize, count: usize) {
+    fn block<S: Simd>(
+        &mut self,
+        simd: S,
+        slope: &impl Fn(T::Lanes<S>) -> T::Lanes<S>,
+        [first, count]: [usize; 2],
+    ) {
         let (d, height, line) = (self.vectors.d, strip::<T>(), line::<T, S>());
         let zero = T::splat(simd, T::new(0.0));
         let weights = T::lanes::<S>(self.weights).chunks_exact(height * line);
@@ -217,7 +207,7 @@ impl<T: Real, F: Slope<T>> Antisymmetric<'_, T, F> {
                             let x = T::splat(simd, x);
                             let mut over_columns = *row_sum;
                             for v in 0..PAIR {
-                                let slope = self.slope.of(simd, T::sub(simd, y[v], x));
+                                let slope = slope(T::sub(simd, y[v], x));
                                 over_rows[v] = T::mul_add(simd, w[v], slope, over_rows[v]);
                                 over_columns = T::mul_add(simd, w[v], slope, over_columns);
                             }
