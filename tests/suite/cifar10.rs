@@ -14,7 +14,7 @@ use std::{
 use flate2::read::GzDecoder;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use crate::data::*;
+use crate::prelude::*;
 
 const NETWORKS: [&str; 4] = ["densenet121", "googlenet", "mobilenet_v2", "resnet18"];
 

@@ -1,10 +1,9 @@
 //! What most tests use: the library, tensors in f64 on the Flex backend, random data, brute-force references.
 
-use std::path::PathBuf;
+use std::{borrow::Borrow, path::PathBuf};
 
 use proptest::test_runner::{Config, RngSeed};
 
-pub use approx::assert_relative_eq;
 pub use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 pub use burn_calibration::{
     distribution::*, error::Error, estimator::*, hypothesis::*, kernel::*, loss::*, ops::*,
@@ -12,31 +11,11 @@ pub use burn_calibration::{
 };
 pub use rand::{RngExt, SeedableRng, rngs::StdRng};
 
+pub use self::checks::*;
 pub use crate::messages::says;
 
-/// Two numbers that differ by at most so much, relative to the larger one.
-#[track_caller]
-pub fn assert_relative(found: f64, expected: f64, tolerance: f64) {
-    assert_relative_eq!(found, expected, max_relative = tolerance);
-}
-
-#[track_caller]
-pub fn contains(text: &impl ToString, part: &str) {
-    let text = text.to_string();
-    assert!(text.contains(part), "no {part:?} in {text}");
-}
-
-#[track_caller]
-pub fn begins(text: &impl ToString, start: &str) {
-    let text = text.to_string();
-    assert!(text.starts_with(start), "{text}");
-}
-
-#[track_caller]
-pub fn ends(text: &impl ToString, end: &str) {
-    let text = text.to_string();
-    assert!(text.ends_with(end), "{text}");
-}
+#[path = "checks.rs"]
+mod checks;
 
 /// The folder of real data, named by the variable `BURN_CALIBRATION_DATA`, which the tests that are ignored need.
 pub fn data_folder() -> PathBuf {
@@ -88,9 +67,26 @@ pub fn labels_on(labels: &[usize], device: &Device) -> Tensor<1, Int> {
     Tensor::from_data(TensorData::new(labels, [n]), device)
 }
 
+/// One column of numbers.
+pub fn column(numbers: impl IntoIterator<Item: Borrow<f64>>) -> Tensor<2> {
+    let rows = numbers.into_iter().map(|x| vec![*x.borrow()]);
+    tensor(&rows.collect::<Vec<_>>())
+}
+
 pub fn categorical(rows: &[Vec<f64>]) -> Categorical {
     Categorical::from_probabilities(tensor(rows)).unwrap()
 }
+
+pub fn from_logits(rows: &[Vec<f64>]) -> Categorical {
+    Categorical::from_logits(tensor(rows)).unwrap()
+}
+
+/// Two classes, from the probabilities of the second.
+pub fn binary(r: &[f64]) -> Categorical {
+    categorical(&r.iter().map(|r| vec![1.0 - r, *r]).collect::<Vec<_>>())
+}
+
+pub const SECOND: Event = Event::Class(1);
 
 pub fn scalar(tensor: Tensor<1>) -> f64 {
     tensor.try_into_vec_as::<f64>().unwrap()[0]
@@ -117,11 +113,42 @@ pub fn softmax(row: &[f64]) -> Vec<f64> {
     weights.iter().map(|w| w / sum).collect()
 }
 
+/// Each number of each row by a function.
+pub fn mapped(rows: &[Vec<f64>], f: impl Fn(f64) -> f64) -> Vec<Vec<f64>> {
+    let row = |row: &Vec<f64>| row.iter().map(|x| f(*x)).collect();
+    rows.iter().map(row).collect()
+}
+
+pub fn softmax_rows(rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    rows.iter().map(|row| softmax(row)).collect()
+}
+
+/// Where the largest number is, of ties the first.
+pub fn argmax(row: &[f64]) -> usize {
+    (1..row.len()).fold(0, |top, c| if row[c] > row[top] { c } else { top })
+}
+
+pub fn identity(m: usize) -> Vec<Vec<f64>> {
+    let row = |i| (0..m).map(|j| f64::from(i == j)).collect();
+    (0..m).map(row).collect()
+}
+
+/// A class drawn with the given probabilities.
+pub fn draw_class(probabilities: &[f64], rng: &mut StdRng) -> usize {
+    let mut u = rng.random::<f64>();
+    let drawn = probabilities.iter().position(|p| {
+        u -= p;
+        u < 0.0
+    });
+    drawn.unwrap_or(probabilities.len() - 1)
+}
+
+pub fn draw_classes(rows: &[Vec<f64>], rng: &mut StdRng) -> Vec<usize> {
+    rows.iter().map(|row| draw_class(row, rng)).collect()
+}
+
 pub fn random_probabilities(n: usize, m: usize, rng: &mut StdRng) -> Vec<Vec<f64>> {
-    random_rows(n, m, 3.0, rng)
-        .iter()
-        .map(|row| softmax(row))
-        .collect()
+    softmax_rows(&random_rows(n, m, 3.0, rng))
 }
 
 /// Distances by scalar loops.
@@ -172,3 +199,33 @@ pub fn of_logits(logits: Tensor<2>) -> Categorical {
 pub fn of_probabilities(probabilities: Tensor<2>) -> Categorical {
     Categorical::from_probabilities_unchecked(probabilities)
 }
+
+/// Rows of logits that are 2.5 times too large, with classes.
+pub fn overconfident_rows(n: usize, m: usize, size: f64, seed: u64) -> (Vec<Vec<f64>>, Vec<usize>) {
+    let mut rng = rng(seed);
+    let logits = random_rows(n, m, size, &mut rng);
+    let truth = softmax_rows(&mapped(&logits, |z| z / 2.5));
+    let classes = draw_classes(&truth, &mut rng);
+    (logits, classes)
+}
+
+/// What rows and classes give.
+pub trait OnRows {
+    fn outcome_on(&self, rows: &[Vec<f64>], classes: &[usize], seed: u64) -> TestOutcome;
+}
+
+impl<T: CalibrationTest + ?Sized> OnRows for T {
+    fn outcome_on(&self, rows: &[Vec<f64>], classes: &[usize], seed: u64) -> TestOutcome {
+        let outcome = self.outcome(&categorical(rows), &labels(classes), &mut rng(seed));
+        outcome.unwrap()
+    }
+}
+
+/// A fit to rows of logits with classes.
+pub trait FitRows: Fit {
+    fn fitted(&self, rows: &[Vec<f64>], classes: &[usize]) -> Self::Map {
+        self.fit(tensor(rows), labels(classes)).unwrap()
+    }
+}
+
+impl<F: Fit> FitRows for F {}

@@ -82,3 +82,16 @@ mod ops {
     mod fused;
     mod normal;
 }
+
+/// What most tests use, and data and references of single rooms.
+mod prelude {
+    pub(crate) use crate::cifar10;
+    pub use crate::{
+        bootstrap::Bootstrap,
+        data::*,
+        dirichlet_model::DirichletModel,
+        kernel::{all_kernels, kernel_value, kernels},
+        loss::check_gradient,
+        models::{Model, draw},
+    };
+}

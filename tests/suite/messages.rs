@@ -1,4 +1,4 @@
-//! Messages that tests expect, one a line in `messages.txt` below the name of the test, in the order in which it gets
+//! Messages that tests expect, one a line in the suite's `messages.txt` below the name of the test, in the order in which it gets
 //! them. With `UPDATE_MESSAGES=1` the lines of the tests that run are written as they are found.
 
 use std::{
@@ -15,11 +15,12 @@ type Lines = BTreeMap<String, (Vec<String>, usize)>;
 static LINES: LazyLock<Mutex<Lines>> = LazyLock::new(|| Mutex::new(read()));
 
 fn path() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/suite/messages.txt")
+    let suite = concat!("tests/", env!("CARGO_CRATE_NAME"), "/messages.txt");
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(suite)
 }
 
 fn read() -> Lines {
-    let text = fs::read_to_string(path()).unwrap();
+    let text = fs::read_to_string(path()).unwrap_or_default();
     let section = |section: &str| {
         let mut lines = section.lines().map(str::to_owned);
         Some((

@@ -37,9 +37,3 @@ pub fn draw(model: Model, n: usize, m: usize, rng: &mut StdRng) -> (Vec<Vec<f64>
     };
     (0..n).map(|_| sample()).unzip()
 }
-
-/// Whether a number of successes in `trials` is within `z` standard deviations of a probability.
-pub fn within_binomial(successes: usize, trials: usize, probability: f64, z: f64) -> bool {
-    let n = trials as f64;
-    (successes as f64 - n * probability).abs() <= z * (n * probability * (1.0 - probability)).sqrt()
-}

@@ -1,6 +1,6 @@
 use proptest::{collection::vec, prelude::*};
 
-use crate::{data::*, kernel::kernels};
+use crate::prelude::*;
 
 /// Up to twelve predictions over two to five classes, some of them equal, with labels.
 fn labelled() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<usize>)> {

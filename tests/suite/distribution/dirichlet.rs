@@ -1,6 +1,6 @@
 //! The Dirichlet models of Widmann et al. 2019: closed forms against special cases and simulation.
 
-use crate::{data::*, dirichlet_model::DirichletModel};
+use crate::prelude::*;
 
 fn one_hot(m: usize) -> Vec<f64> {
     (0..m).map(|c| f64::from(c == 0)).collect()
@@ -36,10 +36,7 @@ fn closed_forms_agree_with_simulation() {
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         let squares = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>();
         let error = (squares / (values.len() * (values.len() - 1)) as f64).sqrt();
-        assert!(
-            (mean - expected).abs() <= 4.0 * error + 1e-12,
-            "{mean} ± {error}, expected {expected}"
-        );
+        assert_near(mean, expected, 4.0 * error + 1e-12);
     };
     let parameters = [
         (vec![0.1; 10], 0.0, vec![0.1; 10]),

@@ -1,6 +1,6 @@
 //! Draws from predictions of real vectors.
 
-use crate::data::*;
+use crate::prelude::*;
 
 /// The same row `n` times.
 fn repeated(row: &[f64], n: usize) -> Tensor<2> {

@@ -1,13 +1,11 @@
-use crate::data::*;
+use crate::prelude::*;
 
 #[test]
 fn logits_become_probabilities() {
     let logits = [vec![1.0, 2.0, 3.0], vec![-1e4, 0.0, 1e4]];
     let predictions = Categorical::from_logits(tensor(&logits)).unwrap();
     let expected: Vec<f64> = logits.iter().flat_map(|row| softmax(row)).collect();
-    for (p, q) in vector(predictions.probabilities()).iter().zip(expected) {
-        assert!((p - q).abs() < 1e-15);
-    }
+    all_near(vector(predictions.probabilities()), &expected, 1e-15);
     assert_eq!(predictions.probabilities().dtype(), DType::F64);
     assert_eq!(vector(predictions.log_probabilities())[3], -2e4);
 }

@@ -1,6 +1,6 @@
 //! Labels that are drawn from predictions.
 
-use crate::data::*;
+use crate::prelude::*;
 
 #[test]
 fn frequencies_are_the_probabilities() {

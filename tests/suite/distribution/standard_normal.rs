@@ -1,6 +1,6 @@
 //! The standard normal distribution function and its inverse on the host.
 
-use crate::data::*;
+use crate::prelude::*;
 
 /// So many standard normal predictions.
 fn standard(n: usize) -> Box<dyn HostMarginals> {

@@ -2,7 +2,7 @@
 
 use burn::tensor::activation::softmax;
 
-use crate::data::*;
+use crate::prelude::*;
 
 /// Numbers without a pattern that would make costs tie.
 fn numbers<const D: usize>(shape: [usize; D], seed: f64) -> Tensor<D> {
@@ -83,9 +83,7 @@ fn gradients_of_degenerate_distances() {
         // of the second and the third: √(½·1² + ½·2²), each way
         let [second, third] = [1.0, -2.0].map(|x: f64| x / 2.0 / 2.5f64.sqrt() * 2.0);
         let gradient = vector(points.grad(&gradients).unwrap());
-        for (found, expected) in gradient[2..].iter().zip([second, third, -second - third]) {
-            assert!((found - expected).abs() < 1e-12, "{found}, not {expected}");
-        }
+        all_near(&gradient[2..5], [second, third, -second - third], 1e-12);
     }
 }
 
@@ -102,10 +100,7 @@ fn differences(x: &Tensor<2>, gradient: &Tensor<2>, f: impl Fn(Tensor<2>) -> Ten
         };
         let difference = |step: f64| (moved(step) - moved(-step)) / (2.0 * step);
         let expected = (4.0 * difference(step) - difference(2.0 * step)) / 3.0;
-        assert!(
-            (gradient - expected).abs() < 1e-9 * expected.abs().max(1.0),
-            "{gradient}, not {expected}"
-        );
+        assert_near(gradient, expected, 1e-9 * expected.abs().max(1.0));
     }
 }
 

@@ -2,20 +2,14 @@
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use crate::{
-    data::*,
-    kernel::kernel_value,
-    models::{Model, draw, within_binomial},
-};
+use crate::prelude::*;
 
 fn fixed() -> Kernel {
     Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.4))
 }
 
 fn evaluate(size: usize, rows: &[Vec<f64>], classes: &[usize]) -> TestOutcome {
-    AsymptoticBlockSkceTest::new(fixed(), size)
-        .outcome(&categorical(rows), &labels(classes), &mut rng(0))
-        .unwrap()
+    AsymptoticBlockSkceTest::new(fixed(), size).outcome_on(&rows, &classes, 0)
 }
 
 /// The same without a fused path.
@@ -24,8 +18,7 @@ fn composed(size: usize, rows: &[Vec<f64>], classes: &[usize]) -> TestOutcome {
     let row = |k: usize| (0..m).map(|l| f64::from(k == l)).collect::<Vec<_>>();
     let identity: Vec<_> = (0..m).map(row).collect();
     AsymptoticBlockSkceTest::new(MatrixKernel::from_rows(fixed(), &identity).unwrap(), size)
-        .outcome(&categorical(rows), &labels(classes), &mut rng(0))
-        .unwrap()
+        .outcome_on(&rows, &classes, 0)
 }
 
 /// Blocks larger than a tile, against scalar loops.
@@ -84,9 +77,7 @@ fn the_interval_is_dual_to_the_test() {
     for confidence in [0.0, 1.0, -0.5, 2.0, f64::NAN] {
         assert_eq!(outcome.lower_bound(confidence), None);
     }
-    let other = DistributionFreeSkceTest::new(Skce::linear(fixed()))
-        .outcome(&categorical(&rows), &labels(&classes), &mut rng(0))
-        .unwrap();
+    let other = DistributionFreeSkceTest::new(Skce::linear(fixed())).outcome_on(&rows, &classes, 0);
     assert_eq!(
         (other.standard_error, other.lower_bound(0.95)),
         (None, None)
@@ -135,5 +126,5 @@ fn coverage() {
             evaluate(6, &rows, &classes).lower_bound(0.9).unwrap() <= 0.32
         })
         .count();
-    assert!(within_binomial(covered, sets, 0.9, 3.0), "{covered}");
+    assert_binomial(covered, sets, (0.9, 3.0), "");
 }

@@ -1,6 +1,6 @@
 //! Variance and skewness of the unbiased SKCE of calibrated models.
 
-use crate::data::*;
+use crate::prelude::*;
 
 fn kernel() -> Kernel {
     Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.4))
@@ -64,15 +64,14 @@ fn moments_by_enumeration() {
             let mut rng = StdRng::seed_from_u64(0);
             let variance = null_variance(&kernel(), &predictions, &mut rng).unwrap();
             let expected = second / ((n - 1) * (n - 1)) as f64;
-            assert!(
-                (variance - expected).abs() <= 1e-10 * expected,
-                "n = {n}, m = {m}, range {range}: {variance}, not {expected}"
-            );
+            assert_near_in((n, m, range), variance, expected, 1e-10 * expected);
             let skewness = null_skewness(&kernel(), &predictions, &mut rng).unwrap();
             let expected = third / second.powf(1.5);
-            assert!(
-                (skewness - expected).abs() < 1e-10 * expected.abs().max(1.0),
-                "n = {n}, m = {m}, range {range}: {skewness}, not {expected}"
+            assert_near_in(
+                (n, m, range),
+                skewness,
+                expected,
+                1e-10 * expected.abs().max(1.0),
             );
         }
     }
@@ -106,8 +105,5 @@ fn redrawn_labels_agree() {
     let mean = (0..10)
         .map(|_| null_skewness(&matrix, &predictions, &mut rng).unwrap() / 10.0)
         .sum::<f64>();
-    assert!(
-        (mean - exact).abs() <= 0.1 * exact.abs(),
-        "{mean}, not {exact}"
-    );
+    assert_near(mean, exact, 0.1 * exact.abs());
 }

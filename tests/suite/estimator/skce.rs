@@ -1,8 +1,4 @@
-use crate::{
-    data::*,
-    kernel::{kernel_value, kernels},
-    models::{Model, draw},
-};
+use crate::prelude::*;
 
 fn estimates(kernel: Kernel, rows: &[Vec<f64>], classes: &[usize]) -> (f64, f64) {
     let (predictions, labels) = (categorical(rows), labels(classes));
@@ -140,7 +136,7 @@ fn mmce_agrees_with_scalar_loops() {
     let mut rng = rng(23);
     let rows = random_probabilities(40, 3, &mut rng);
     let classes = random_labels(40, 3, &mut rng);
-    let argmax = |row: &[f64]| (0..3).max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap();
+    let argmax = |row: &[f64]| argmax(row);
     let r: Vec<f64> = rows.iter().map(|row| row[argmax(row)]).collect();
     let right: Vec<bool> = rows
         .iter()

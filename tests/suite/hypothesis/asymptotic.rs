@@ -1,9 +1,4 @@
-use crate::{
-    bootstrap::Bootstrap,
-    data::*,
-    kernel::{kernel_value, kernels},
-    models::{Model, draw, within_binomial},
-};
+use crate::prelude::*;
 
 /// The bootstrap statistic in the form of Widmann et al. 2019, appendix G: a double sum over the
 /// resampled positions of the doubly centred `h`.
@@ -30,9 +25,7 @@ fn bootstrap_agrees_with_its_definition() {
         kernel,
         replicates: 60,
     };
-    let outcome = test
-        .outcome(&categorical(&rows), &labels(&classes), &mut rng(7))
-        .unwrap();
+    let outcome = test.outcome_on(&rows, &classes, 7);
     let mut rng = rng(7);
     let mut draws = || -> Vec<usize> { (0..n).map(|_| rng.random_range(0..n)).collect() };
     let statistic = n as f64 * unbiased(&h);
@@ -60,9 +53,7 @@ fn linear_test_by_hand() {
     let classes = [0, 0, 0, 0];
     let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(1.0));
     let test = AsymptoticBlockSkceTest::linear(kernel);
-    let outcome = test
-        .outcome(&categorical(&rows), &labels(&classes), &mut rng(0))
-        .unwrap();
+    let outcome = test.outcome_on(&rows, &classes, 0);
     // δ = (.5, −.5) twice: h = .5; then (.25, −.25) and (.75, −.75) at distance .5: h = .375 e^−.5
     let values = [0.5, 0.375 * (-0.5f64).exp()];
     let mean = (values[0] + values[1]) / 2.0;
@@ -82,9 +73,7 @@ fn distribution_free_bounds_by_hand() {
     let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(1.0));
     let p_value = |skce: Skce, classes: &[usize]| {
         let test = DistributionFreeSkceTest::new(skce);
-        test.outcome(&categorical(&rows), &labels(classes), &mut rng(0))
-            .unwrap()
-            .p_value
+        test.outcome_on(&rows, &classes, 0).p_value
     };
     let wrong = [1; 50]; // h = 2 for every pair, so every estimate is 2; B = 2
     let biased = (-0.5 * (50f64.sqrt() - 1.0).powi(2)).exp();
@@ -139,18 +128,12 @@ fn published_level_and_power() {
     let sets = 300;
     for (model, rate) in [(Model::M1, 0.046), (Model::M2, 1.0), (Model::M3, 0.19)] {
         let rejected = rejections(model, &linear, sets, 53);
-        assert!(
-            within_binomial(rejected, sets, rate, 3.0),
-            "linear: {rejected} of {sets}, not {rate}"
-        );
+        assert_binomial(rejected, sets, (rate, 3.0), "linear");
     }
     let tests: [(&dyn CalibrationTest, _); 2] = [(&bootstrap, 0.035), (&quadratic, 0.045)];
     for (test, rate) in tests {
         let rejected = rejections(Model::M1, test, sets, 54);
-        assert!(
-            within_binomial(rejected, sets, rate, 3.0),
-            "quadratic: {rejected} of {sets}, not {rate}"
-        );
+        assert_binomial(rejected, sets, (rate, 3.0), "quadratic");
         for model in [Model::M2, Model::M3] {
             assert_eq!(rejections(model, test, 50, 55), 50);
         }
@@ -178,9 +161,7 @@ fn outcomes_read_well() {
     let rows = vec![vec![0.9, 0.1]; 40];
     let classes: Vec<_> = (0..40).map(|i| i % 2).collect();
     let test = AsymptoticSkceTest::new(Kernel::exponential());
-    let outcome = test
-        .outcome(&categorical(&rows), &labels(&classes), &mut rng(0))
-        .unwrap();
+    let outcome = test.outcome_on(&rows, &classes, 0);
     // all pairs at distance 0: (20² · .02 + 20² · 1.62 − 2 · 20² · .18 − 40 · .82) / (40 · 39)
     let expected = format!(
         "asymptotic test of the unbiased SKCE\n    estimate      3.0718e-1\n    \

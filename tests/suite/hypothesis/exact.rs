@@ -2,19 +2,14 @@
 
 use burn_calibration::error::Result;
 
-use crate::{
-    data::*,
-    models::{Model, draw, within_binomial},
-};
+use crate::prelude::*;
 
 fn fixed() -> Kernel {
     Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.4))
 }
 
 fn p_value(test: &dyn CalibrationTest, rows: &[Vec<f64>], classes: &[usize], seed: u64) -> f64 {
-    test.outcome(&categorical(rows), &labels(classes), &mut rng(seed))
-        .unwrap()
-        .p_value
+    test.outcome_on(&rows, &classes, seed).p_value
 }
 
 /// The probability, over all `mⁿ` labellings, of a statistic at least that of the data.
@@ -49,10 +44,7 @@ fn agrees_with_enumeration() {
             let (p, expected) = statistic(&classes);
             let deviation = (expected * (1.0 - expected) / replicates as f64).sqrt();
             let bias = 1.0 / replicates as f64; // of (1 + #)/(1 + R)
-            assert!(
-                (p - expected).abs() <= 4.0 * deviation + bias,
-                "{classes:?}: {p}, expected {expected}"
-            );
+            assert_near_in(&classes, p, expected, 4.0 * deviation + bias);
         }
     };
     fn both<S: Statistic + Copy>(
@@ -128,29 +120,12 @@ fn uniform_at_five_samples_without_ties() {
             .iter()
             .map(|row| softmax(row))
             .collect();
-        let classes = sample(&rows, rng);
+        let classes = draw_classes(&rows, rng);
         (rows, classes)
     });
     for (level, rejected) in LEVELS.iter().zip(rejected) {
-        assert!(
-            within_binomial(rejected, sets, *level, 3.0),
-            "{rejected} of {sets} at {level}"
-        );
+        assert_binomial(rejected, sets, (*level, 3.0), level);
     }
-}
-
-/// A label from each row.
-fn sample(rows: &[Vec<f64>], rng: &mut StdRng) -> Vec<usize> {
-    use rand::RngExt;
-    let mut label = |row: &Vec<f64>| {
-        let mut u: f64 = rng.random();
-        let found = row.iter().position(|p| {
-            u -= p;
-            u < 0.0
-        });
-        found.unwrap_or(row.len() - 1)
-    };
-    rows.iter().map(&mut label).collect()
 }
 
 /// The binomial test of fair coin flips: `P(|X − 50| ≥ 10)` for `X ∼ Bin(100, ½)`, ties included.
@@ -186,10 +161,7 @@ fn shared_products_agree_with_single_estimates() {
                 Box::new(ExactTest::new(skce).with_replicates(replicates)),
                 Box::new(ExactTest::new(single(skce)).with_replicates(replicates)),
             ];
-            let [exact, exact_single] = outcomes.map(|test| {
-                test.outcome(&categorical(&rows), &labels(&classes), &mut rng(5))
-                    .unwrap()
-            });
+            let [exact, exact_single] = outcomes.map(|test| test.outcome_on(&rows, &classes, 5));
             assert_eq!(exact.p_value, exact_single.p_value);
             assert_relative(exact.estimate, exact_single.estimate, 1e-9);
             assert_eq!(exact.replicates, Some(replicates));
@@ -226,10 +198,7 @@ fn consistency_resampling_keeps_its_level_and_has_power() {
     let sets = 300;
     let test = ConsistencyTest::new(Skce::unbiased(Kernel::exponential())).with_replicates(99);
     let rejected = rejections(&test, &[0.05], sets, |rng| draw(Model::M1, 80, 3, rng));
-    assert!(
-        within_binomial(rejected[0], sets, 0.05, 3.0),
-        "{rejected:?}"
-    );
+    assert_binomial(rejected[0], sets, (0.05, 3.0), &rejected);
     let rejected = rejections(&test, &[0.05], 20, |rng| draw(Model::M3, 80, 3, rng));
     assert_eq!(rejected, [20]);
     let ece = ConsistencyTest::new(Ece::default()).with_replicates(99);
@@ -294,7 +263,7 @@ fn what_data_can_get_wrong() {
     }
     let nan = |_: &Categorical, _: &Tensor<1, Int>| -> Result<f64> { Ok(f64::NAN) };
     let error = evaluate(&ExactTest::new(nan), 10).unwrap_err();
-    assert!(error.to_string().contains("NaN"), "{error}");
+    contains(&error, "NaN");
     let outcome = ExactTest::new(skce).outcome(&categorical(&rows), &labels(&[7; 10]), &mut rng(0));
-    says(outcome.unwrap_err());
+    refuses(outcome);
 }

@@ -2,20 +2,14 @@
 
 use statrs::distribution::{ContinuousCDF, Gamma, Normal};
 
-use crate::{
-    data::*,
-    kernel::kernel_value,
-    models::{Model, draw, within_binomial},
-};
+use crate::prelude::*;
 
 fn fixed() -> Kernel {
     Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.4))
 }
 
 fn p_value(test: &dyn CalibrationTest, rows: &[Vec<f64>], classes: &[usize], seed: u64) -> f64 {
-    test.outcome(&categorical(rows), &labels(classes), &mut rng(seed))
-        .unwrap()
-        .p_value
+    test.outcome_on(&rows, &classes, seed).p_value
 }
 
 /// All ways to label `n` samples, with their probabilities.
@@ -60,9 +54,7 @@ fn gamma_null_by_enumeration() {
                 g if g < 0.0 => Normal::new(0.0, deviation).unwrap().sf(t),
                 g => gamma_tail(t, g).max(gamma_tail(t, g.min(8f64.sqrt()))),
             };
-            let outcome = AsymptoticSkceTest::new(fixed())
-                .outcome(&categorical(&rows), &labels(&classes), &mut rng(0))
-                .unwrap();
+            let outcome = AsymptoticSkceTest::new(fixed()).outcome_on(&rows, &classes, 0);
             assert_relative(outcome.p_value, tail.max(1e-3), 1e-8);
             assert_eq!(outcome.is_bound, tail < 1e-3);
             let standardised = outcome.standardised.unwrap();
@@ -99,10 +91,7 @@ fn levels() {
         p_value(&test, &rows, &classes, set) <= 0.05
     });
     let rejected = rejected.count();
-    assert!(
-        within_binomial(rejected, sets as usize, 0.05, 3.0),
-        "{rejected} of {sets}"
-    );
+    assert_binomial(rejected, sets as usize, (0.05, 3.0), rejected);
 }
 
 /// Of many samples the skewness is that of a random subset, which moves the p-value little.
@@ -170,10 +159,7 @@ fn single_precision() {
         };
         let (single, double) = (outcome(DType::F32), outcome(DType::F64));
         // a replicate may fall on the other side of the statistic, or a label be drawn anew
-        assert!(
-            (single.p_value - double.p_value).abs() < 0.025,
-            "{single}\n{double}"
-        );
+        assert_near(single.p_value, double.p_value, 0.025);
         assert_relative_eq!(
             single.estimate,
             double.estimate,
@@ -216,13 +202,7 @@ fn gamma_level_of_confident_predictions() {
         }
     }
     let sets = sets as usize;
-    assert!(
-        within_binomial(rejected[0], sets, 0.05, 3.0),
-        "{rejected:?}"
-    );
-    assert!(
-        within_binomial(rejected[1], sets, 0.01, 3.0),
-        "{rejected:?}"
-    );
+    assert_binomial(rejected[0], sets, (0.05, 3.0), &rejected);
+    assert_binomial(rejected[1], sets, (0.01, 3.0), &rejected);
     assert!(rejected[2] <= 6, "{rejected:?}"); // 1.5 expected, a probability of 0.1 % to be more
 }

@@ -1,6 +1,6 @@
 //! What outcomes say.
 
-use crate::data::*;
+use crate::prelude::*;
 
 /// Predictions of 80 % for the second class, so many of which come true.
 fn spiegelhalter(samples: usize, right: usize) -> TestOutcome {
@@ -77,6 +77,6 @@ fn bounds_are_rounded_up() {
     ] {
         let drawn = vec![0.0; replicates];
         let text = TestOutcome::by_replicates("test", 100, 1.0, &drawn).to_string();
-        assert!(text.contains(&format!("p <= {up}  (")), "{text}");
+        contains(&text, &format!("p <= {up}  ("));
     }
 }

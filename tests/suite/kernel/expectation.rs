@@ -1,6 +1,6 @@
 //! Expectations of kernels on targets against numbers of many digits.
 
-use crate::data::*;
+use crate::prelude::*;
 
 const LENGTH: f64 = 0.75;
 

@@ -1,4 +1,4 @@
-use crate::data::*;
+use crate::prelude::*;
 
 const DISTANCES: [Distance; 3] = [Distance::TotalVariation, Distance::L1, Distance::Euclidean];
 

@@ -2,7 +2,7 @@
 
 use burn::module::Param;
 
-use crate::data::*;
+use crate::prelude::*;
 
 const SHARD: usize = 7;
 const SHARDS: usize = 3;

@@ -1,7 +1,7 @@
 //! Criteria behind a lens.
 
 use super::criteria::{check_gradient, gradient};
-use crate::data::*;
+use crate::prelude::*;
 
 fn penalty() -> SkceLoss {
     let kernel = Kernel::gaussian().with_bandwidth(Bandwidth::Fixed(0.3));
@@ -77,15 +77,9 @@ fn gradients() {
 }
 
 #[test]
-#[should_panic(expected = "the lens of class 3 of 3 classes")]
-fn no_such_class() {
-    let loss = LensLoss::new(Lens::Class(3), penalty());
-    loss.forward(tensor(&[vec![0.0; 3], vec![0.0; 3]]), labels(&[0, 1]));
-}
-
-#[test]
-#[should_panic(expected = "the number of ranks of a top-k lens")]
-fn no_such_rank() {
-    let loss = LensLoss::new(Lens::TopK(3), penalty());
-    loss.forward(tensor(&[vec![0.0; 3], vec![0.0; 3]]), labels(&[0, 1]));
+fn classes_and_ranks_that_do_not_exist_panic() {
+    for lens in [Lens::Class(3), Lens::TopK(3)] {
+        let loss = LensLoss::new(lens, penalty());
+        panics(|| loss.forward(tensor(&[vec![0.0; 3], vec![0.0; 3]]), labels(&[0, 1])));
+    }
 }

@@ -1,18 +1,6 @@
-use burn::{
-    nn::loss::{CrossEntropyLoss, CrossEntropyLossConfig},
-    tensor::{DType, Int, Tensor},
-};
-use burn_calibration::{
-    distribution::{Categorical, Given},
-    estimator::Skce,
-    kernel::{Bandwidth, Kernel},
-    loss::{Lens, LensLoss, PenalisedLoss, ScoreLoss, SkceLoss, SkceLossConfig, WeightSchedule},
-    score::LogScore,
-};
+use burn::nn::loss::{CrossEntropyLoss, CrossEntropyLossConfig};
 
-use crate::data::{
-    assert_relative, device, labels, random_labels, random_rows, rng, scalar, tensor, tensor_on,
-};
+use crate::prelude::*;
 
 const ONE: WeightSchedule = WeightSchedule::Constant(1.0);
 
@@ -86,76 +74,39 @@ fn the_same_padding() {
     assert!(scalar(loss.forward(logits, y, 0)).is_finite());
 }
 
+/// Of the base loss alone, of the penalty alone, and behind a lens, which hides the labels.
 #[test]
-#[should_panic(
-    expected = "the base loss leaves out samples of the labels [0] as padding, the penalty those of []: expected the same pad_tokens in both, or batches without padding"
-)]
-fn padding_of_the_base_loss_alone() {
+fn other_padding_panics() {
     let (logits, _, y) = batch(9);
-    PenalisedLoss::new(cross_entropy(Some(vec![0])), penalty(), ONE).forward(logits, y, 0);
-}
-
-#[test]
-#[should_panic(expected = "as padding, the penalty those of [2]: expected the same pad_tokens")]
-fn padding_of_the_penalty_alone() {
-    let (logits, _, y) = batch(9);
+    let of_base = |padding| PenalisedLoss::new(cross_entropy(Some(padding)), penalty(), ONE);
+    panics(|| of_base(vec![0]).forward(logits.clone(), y.clone(), 0));
     let config = SkceLossConfig::new().with_pad_tokens(Some(vec![2]));
-    let loss = PenalisedLoss::new(ScoreLoss::new(LogScore), config.init(), ONE);
-    let samples = (logits, y);
-    loss.forward_held_out(samples.clone(), samples, 0);
+    let of_penalty = PenalisedLoss::new(ScoreLoss::new(LogScore), config.init(), ONE);
+    let samples = (logits.clone(), y.clone());
+    panics(|| of_penalty.forward_held_out(samples.clone(), samples, 0));
+    let hidden = LensLoss::new(Lens::TopLabel, penalty().with_pad_tokens(vec![1]));
+    let of_both = PenalisedLoss::new(cross_entropy(Some(vec![1])), hidden, ONE);
+    panics(|| of_both.forward(logits, y, 0));
 }
 
-/// A lens hides the labels, so that it cannot leave padding out.
+/// Burn's cross-entropy does not see a label that is no class before it is named.
 #[test]
-#[should_panic(expected = "as padding, the penalty those of []: expected the same pad_tokens")]
-fn padding_behind_a_lens() {
-    let (logits, _, y) = batch(9);
-    let penalty = LensLoss::new(Lens::TopLabel, penalty().with_pad_tokens(vec![1]));
-    PenalisedLoss::new(cross_entropy(Some(vec![1])), penalty, ONE).forward(logits, y, 0);
-}
-
-/// Burn's cross-entropy does not see the label before it is named.
-#[test]
-#[should_panic(expected = "row 3: the label is 3, expected a class in 0..3")]
-fn a_label_that_is_no_class() {
-    let (logits, _, _) = batch(5);
-    let loss = PenalisedLoss::new(cross_entropy(None), penalty(), ONE);
-    loss.forward(logits, labels(&[0, 1, 2, 3, 0]), 0);
-}
-
-#[test]
-#[should_panic(expected = "5 predictions but 4 labels, expected the same number of both")]
-fn another_number_of_labels() {
+fn samples_that_do_not_fit_panic() {
     let (logits, inputs, _) = batch(5);
     let loss = PenalisedLoss::new(cross_entropy(None), penalty(), ONE);
-    loss.forward(&Given::logits(logits, inputs), &labels(&[0, 1, 2, 0]), 0);
-}
-
-#[test]
-#[should_panic(
-    expected = "5 predictions but 4 rows of the conditioning variable, expected the same number of both"
-)]
-fn another_number_of_rows_of_the_variable() {
-    let ((logits, _, _), (_, inputs, _)) = (batch(5), batch(4));
-    Given::logits(logits, inputs);
-}
-
-#[test]
-#[should_panic(
-    expected = "the dtype of the conditioning variable is F32, expected F64, that of the predictions"
-)]
-fn another_dtype_of_the_variable() {
-    let (logits, _, _) = batch(5);
-    let inputs = tensor_on(&vec![vec![0.0]; 5], &device(), DType::F32);
-    Given::logits(logits, inputs);
-}
-
-#[test]
-#[should_panic(expected = "the base loss needs at least 1 samples, got 0")]
-fn an_empty_batch() {
-    let logits = Tensor::<2>::zeros([0, 3], (&device(), DType::F64));
-    let y = Tensor::<1, Int>::zeros([0], &device());
-    PenalisedLoss::new(cross_entropy(None), penalty(), ONE).forward(logits, y, 0);
+    panics(|| loss.forward(logits.clone(), labels(&[0, 1, 2, 3, 0]), 0));
+    let given = Given::logits(logits.clone(), inputs);
+    let loss = PenalisedLoss::new(cross_entropy(None), penalty(), ONE);
+    panics(|| loss.forward(&given, &labels(&[0, 1, 2, 0]), 0));
+    panics(|| Given::logits(logits.clone(), batch(4).1));
+    let single = tensor_on(&vec![vec![0.0]; 5], &device(), DType::F32);
+    panics(|| Given::logits(logits, single));
+    let (logits, y) = (
+        Tensor::<2>::zeros([0, 3], (&device(), DType::F64)),
+        labels(&[]),
+    );
+    let loss = PenalisedLoss::new(cross_entropy(None), penalty(), ONE);
+    panics(|| loss.forward(logits, y, 0));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use burn::tensor::activation;
 use penalties::*;
 
 use super::criteria::check_gradient;
-use crate::data::*;
+use crate::prelude::*;
 
 /// They are part of the study of penalties.
 #[path = "../../../papers/penalties/rivals/mod.rs"]
@@ -109,7 +109,7 @@ fn esd_is_a_mean_over_triples() {
         let mut rows = random_probabilities(n, 3, &mut rng);
         rows[n - 1] = rows[0].clone(); // a tie
         let classes = random_labels(n, 3, &mut rng);
-        let top = |row: &Vec<f64>| (0..3).max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap();
+        let top = |row: &Vec<f64>| argmax(row);
         let r: Vec<f64> = rows.iter().map(|row| row[top(row)]).collect();
         let d = |j: usize| f64::from(top(&rows[j]) == classes[j]) - r[j];
         let g = |i: usize, j: usize| if r[j] <= r[i] { d(j) } else { 0.0 };

@@ -3,7 +3,7 @@
 use burn::{nn::loss::CrossEntropyLossConfig, tensor::activation};
 
 use super::criteria::{check_gradient, gradient};
-use crate::data::*;
+use crate::prelude::*;
 
 fn fixed(kernel: Kernel) -> Kernel {
     kernel.with_bandwidth(Bandwidth::Fixed(0.4))
@@ -38,20 +38,11 @@ fn no_error_has_no_gradient() {
 }
 
 #[test]
-#[should_panic(expected = "the scale Root of the form Unbiased: expected the form Biased")]
-fn root_of_an_unbiased_form() {
-    SkceLossConfig::new()
-        .with_form(SkceForm::Unbiased)
-        .with_scale(SkceScale::Root)
-        .init();
-}
-
-#[test]
-#[should_panic(
-    expected = "the scale Standardised of the form Block(2): expected the form Unbiased"
-)]
-fn z_score_of_blocks() {
-    SkceLoss::new(Skce::linear(Kernel::gaussian())).with_scale(SkceScale::Standardised);
+fn scales_of_other_forms_panic() {
+    let unbiased = SkceLossConfig::new().with_form(SkceForm::Unbiased);
+    panics(|| unbiased.with_scale(SkceScale::Root).init());
+    let blocks = SkceLoss::new(Skce::linear(Kernel::gaussian()));
+    panics(|| blocks.with_scale(SkceScale::Standardised));
 }
 
 /// The standard deviation of the estimate over all sets of labels, weighted by what the model predicts.
@@ -158,10 +149,7 @@ fn z_score_of_calibrated_models() {
         let variance = scores.iter().map(|z| z * z).sum::<f64>() / f64::from(sets);
         // standard errors: 1/√2000 = 0.022 of the mean, about 0.1 of the variance, whose tail is long
         assert!(mean.abs() < 0.09, "mean {mean} of n = {n}, m = {m}");
-        assert!(
-            (variance - 1.0).abs() < 0.4,
-            "variance {variance} of n = {n}, m = {m}"
-        );
+        assert_near_in((n, m), variance, 1.0, 0.4);
     }
 }
 
@@ -219,10 +207,7 @@ fn deviation_of_real_predictions() {
     });
     let expected = (4.0 * squares.sum::<f64>()).sqrt() / (n * (n - 1)) as f64;
     let deviation = scalar(kernel.null_deviation(&predictions, &targets, None));
-    assert!(
-        (deviation - expected).abs() < 1e-13,
-        "{deviation}, not {expected}"
-    );
+    assert_near(deviation, expected, 1e-13);
 
     let (fused, median) = (SkceLoss::standardised(kernel), Bandwidth::Median);
     let composed = SkceLoss::new(skce.with_computation(Computation::Composed));
@@ -245,10 +230,7 @@ fn gradients_at_every_spread() {
         let drawn = labels(&random_labels(n, m, &mut rng));
         for classes in [&balanced, &drawn] {
             for spread in [1.0, 1e-1, 1e-2, 1e-4, 1e-6, 1e-8] {
-                let logits: Vec<Vec<f64>> = base
-                    .iter()
-                    .map(|row| row.iter().map(|x| spread * x).collect())
-                    .collect();
+                let logits: Vec<Vec<f64>> = mapped(&base, |x| spread * x);
                 let of = |loss: &dyn Fn(Tensor<2>) -> Tensor<1>| norm(gradient(&logits, loss));
                 let base =
                     of(&|x| base_loss.forward(x, classes.clone().to_device(&device().autodiff())));
@@ -360,6 +342,6 @@ fn a_floor_must_be_a_number() {
     for share in [-0.1, f64::NAN, f64::INFINITY] {
         let kernel = Kernel::gaussian().with_bandwidth(Bandwidth::MedianAtLeast(share));
         let error = kernel.validate().unwrap_err().to_string();
-        assert!(error.contains("the floor of a median bandwidth"), "{error}");
+        contains(&error, "the floor of a median bandwidth");
     }
 }

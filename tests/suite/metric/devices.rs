@@ -1,13 +1,11 @@
 //! Training on two devices is training on one with the block estimator.
 
-use burn::{
-    tensor::Device,
-    train::{ExecutionStrategy, MultiDeviceOptim},
-};
-use burn_calibration::{estimator::SkceForm, prelude::*};
+use burn::train::{ExecutionStrategy, MultiDeviceOptim};
+use burn_calibration::prelude::*;
 
 use super::model::{Digit, Model, digits, learner, loader, training};
-use crate::data::vector;
+
+use crate::prelude::*;
 
 const SHARD: usize = 20;
 const STEPS: usize = 4;

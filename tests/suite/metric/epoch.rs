@@ -1,20 +1,12 @@
 //! The value of an epoch is that of the estimator on all of its predictions.
 
-use burn::{
-    tensor::{DType, Int, Tensor},
-    train::metric::{Metric, MetricAttributes, Numeric},
-};
+use burn::train::metric::{Metric, MetricAttributes, Numeric};
 use burn_calibration::{
-    estimator::{Cwce, Estimator, Event, KolmogorovSmirnov, Mce, MmceForm, SmoothEce, Tce},
-    hypothesis::AsymptoticSkceTest,
     metric::{EpochMetric, PValue, Quantity},
     prelude::*,
-    recalibration::RefinementError,
-    score::Spherical,
 };
 
 use super::{end_epoch, feed};
-use crate::data::{self, device, labels_on, random_labels, random_rows, rng, tensor_on};
 
 const N: usize = 53;
 

@@ -19,18 +19,15 @@ use burn::{
         AdamConfig, GradientsParams, ModuleOptimizer,
         lr_scheduler::{constant::ConstantLr, module_lr_scheduler::ModuleLearningRate},
     },
-    tensor::{Device, Int, Tensor, TensorData},
     train::{
         ClassificationOutput, InferenceStep, Learner, SupervisedTraining, TrainOutput, TrainStep,
     },
 };
-use burn_calibration::loss::{
-    PenalisedLoss, SkceLoss, SkceLossConfig, StepCounter, WeightSchedule,
-};
 use flate2::read::GzDecoder;
 
 use super::quiet::Quiet;
-use crate::data::device;
+
+use crate::prelude::*;
 
 const FILE: &[u8] = include_bytes!("../../../examples/digits/data/digits.csv.gz");
 const PIXELS: usize = 64;

@@ -4,15 +4,14 @@ use std::path::Path;
 
 use burn::{
     module::Module,
-    tensor::Device,
     train::{
         ExecutionStrategy, MultiDeviceOptim, SupervisedTraining, checkpoint::KeepLastNCheckpoints,
     },
 };
-use burn_calibration::loss::{StepCounter, WeightSchedule};
 
 use super::model::{Model, digits, learner, loader, training};
-use crate::data::{device, vector};
+
+use crate::prelude::*;
 
 const SCHEDULE: WeightSchedule = WeightSchedule::Linear {
     from: 0.0,

@@ -1,25 +1,19 @@
 //! Metrics in a real training.
 
-use burn::{
-    tensor::Tensor,
-    train::{
-        MetricEarlyStoppingStrategy, StoppingCondition,
-        metric::{
-            LossMetric, Metric,
-            store::{Aggregate, Direction, Split},
-        },
+use burn::train::{
+    MetricEarlyStoppingStrategy, StoppingCondition,
+    metric::{
+        LossMetric, Metric,
+        store::{Aggregate, Direction, Split},
     },
 };
 use burn_calibration::{
-    estimator::{Cwce, Estimator},
-    hypothesis::AsymptoticSkceTest,
     metric::{EpochMetric, PValue},
     prelude::*,
 };
 
 use super::model::{Batch, Model, digits, learner, loader, logged, training};
 use super::quiet::Quiet;
-use crate::data::{device, rng};
 
 const CONSTANT: WeightSchedule = WeightSchedule::Constant(1.0);
 

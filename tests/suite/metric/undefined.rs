@@ -2,13 +2,11 @@
 
 use burn::train::metric::{Metric, Numeric};
 use burn_calibration::{
-    hypothesis::AsymptoticSkceTest,
     metric::{CalibrationInput, EpochMetric, PValue, Quantity},
     prelude::*,
 };
 
 use super::{end_epoch, feed, metadata};
-use crate::data::{labels, tensor};
 
 const NAN: f64 = f64::NAN;
 
@@ -80,7 +78,7 @@ fn too_few_samples_are_no_number() {
     );
     let p_value = PValue::new("p-value", AsymptoticSkceTest::new(kernel), 0);
     let text = reason(EpochMetric::from_probabilities(p_value), &[one]);
-    assert!(text.contains("at least 2 samples, got 1"), "{text}");
+    contains(&text, "at least 2 samples, got 1");
 }
 
 #[test]

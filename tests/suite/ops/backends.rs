@@ -7,7 +7,7 @@ mod non_finite;
 mod pair_statistics;
 mod real_numbers;
 
-use crate::data::*;
+use crate::prelude::*;
 
 /// The backends compiled in, with the dtypes they know and a tolerance relative to the largest
 /// number of a kind: 1e-12 in f64, 2e-5 in f32.

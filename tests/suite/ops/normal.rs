@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 
-use crate::data::*;
+use crate::prelude::*;
 
 type Rows = Vec<Vec<f64>>;
 
@@ -232,10 +232,7 @@ fn gradients_are_differences() {
                         )[0][0]
                     };
                     let difference = (value(1e-5) - value(-1e-5)) / 2e-5;
-                    assert!(
-                        (slope - difference).abs() < 1e-8,
-                        "{skce:?}, {k}, {at}: {slope}, {difference}"
-                    );
+                    assert_near_in((&skce, k, at), *slope, difference, 1e-8);
                 }
             }
         }
@@ -271,10 +268,7 @@ fn the_gradient_of_the_bandwidth_is_a_difference() {
             let slope = bandwidth.grad(&value(&bandwidth).backward()).unwrap();
             let difference =
                 (scalar(value(&at(0.9 + 1e-5))) - scalar(value(&at(0.9 - 1e-5)))) / 2e-5;
-            assert!(
-                (scalar(slope) - difference).abs() < 1e-8,
-                "{kernel:?}, {pairing:?}"
-            );
+            assert_near_in((&kernel, pairing), scalar(slope), difference, 1e-8);
         }
     }
 }
@@ -294,16 +288,10 @@ fn degenerate_samples() {
         agree(skce, [&m, &s, &all(1e4)], 1.0).unwrap();
         agree(skce, [&m, &all(0.9), &y], 1.0).unwrap(); // the length scale
         for gap in [1e-9, 1e-5, 1e-2] {
-            let scales: Rows = s
-                .iter()
-                .map(|row| row.iter().map(|x| 0.9 + gap * x).collect())
-                .collect();
+            let scales: Rows = mapped(&s, |x| 0.9 + gap * x);
             agree(skce, [&m, &scales, &y], 1.0).unwrap();
         }
-        let near: Rows = m
-            .iter()
-            .map(|row| row.iter().map(|x| x * 1e-9).collect())
-            .collect();
+        let near: Rows = mapped(&m, |x| x * 1e-9);
         agree(skce, [&near, &all(1e-6), &near], 1e3).unwrap();
     }
 }

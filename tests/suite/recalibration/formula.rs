@@ -6,7 +6,7 @@ use burn::tensor::activation::softmax;
 use proptest::{collection::vec, prelude::*};
 
 use super::evaluation::evaluate;
-use crate::data::*;
+use crate::prelude::*;
 
 /// Logits of so many classes, some of them equal, with labels that are right more often than not.
 fn noisy(m: usize) -> (Tensor<2>, Tensor<1, Int>) {
@@ -17,9 +17,7 @@ fn noisy(m: usize) -> (Tensor<2>, Tensor<1, Int>) {
     let label = |row: &Vec<f64>| {
         let moved = row.iter().map(|z| z + rng.random_range(-3.0..3.0));
         let moved: Vec<f64> = moved.collect();
-        (0..m)
-            .max_by(|&a, &b| moved[a].total_cmp(&moved[b]))
-            .unwrap() as i64
+        argmax(&moved) as i64
     };
     let labels: Vec<i64> = rows.iter().map(label).collect();
     let logits = TensorData::new(rows.concat(), [n, m]);

@@ -4,7 +4,7 @@ use burn::{module::Module, store::ModuleRecord};
 use burn_pack::Writer;
 use proptest::prelude::*;
 
-use crate::data::*;
+use crate::prelude::*;
 
 /// A map with the given values and shapes of its parameters, by a record.
 pub fn map<M: Module>(template: M, parameters: &[(&str, &[f64], &[usize])]) -> M {

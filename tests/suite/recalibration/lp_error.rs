@@ -1,22 +1,8 @@
 //! Lp calibration errors by cross-fitting, where the truth is known.
 
-use crate::data::*;
+use crate::prelude::*;
 
 const TOP_LABEL: Aspect = Aspect::Event(Event::TopLabel);
-
-/// A label for each distribution.
-fn drawn(truth: &[Vec<f64>], rng: &mut StdRng) -> Vec<usize> {
-    let mut of = |p: &Vec<f64>| {
-        let u: f64 = rng.random();
-        let mut sum = 0.0;
-        let above = p.iter().position(|p| {
-            sum += p;
-            u < sum
-        });
-        above.unwrap_or(p.len() - 1)
-    };
-    truth.iter().map(&mut of).collect()
-}
 
 /// Predictions `softmax(z)` whose labels are of `softmax(z·factor)`.
 fn tempered(n: usize, m: usize, factor: f64, rng: &mut StdRng) -> [Vec<Vec<f64>>; 2] {
@@ -24,18 +10,6 @@ fn tempered(n: usize, m: usize, factor: f64, rng: &mut StdRng) -> [Vec<Vec<f64>>
     let scaled = |row: &Vec<f64>| softmax(&row.iter().map(|z| z * factor).collect::<Vec<_>>());
     let truth = logits.iter().map(scaled).collect();
     [logits, truth]
-}
-
-fn from_logits(rows: &[Vec<f64>]) -> Categorical {
-    Categorical::from_logits(tensor(rows)).unwrap()
-}
-
-/// How far a mean over repetitions is from a number, in standard errors.
-fn standardised(values: &[f64], expected: f64) -> f64 {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    (mean - expected) / (variance / n).sqrt()
 }
 
 /// Twenty samples of overconfident and of underconfident predictions: the mean bound of whole vectors by the right
@@ -47,7 +21,7 @@ fn of_a_known_temperature() {
         let (mut differences, mut truths) = (vec![], vec![]);
         for _ in 0..20 {
             let [logits, truth] = tempered(500, 3, factor, &mut rng);
-            let y = labels(&drawn(&truth, &mut rng));
+            let y = labels(&draw_classes(&truth, &mut rng));
             let error = LpCalibrationError::new(order)
                 .with_aspect(Aspect::Vector)
                 .with_map(TemperatureScalingConfig::new().with_prior(None));
@@ -81,7 +55,7 @@ fn tells_overconfidence_from_underconfidence() {
         let rows: Vec<Vec<f64>> = r.iter().map(|r| vec![1.0 - r, *r]).collect();
         let truth: Vec<Vec<f64>> =
             (r.iter().map(|r| vec![1.0 - frequency(*r), frequency(*r)])).collect();
-        let y = drawn(&truth, &mut rng);
+        let y = draw_classes(&truth, &mut rng);
         let found = LpCalibrationError::new(1.0)
             .bound(&categorical(&rows), &labels(&y))
             .unwrap();
@@ -108,7 +82,10 @@ fn of_calibrated_predictions_is_nothing() {
     let (mut vectors, mut norms, mut squares) = (vec![], vec![], vec![]);
     for seed in 0..20 {
         let [logits, truth] = tempered(200, 4, 1.0, &mut rng);
-        let (p, y) = (from_logits(&logits), labels(&drawn(&truth, &mut rng)));
+        let (p, y) = (
+            from_logits(&logits),
+            labels(&draw_classes(&truth, &mut rng)),
+        );
         let event = LpCalibrationError::new(2.0).with_seed(seed);
         let vector = event.clone().with_aspect(Aspect::Vector);
         let vector = vector.with_map(StructuredMatrixScalingConfig::new());
@@ -129,7 +106,7 @@ fn of_calibrated_predictions_is_nothing() {
 fn does_not_depend_on_how_predictions_are_given() {
     let mut rng = rng(493);
     let [logits, truth] = tempered(300, 3, 0.4, &mut rng);
-    let y = labels(&drawn(&truth, &mut rng));
+    let y = labels(&draw_classes(&truth, &mut rng));
     for aspect in [TOP_LABEL, Aspect::Vector, Aspect::Event(Event::Class(2))] {
         let error = LpCalibrationError::new(1.5)
             .with_aspect(aspect)
@@ -171,10 +148,7 @@ fn of_degenerate_predictions() {
     for scale in [1e-6, 1.0, 1e6] {
         let rows: Vec<Vec<f64>> = random_rows(40, 3, scale, &mut rng);
         bounded(degenerate(&rows, &random_labels(40, 3, &mut rng)));
-        let top: Vec<usize> = rows
-            .iter()
-            .map(|z| (0..3).fold(0, |top, c| if z[c] > z[top] { c } else { top }))
-            .collect();
+        let top: Vec<usize> = rows.iter().map(|z| argmax(&z)).collect();
         bounded(degenerate(&rows, &top));
         let wrong: Vec<usize> = top.iter().map(|c| (c + 1) % 3).collect();
         bounded(degenerate(&rows, &wrong));
@@ -195,18 +169,18 @@ fn of_degenerate_predictions() {
 fn refuses_what_does_not_fit() {
     let p = from_logits(&[vec![1.0, 0.0], vec![0.0, 2.0]]);
     let y = labels(&[0, 1]);
-    let of = |error: LpCalibrationError, y: &Tensor<1, Int>| error.bound(&p, y).unwrap_err();
+    let of = |error: LpCalibrationError, y: &Tensor<1, Int>| refuses(error.bound(&p, y));
     let two = LpCalibrationError::new(1.0).with_folds(2);
     for wrong in [
         two.clone().with_folds(1),
         two.clone().with_folds(3),
         LpCalibrationError::new(0.9),
     ] {
-        assert!(matches!(of(wrong, &y), Error::Parameter { .. }));
+        of(wrong, &y);
     }
     let class = two.clone().with_aspect(Aspect::Event(Event::Class(2)));
-    assert!(matches!(of(class, &y), Error::Parameter { .. }));
-    says(of(two.clone(), &labels(&[0, 2])));
+    of(class, &y);
+    of(two.clone(), &labels(&[0, 2]));
     let one = from_logits(&[vec![1.0, 0.0]]);
     assert!(two.bound(&one, &labels(&[0])).is_err());
 }

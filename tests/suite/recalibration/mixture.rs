@@ -1,10 +1,9 @@
 //! Mixtures of maps.
 
-use std::path::PathBuf;
-
 use burn::tensor::activation::softmax;
 
-use crate::data::*;
+use super::files::Temporary;
+use crate::prelude::*;
 
 /// What a mixture promises.
 const NOTHING: Guarantees = Guarantees {
@@ -59,10 +58,10 @@ fn saved_and_loaded() {
         logits: None,
         columns,
     });
-    let path = std::env::temp_dir().join(format!("mixture-{}.map", std::process::id()));
-    map.save(&path).unwrap();
-    let loaded = load_map(&path, &device).unwrap();
-    std::fs::remove_file(path).unwrap();
+    let file = Temporary::new("mixture.map");
+    let path = &file.0;
+    map.save(path).unwrap();
+    let loaded = load_map(path, &device).unwrap();
     let z = Tensor::<2>::from_data([[1.0, -2.0, 0.5]], (&device, DType::F64));
     assert_eq!(loaded.kind(), "mixture of maps");
     assert_eq!(loaded.fitted_to(), map.fitted_to());
@@ -95,32 +94,29 @@ fn maps_that_do_not_fit_together() {
     };
     assert!(with(0.5, diagonal.clone().into()).is_ok());
     let error = with(0.5, of_two.into()).unwrap_err();
-    assert!(error.contains("[3, 2] classes"), "{error}");
+    contains(&error, "[3, 2] classes");
     let error = with(0.4, diagonal.into()).unwrap_err();
-    assert!(error.contains("the sum 1"), "{error}");
+    contains(&error, "the sum 1");
     let error = with(0.5, matrix(&device).into()).unwrap_err();
-    assert!(error.contains("two parts are called matrix"), "{error}");
+    contains(&error, "two parts are called matrix");
     let error = with(0.5, mixture(&device).into()).unwrap_err();
-    assert!(error.contains("a mixture of maps itself"), "{error}");
+    contains(&error, "a mixture of maps itself");
 }
 
 /// A file may name a mixture as a part, of which the parts are mixtures, and so on.
 #[test]
 fn a_file_with_a_mixture_in_it_is_refused() {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("mixture-in-mixture.safetensors");
-    save_safetensors(&mixture(&Device::flex()), &path).unwrap();
-    let mut bytes = std::fs::read(&path).unwrap();
+    let file = Temporary::new("mixture.safetensors");
+    let path = &file.0;
+    save_safetensors(&mixture(&Device::flex()), path).unwrap();
+    let mut bytes = std::fs::read(path).unwrap();
     let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     let header = std::str::from_utf8(&bytes[8..8 + length]).unwrap();
     let changed = header.replace("\"weights.temperature\"", "\"weights.mixture\"");
     assert_ne!(header, changed);
     let changed = format!("{changed:length$}"); // as long as before
     bytes[8..8 + length].copy_from_slice(changed.as_bytes());
-    std::fs::write(&path, bytes).unwrap();
-    let error = load_map(&path, &Device::flex()).err().unwrap().to_string();
-    std::fs::remove_file(&path).unwrap();
-    assert!(
-        error.contains("a part is a mixture of maps itself"),
-        "{error}"
-    );
+    std::fs::write(path, bytes).unwrap();
+    let error = load_map(path, &Device::flex()).err().unwrap().to_string();
+    contains(&error, "a part is a mixture of maps itself");
 }

@@ -3,7 +3,8 @@
 use burn::tensor::activation::{log_softmax, softmax};
 use rand_distr::{Distribution as _, Normal as Gaussian};
 
-use crate::data::*;
+use super::files::Temporary;
+use crate::prelude::*;
 
 const TRAINED_AT: [f64; 3] = [0.2, 0.3, 0.5];
 const PRIOR: [f64; 3] = [0.7, 0.25, 0.05];
@@ -32,9 +33,7 @@ fn it_is_bayes_rule() {
         let before = Tensor::<2>::from_data(before, (&device, dtype));
         let corrected = softmax(correction().forward(before.log() + 7.0), 1);
         assert_eq!(corrected.dtype(), dtype);
-        for (p, q) in vector(corrected).into_iter().zip(after.as_flattened()) {
-            assert_relative_eq!(p, *q, epsilon = tolerance);
-        }
+        all_near(vector(corrected), after.as_flattened(), tolerance);
     }
     // back again
     let back = PriorCorrection::new(PRIOR.to_vec(), TRAINED_AT.to_vec()).unwrap();
@@ -109,10 +108,10 @@ fn saved_and_loaded() {
         .iter()
         .enumerate()
     {
-        let path = std::env::temp_dir().join(format!("prior-{index}-{}.map", std::process::id()));
-        map.save(&path).unwrap();
-        let loaded = load_map(&path, &device).unwrap();
-        std::fs::remove_file(path).unwrap();
+        let file = Temporary::new("prior.map");
+        let path = &file.0;
+        map.save(path).unwrap();
+        let loaded = load_map(path, &device).unwrap();
         assert_eq!(
             (loaded.kind(), loaded.width()),
             ("prior correction", Some(3))
@@ -127,8 +126,7 @@ fn saved_and_loaded() {
 fn bad_rates() {
     let device = Device::flex();
     let error = |from: &[f64], to: &[f64]| {
-        let made = PriorCorrection::new(from.to_vec(), to.to_vec());
-        says(made.unwrap_err());
+        refuses(PriorCorrection::new(from.to_vec(), to.to_vec()));
     };
     error(&[0.5, 0.5], &[1.0, 0.0]);
     error(&[0.5, 0.6], &[0.5, 0.5]);
@@ -137,7 +135,10 @@ fn bad_rates() {
     error(&[], &[]);
     let of_two = VectorScaling::from_parameters(vec![1.0; 2], vec![0.0; 2], &device).unwrap();
     for map in [of_two.into(), correction().into()] {
-        let made = PriorCorrection::of(map, TRAINED_AT.to_vec(), PRIOR.to_vec());
-        says(made.unwrap_err());
+        refuses(PriorCorrection::of(
+            map,
+            TRAINED_AT.to_vec(),
+            PRIOR.to_vec(),
+        ));
     }
 }

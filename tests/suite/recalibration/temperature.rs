@@ -1,26 +1,4 @@
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
-
-use burn::{module::Module, nn::LinearConfig};
-
-use crate::{data::*, loss::check_gradient, recalibration::logits::overconfident};
-
-/// A file name in the folder of this test run, removed at the end.
-struct Temporary(PathBuf);
-
-impl Temporary {
-    fn new(name: &str) -> Self {
-        Self(PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name))
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-    }
-}
+use crate::{prelude::*, recalibration::logits::overconfident};
 
 fn log_loss(logits: &[Vec<f64>], classes: &[usize], temperature: f64) -> f64 {
     let of_row = |(row, &y): (&Vec<f64>, &usize)| {
@@ -35,8 +13,7 @@ fn the_temperature_that_made_the_data_is_found() {
     let (logits, classes) = overconfident(20_000, 41);
     let map = TemperatureScalingConfig::new()
         .with_prior(None)
-        .fit(tensor(&logits), labels(&classes))
-        .unwrap();
+        .fitted(&logits, &classes);
     assert!(
         (map.temperature() - 2.5).abs() < 0.1,
         "T = {}",
@@ -50,8 +27,7 @@ fn the_fit_is_a_minimum() {
     let (logits, classes) = overconfident(500, 42);
     let map = TemperatureScalingConfig::new()
         .with_prior(None)
-        .fit(tensor(&logits), labels(&classes))
-        .unwrap();
+        .fitted(&logits, &classes);
     let (t, report) = (map.temperature(), map.report().unwrap().clone());
     assert_eq!(report.status, FitStatus::Converged);
     assert!(report.gradient.unwrap().abs() < 1e-12);
@@ -70,7 +46,7 @@ fn few_logits_with_a_prior() {
     let other = overconfident(1000, 44);
     for n in [1, 3, 12, 40, 400] {
         let (logits, classes) = overconfident(n, 43);
-        let likely = |row: &Vec<f64>| (0..4).max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap();
+        let likely = |row: &Vec<f64>| argmax(row);
         let right: Vec<usize> = logits.iter().map(likely).collect();
         for classes in [&classes, &right] {
             let map = config.fit(tensor(&logits), labels(classes)).unwrap();
@@ -122,8 +98,7 @@ fn degenerate_data_end_at_a_bound_with_a_flag() {
     let fit = |rows: &[Vec<f64>], classes: &[usize]| {
         let map = TemperatureScalingConfig::new()
             .with_prior(None)
-            .fit(tensor(rows), labels(classes))
-            .unwrap();
+            .fitted(rows, classes);
         (map.temperature(), map.report().unwrap().status)
     };
     let separable = fit(&[vec![2.0, 0.0], vec![0.0, 1.0]], &[0, 1]);
@@ -216,78 +191,12 @@ fn forward_divides_in_the_dtype_of_the_logits() {
     });
 }
 
-#[test]
-fn saved_and_loaded_maps_are_bit_identical() {
-    let (logits, classes) = overconfident(50, 44);
-    let map = TemperatureScalingConfig::new()
-        .with_prior(None)
-        .fit(tensor(&logits), labels(&classes))
-        .unwrap();
-    let file = Temporary::new("temperature.bpk");
-    map.save(&file.0).unwrap();
-    map.save(&file.0).unwrap(); // again, over the file
-    let loaded = TemperatureScaling::load(&file.0, &device()).unwrap();
-    assert_eq!(loaded.temperature().to_bits(), map.temperature().to_bits());
-    assert_eq!(
-        vector(loaded.forward(tensor(&logits))),
-        vector(map.forward(tensor(&logits)))
-    );
-    assert!(loaded.report().is_some());
-    let on_autodiff = TemperatureScaling::load(&file.0, &device().autodiff()).unwrap();
-    assert_eq!(on_autodiff.temperature(), map.temperature());
-    // as a Burn module
-    let as_module = TemperatureScaling::from_temperature(1.0, &device()).unwrap();
-    let as_module = as_module.try_load_file(&file.0).unwrap();
-    assert_eq!(as_module.temperature(), map.temperature());
-}
-
-#[test]
-fn foreign_and_broken_files_are_errors() {
-    let load = |path: &PathBuf| TemperatureScaling::load(path, &device());
-    let check = |path: &PathBuf| match load(path) {
-        Err(Error::File {
-            path: named,
-            reason,
-        }) => {
-            assert_eq!(named, path.display().to_string());
-            begins(&reason, "not a saved temperature scaling: ");
-        }
-        other => panic!("{other:?}"),
-    };
-    check(&PathBuf::from("no such file"));
-    let file = Temporary::new("broken.bpk");
-    LinearConfig::new(2, 3)
-        .init(&Device::flex())
-        .save_file(&file.0)
-        .unwrap();
-    check(&file.0);
-    fs::write(&file.0, b"not a record").unwrap();
-    check(&file.0);
-    fs::write(&file.0, b"").unwrap();
-    check(&file.0);
-    TemperatureScaling::from_temperature(2.0, &device())
-        .unwrap()
-        .save(&file.0)
-        .unwrap();
-    let whole = fs::read(&file.0).unwrap();
-    for length in [1, whole.len() / 2, whole.len() - 1] {
-        fs::write(&file.0, &whole[..length]).unwrap();
-        check(&file.0);
-    }
-    assert!(matches!(
-        TemperatureScaling::from_temperature(2.0, &device())
-            .unwrap()
-            .save(Path::new("no/such/folder/map")),
-        Err(Error::File { .. })
-    ));
-}
-
 /// Six right rows do not make certainty, and the prior does not matter for many rows.
 #[test]
 fn right_rows_are_no_certainty() {
     let fit = |rows: &[Vec<f64>], classes: &[usize], prior: Option<f64>| {
         let config = TemperatureScalingConfig::new().with_prior(prior);
-        config.fit(tensor(rows), labels(classes)).unwrap()
+        config.fitted(rows, classes)
     };
     let rows = vec![vec![2.0, 0.0, -1.0]; 6];
     let map = TemperatureScalingConfig::new()
@@ -312,9 +221,7 @@ fn a_wild_row_is_set_aside() {
     let mut classes: Vec<usize> = (0..300).map(|i| usize::from(i % 8 == 0)).collect();
     rows[5] = vec![1e9, 0.0];
     classes[5] = 1;
-    let map = TemperatureScalingConfig::new()
-        .fit(tensor(&rows), labels(&classes))
-        .unwrap();
+    let map = TemperatureScalingConfig::new().fitted(&rows, &classes);
     let warnings = &map.report().unwrap().warnings;
     assert_eq!(warnings[..], [FitWarning::SetAside { rows: vec![5] }]);
     assert!(

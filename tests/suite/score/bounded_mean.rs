@@ -2,7 +2,7 @@
 
 use statrs::distribution::{Beta, ContinuousCDF};
 
-use crate::data::*;
+use crate::prelude::*;
 
 /// Clopper and Pearson: quantiles of beta distributions.
 #[test]

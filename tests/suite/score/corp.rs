@@ -1,9 +1,7 @@
 use proptest::prelude::*;
 
 use super::population::by_groups;
-use crate::data::*;
-
-const SECOND: Event = Event::Class(1);
+use crate::prelude::*;
 
 fn rows(r: &[f64]) -> Vec<Vec<f64>> {
     r.iter().map(|r| vec![1.0 - r, *r]).collect()
@@ -50,9 +48,7 @@ fn values_of_scikit_learn() {
             found.discrimination,
             found.uncertainty,
         ];
-        for (found, expected) in numbers.into_iter().zip(expected) {
-            assert_relative(found, expected, 1e-12);
-        }
+        all_relative(&numbers, &expected, 1e-12);
         assert_eq!((found.levels, found.samples), (6, 40));
     }
 }
@@ -205,15 +201,7 @@ fn rounding_makes_no_difference() {
     for score in [&Brier as &dyn Divergence, &LogScore] {
         let (found, expected) = (corp(score, &rounded, &c), corp(score, &exact, &c));
         assert_eq!(found.levels, expected.levels);
-        assert_relative_eq!(
-            found.miscalibration,
-            expected.miscalibration,
-            epsilon = 1e-12
-        );
-        assert_relative_eq!(
-            found.discrimination,
-            expected.discrimination,
-            epsilon = 1e-12
-        );
+        assert_near(found.miscalibration, expected.miscalibration, 1e-12);
+        assert_near(found.discrimination, expected.discrimination, 1e-12);
     }
 }

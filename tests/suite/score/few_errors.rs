@@ -1,6 +1,6 @@
 //! Intervals and p-values where few errors happen, or none.
 
-use crate::data::*;
+use crate::prelude::*;
 
 fn shifted(p: f64, factor: f64) -> f64 {
     let odds = factor * p / (1.0 - p);
@@ -20,10 +20,6 @@ fn drawn(truth: &[f64], rng: &mut StdRng) -> Vec<usize> {
         .iter()
         .map(|&p| usize::from(rng.random::<f64>() < p))
         .collect()
-}
-
-fn predictions(events: &[f64]) -> Categorical {
-    categorical(&events.iter().map(|&p| vec![1.0 - p, p]).collect::<Vec<_>>())
 }
 
 /// A share that must be at least so much, but for four binomial standard deviations.
@@ -48,7 +44,7 @@ fn differences_of_scores_are_covered() {
                 let truth = rare(n, &mut rng);
                 let other: Vec<f64> = truth.iter().map(|&p| shifted(p, factor)).collect();
                 let y = drawn(&truth, &mut rng);
-                let pair = (predictions(&other), predictions(&truth));
+                let pair = (binary(&other), binary(&truth));
                 let brier = |p: f64, event: bool| 2.0 * (if event { 1.0 - p } else { p }).powi(2);
                 let log = |p: f64, event: bool| -(if event { p } else { 1.0 - p }).ln();
                 type OfEvent<'a> = &'a dyn Fn(f64, bool) -> f64;
@@ -88,8 +84,8 @@ fn no_difference_of_the_skce_without_errors() {
     let truth = rare(50, &mut rng(902));
     let before: Vec<f64> = truth.iter().map(|&p| shifted(p, 1.0 / 1.5)).collect();
     let gain = Skce::unbiased(Kernel::exponential()).improvement(
-        &predictions(&before),
-        &predictions(&truth),
+        &binary(&before),
+        &binary(&truth),
         &labels(&[0; 50]),
     );
     let gain = gain.unwrap();
@@ -112,7 +108,7 @@ fn blocks_need_more_errors() {
     let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.2));
     for (size, needed) in [(2, Some(283)), (3, None), (25, None)] {
         let block = Skce::block(kernel, size);
-        let found = block.size(&predictions(&truth), &labels(&wrong)).unwrap();
+        let found = block.size(&binary(&truth), &labels(&wrong)).unwrap();
         let expected = needed.map(|needed| Error::TooFewErrors {
             what: "the size of the SKCE",
             needed,
@@ -146,7 +142,7 @@ fn skce_of_wrong_models_is_covered() {
             let errors = || p.iter().zip(&truth).map(|(p, q)| p - q);
             let (sum, squares) = (errors().sum::<f64>(), errors().map(|e| e * e).sum::<f64>());
             let expected = 2.0 * (sum * sum - squares) / (n * (n - 1)) as f64;
-            let size = skce.size(&predictions(&p), &labels(&y)).unwrap();
+            let size = skce.size(&binary(&p), &labels(&y)).unwrap();
             let Ok(interval) = size.interval(0.95) else {
                 continue;
             };
@@ -163,9 +159,7 @@ fn skce_of_wrong_models_is_covered() {
 #[test]
 fn all_wrong_is_an_error_of_nearly_one() {
     let p = [0.010, 0.012, 0.014, 0.016, 0.018, 0.02, 0.022, 0.024];
-    let size = Tce::default()
-        .size(&predictions(&p), &labels(&[1; 8]))
-        .unwrap();
+    let size = Tce::default().size(&binary(&p), &labels(&[1; 8])).unwrap();
     let interval = size.interval(0.95).unwrap();
     assert!((interval.estimate - 0.983).abs() < 0.01, "{interval:?}");
     assert!(
@@ -190,7 +184,7 @@ fn ece_of_few_samples_is_covered() {
                 let p: Vec<f64> = (0..n).map(|_| 0.88 + 0.04 * rng.random::<f64>()).collect();
                 let truth: Vec<f64> = p.iter().map(|p| p - off).collect();
                 let y = drawn(&truth, &mut rng);
-                let size = Tce::default().size(&predictions(&p), &labels(&y)).unwrap();
+                let size = Tce::default().size(&binary(&p), &labels(&y)).unwrap();
                 let interval = size.interval(0.95).unwrap();
                 assert!(interval.upper <= 1.0);
                 covered +=
@@ -213,7 +207,7 @@ fn lower_bounds_are_below_the_error() {
             let truth = rare(n, &mut rng);
             let lower: Vec<f64> = truth.iter().map(|&p| shifted(p, 0.25)).collect();
             let y = drawn(&truth, &mut rng);
-            let (p, g) = (predictions(&truth), predictions(&lower));
+            let (p, g) = (binary(&truth), binary(&lower));
             let event = Aspect::Event(Event::Class(1));
             let bound = LpBound::of(order, event, &p, &g, &labels(&y)).unwrap();
             let parts = bound.parts().unwrap();

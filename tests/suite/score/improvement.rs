@@ -1,5 +1,5 @@
 use super::population::*;
-use crate::data::*;
+use crate::prelude::*;
 
 fn improvement(
     score: &dyn Divergence,
@@ -177,31 +177,18 @@ fn injectivity_is_what_the_caller_says() {
 fn errors_say_of_which_predictions() {
     let two = [vec![0.5, 0.5], vec![0.0, 1.0]];
     let half = [vec![0.5, 0.5], vec![0.5, 0.5]];
-    let message = |before: &[Vec<f64>], after: &[Vec<f64>], classes: &[usize]| {
-        let gain = improvement(&LogScore, before, after, classes);
-        gain.unwrap_err().to_string()
+    let wrong = |before: &[Vec<f64>], after: &[Vec<f64>], classes: &[usize]| {
+        refuses(improvement(&LogScore, before, after, classes));
     };
-    let infinite =
-        "recalibration: row 1: the log score of class 0 is infinite, expected a finite number";
-    assert_eq!(message(&half, &two, &[0, 0]), format!("after {infinite}"));
-    assert_eq!(message(&two, &half, &[0, 0]), format!("before {infinite}"));
-    says(message(&half, &half[..1], &[0, 0]));
-    says(message(&half[..1], &half, &[0, 0]));
-    says(message(
-        &half,
-        &[vec![0.2, 0.3, 0.5], vec![0.2, 0.3, 0.5]],
-        &[0, 0],
-    ));
-    says(message(&half, &half, &[0, 2]));
+    wrong(&half, &two, &[0, 0]); // an infinite score
+    wrong(&two, &half, &[0, 0]);
+    wrong(&half, &half[..1], &[0, 0]);
+    wrong(&half[..1], &half, &[0, 0]);
+    wrong(&half, &vec![vec![0.2, 0.3, 0.5]; 2], &[0, 0]);
+    wrong(&half, &half, &[0, 2]);
     let gain = improvement(&Brier, &half, &half, &[0, 1]).unwrap();
     for level in [0.0, 1.0, -0.5, 95.0, f64::NAN] {
-        let message = gain.interval(level).unwrap_err().to_string();
-        assert_eq!(
-            message,
-            format!(
-                "the confidence level is {level}, expected a number between 0 and 1, both excluded"
-            )
-        );
+        refuses(gain.interval(level));
     }
 }
 

@@ -3,7 +3,7 @@
 use burn_calibration::error::Result;
 use proptest::prelude::*;
 
-use crate::data::*;
+use crate::prelude::*;
 
 const TOP_LABEL: Aspect = Aspect::Event(Event::TopLabel);
 
@@ -166,11 +166,7 @@ fn is_the_same_in_f32() {
     for order in [1.0, 2.0, 2.5] {
         let found = LpBound::of(order, TOP_LABEL, &single(&p), &single(&g), &labels(&y)).unwrap();
         let expected = bound(order, TOP_LABEL, &p, &g, &y);
-        assert_relative_eq!(
-            found.power.estimate,
-            expected.power.estimate,
-            epsilon = 1e-6
-        );
+        assert_near(found.power.estimate, expected.power.estimate, 1e-6);
     }
 }
 
@@ -185,8 +181,8 @@ fn refuses_what_does_not_fit() {
         assert!(matches!(found, Err(Error::Parameter { .. })));
     }
     let class = Aspect::Event(Event::Class(3));
-    says(of(1.0, class, &g, &y).unwrap_err());
-    says(of(1.0, TOP_LABEL, &g, &[0, 1, 2, 3]).unwrap_err());
+    refuses(of(1.0, class, &g, &y));
+    refuses(of(1.0, TOP_LABEL, &g, &[0, 1, 2, 3]));
     assert!(of(1.0, TOP_LABEL, &g, &y[..3]).is_err());
     assert!(of(1.0, TOP_LABEL, &g[..3], &y).is_err());
     assert!(of(1.0, TOP_LABEL, &p2[..4], &y).is_err());

@@ -1,16 +1,9 @@
 use burn_calibration::prelude::{Estimator, OmnibusTest};
 
-use crate::data::*;
-
-const SECOND: Event = Event::Class(1);
-
-fn risks(r: &[f64]) -> Categorical {
-    let rows: Vec<_> = r.iter().map(|r| vec![1.0 - r, *r]).collect();
-    categorical(&rows)
-}
+use crate::prelude::*;
 
 fn counts(r: &[f64], c: &[usize]) -> ObservedExpected {
-    ObservedExpected::of(SECOND, &risks(r), &labels(c)).unwrap()
+    ObservedExpected::of(SECOND, &binary(r), &labels(c)).unwrap()
 }
 
 /// SciPy: `binomtest(10, 100).proportion_ci(0.95)` is [0.0490, 0.1762].
@@ -39,7 +32,7 @@ fn values_by_hand() {
 fn coverage(n: usize, sets: usize, chance: &dyn Fn(usize) -> (f64, f64), rng: &mut StdRng) -> f64 {
     let rows: Vec<(f64, f64)> = (0..n).map(chance).collect();
     let (r, q): (Vec<f64>, Vec<f64>) = rows.into_iter().unzip();
-    let predictions = risks(&r);
+    let predictions = binary(&r);
     let truth = q.iter().sum::<f64>() / r.iter().sum::<f64>();
     let covers = (0..sets).filter(|_| {
         let c: Vec<usize> = (q.iter())
@@ -85,7 +78,7 @@ fn an_event_has_aspects_of_the_event() {
     let c: Vec<usize> = (0..200)
         .map(|i| usize::from(if i < 100 { i < 50 } else { i < 190 }))
         .collect();
-    let (classes, outcomes) = (risks(&r), labels(&c));
+    let (classes, outcomes) = (binary(&r), labels(&c));
     let event = classes.clone().about(Subject::Event).unwrap();
     let test = OmnibusTest::new();
     let outcome = test.outcome(&event, &outcomes, &mut rng(1)).unwrap();

@@ -1,6 +1,6 @@
 //! A population of few distinct predictions, whose errors and scores are finite sums.
 
-use crate::data::*;
+use crate::prelude::*;
 
 /// Classes.
 pub const M: usize = 3;

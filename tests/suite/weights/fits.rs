@@ -9,7 +9,7 @@ fn related() -> Vec<usize> {
     let rows = logit_rows();
     let likely = |i: usize| {
         let scores: Vec<f64> = (0..3).map(|c| score(i, c, rows[i][c])).collect();
-        (0..3).fold(0, |top, c| if scores[c] > scores[top] { c } else { top })
+        argmax(&scores)
     };
     (0..N).map(likely).collect()
 }
@@ -188,8 +188,7 @@ fn every_kind() {
 fn a_criterion_takes_no_weights() {
     let (p, y) = three();
     let brier = ScoreLoss::new(Brier);
-    let fit = TemperatureScalingConfig::new().fit_by(&brier, p.clone(), y.clone());
-    says(fit.unwrap_err());
+    refuses(TemperatureScalingConfig::new().fit_by(&brier, p.clone(), y.clone()));
 }
 
 /// The model is right for most samples, and twice as sure as it should be for those with most of the weight.

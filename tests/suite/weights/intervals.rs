@@ -22,14 +22,8 @@ fn intervals_of_weights_that_are_nearly_equal() {
             size.interval(0.9).unwrap()
         });
         assert_relative(found.estimate, expected.estimate, 1e-9);
-        assert!(
-            (found.lower - expected.lower).abs() < tolerance,
-            "{found:?}"
-        );
-        assert!(
-            (found.upper - expected.upper).abs() < tolerance,
-            "{found:?}"
-        );
+        assert_near(found.lower, expected.lower, tolerance);
+        assert_near(found.upper, expected.upper, tolerance);
     }
     let event = Event::Class(1);
     let [found, expected] =

@@ -1,5 +1,4 @@
-use super::{SECOND, binary};
-use crate::data::*;
+use crate::prelude::*;
 
 /// `Σ_k φ_σ(t − r + 2k) + φ_σ(t + r + 2k)`.
 fn reflected_gaussian(t: f64, r: f64, sigma: f64) -> f64 {
@@ -129,8 +128,5 @@ fn check_mean(values: &[f64], expected: f64) {
     let mean = values.iter().sum::<f64>() / count;
     let squares = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>();
     let error = squares.sqrt() / count;
-    assert!(
-        (mean - expected).abs() < 4.0 * error,
-        "{mean} ± {error}, expected {expected}"
-    );
+    assert_near(mean, expected, 4.0 * error);
 }

@@ -1,5 +1,5 @@
-use super::{SECOND, binary, estimators};
-use crate::data::*;
+use super::estimators;
+use crate::prelude::*;
 
 /// Four predictions of a second class at 1/4, 1/4, 3/4, 1, of which it occurs in the last two.
 #[test]
@@ -96,7 +96,7 @@ fn vectors_by_hand() {
 
 #[test]
 fn partitions_by_hand() {
-    let column = |values: &[f64]| tensor(&values.iter().map(|v| vec![*v]).collect::<Vec<_>>());
+    let column = |values: &[f64]| column(values);
     let of = |binning: Binning, points: &Tensor<2>| binning.partition(points).unwrap();
     // right-closed, with 0 in the first
     let edges = column(&[0.0, 0.2, 0.20000001, 0.4, 1.0, 0.9]);

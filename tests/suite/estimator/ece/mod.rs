@@ -8,7 +8,7 @@ mod published;
 
 use burn_calibration::error::Result;
 
-use crate::data::*;
+use crate::prelude::*;
 
 pub type Boxed = Box<dyn Fn(&Categorical, &Tensor<1, Int>) -> Result<f64>>;
 
@@ -48,32 +48,30 @@ pub fn estimators() -> Vec<(&'static str, Boxed)> {
     ]
 }
 
-/// A model of two classes, from the probability of the second.
-pub fn binary(r: &[f64]) -> Categorical {
-    categorical(&r.iter().map(|r| vec![1.0 - r, *r]).collect::<Vec<_>>())
-}
-
-pub const SECOND: Event = Event::Class(1);
-
 #[test]
 fn bad_parameters() {
     let (p, y) = (binary(&[0.25, 0.75]), labels(&[0, 1]));
     let message = |result: Result<f64, Error>| result.unwrap_err().to_string();
-    let binned = |binning| message(Ece::new(Aspect::Vector, binning).estimate(&p, &y));
-    says(binned(Binning::Uniform { bins: 0 }));
-    says(binned(Binning::EqualMass { bins: 3 }));
-    says(binned(Binning::MedianVariance { minimum: 0 }));
-    says(binned(Binning::MedianVariance { minimum: 3 }));
+    for binning in [
+        Binning::Uniform { bins: 0 },
+        Binning::EqualMass { bins: 3 },
+        Binning::MedianVariance { minimum: 0 },
+        Binning::MedianVariance { minimum: 3 },
+    ] {
+        refuses(Ece::new(Aspect::Vector, binning).estimate(&p, &y));
+    }
     for order in [0.5, f64::NAN, f64::INFINITY] {
-        let expected = "expected a finite number of at least 1";
-        assert!(message(Cwce::new(order).estimate(&p, &y)).ends_with(expected));
+        refuses(Cwce::new(order).estimate(&p, &y));
     }
     for order in [0.5, f64::NAN] {
-        let tce = Tce::default().with_form(TceForm::PlugIn { order });
-        assert!(message(tce.estimate(&p, &y)).ends_with("expected a number of at least 1"));
+        refuses(
+            Tce::default()
+                .with_form(TceForm::PlugIn { order })
+                .estimate(&p, &y),
+        );
     }
     let outside = KolmogorovSmirnov::new(Event::Class(2)).estimate(&p, &y);
-    says(message(outside));
+    refuses(outside);
     let label = "row 1: the label is 2, expected a class in 0..2";
     let length = "2 predictions but 1 labels, expected the same number of both";
     for (_, estimator) in estimators() {

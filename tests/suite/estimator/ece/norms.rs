@@ -1,6 +1,6 @@
 //! The errors of order 1, 2 and infinity in bins of equal width and mass.
 
-use crate::data::*;
+use crate::prelude::*;
 
 /// Forty predictions of three classes.
 fn forty() -> (Categorical, Tensor<1, Int>) {

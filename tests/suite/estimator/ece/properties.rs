@@ -1,7 +1,7 @@
 use proptest::{collection::vec, prelude::*};
 
 use super::estimators;
-use crate::data::*;
+use crate::prelude::*;
 
 /// Up to thirty predictions over two to five classes, some of them equal, with labels.
 fn labelled() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<usize>)> {

@@ -8,7 +8,7 @@ use std::{
 
 use flate2::read::GzDecoder;
 
-use crate::data::*;
+use crate::prelude::*;
 
 fn folder() -> PathBuf {
     data_folder().join("cifar10-predictions")

@@ -1,7 +1,7 @@
 //! Estimators of normal predictions against double loops.
 
 use super::data::{Rows, gaussian, gaussian_factor, normal_h};
-use crate::data::*;
+use crate::prelude::*;
 
 fn mean_over(pairs: impl Iterator<Item = (usize, usize)>, h: impl Fn(usize, usize) -> f64) -> f64 {
     let values: Vec<f64> = pairs.map(|(i, j)| h(i, j)).collect();

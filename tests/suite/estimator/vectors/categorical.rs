@@ -2,10 +2,7 @@
 
 use burn_calibration::error::Result;
 
-use crate::{
-    data::*,
-    models::{Model, draw},
-};
+use crate::prelude::*;
 
 /// A kernel on classes of which nothing is known but its expectations.
 #[derive(Debug, Clone, Copy)]
@@ -106,12 +103,7 @@ fn gradients_agree() {
     };
     let (special, general) = (gradient(false), gradient(true));
     let largest = special.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
-    for (special, general) in special.iter().zip(&general) {
-        assert!(
-            (special - general).abs() < 1e-12 * largest,
-            "{special}, {general}"
-        );
-    }
+    all_near(special, general, 1e-12 * largest);
 }
 
 #[test]
@@ -166,9 +158,10 @@ fn the_gamma_null_agrees_up_to_simulation() {
             scalar_kernel(),
             General(White),
         )));
-        assert!(
-            (special.ln() - general.ln()).abs() < 0.1 * special.ln().abs().max(1.0),
-            "{special}, {general}"
+        assert_near(
+            special.ln(),
+            general.ln(),
+            0.1 * special.ln().abs().max(1.0),
         );
     }
 }

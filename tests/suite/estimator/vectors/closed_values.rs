@@ -3,7 +3,7 @@
 use approx::assert_abs_diff_eq;
 
 use super::data::gaussian;
-use crate::data::*;
+use crate::prelude::*;
 
 fn estimate(means: [f64; 2], scales: [f64; 2], targets: [f64; 2]) -> f64 {
     let column = |values: [f64; 2]| tensor(&values.map(|value| vec![value]));

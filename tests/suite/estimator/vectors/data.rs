@@ -1,6 +1,6 @@
 //! Predictions as rows on the host, and `h` by hand.
 
-use crate::data::*;
+use crate::prelude::*;
 
 /// Locations, scales and targets of `n` samples of dimension `d`.
 #[derive(Clone)]

@@ -2,7 +2,7 @@
 //! expectations: values and gradients.
 
 use super::data::gaussian;
-use crate::data::*;
+use crate::prelude::*;
 
 /// Value and gradients with respect to locations and logarithms of scales.
 fn run<P: Geometry<Targets = Tensor<2>>>(
@@ -35,10 +35,7 @@ fn close(
     for (part, (expected, found)) in expected.iter().zip(found).enumerate() {
         let scale = if part == 0 { 1.0 } else { unit(expected) };
         for (e, f) in expected.iter().zip(found) {
-            assert!(
-                (e - f).abs() <= tolerance * scale,
-                "{what}, {part}: {f}, not {e}, scale {scale}"
-            );
+            assert_near_in((what, part), *f, *e, tolerance * scale);
         }
     }
 }
@@ -175,10 +172,7 @@ fn gradients_of_many_laplace_predictions_are_differences() {
             };
             let difference = (8.0 * (value(1.0) - value(-1.0)) - value(2.0) + value(-2.0)) / 12e-4;
             let slope = gradients[k][at];
-            assert!(
-                (slope - difference).abs() < 1e-11,
-                "{form:?}, {k}, {at}: {slope}, {difference}"
-            );
+            assert_near_in((&form, k, at), slope, difference, 1e-11);
         }
     }
 }
@@ -254,10 +248,7 @@ fn far_from_zero() {
     let expected = value(0.0, Computation::Composed, DType::F64);
     for shift in [0.0, 7.0, 2000.0] {
         let found = value(shift, Computation::Auto, DType::F32);
-        assert!(
-            (found - expected).abs() < 5e-7,
-            "{shift}: {found}, not {expected}"
-        );
+        assert_near_in(shift, found, expected, 5e-7);
     }
 }
 

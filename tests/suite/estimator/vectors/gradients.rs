@@ -1,7 +1,7 @@
 //! Gradients of the SKCE with respect to every parameter, against central differences in f64.
 
 use super::data::{Rows, gaussian, laplacian};
-use crate::{data::*, loss::check_gradient};
+use crate::prelude::*;
 
 /// Networks' outputs, `[n, 2d]`.
 fn outputs(n: usize, d: usize, seed: u64) -> Vec<Vec<f64>> {

@@ -3,7 +3,7 @@
 use approx::assert_abs_diff_eq;
 
 use super::data::Rows;
-use crate::data::*;
+use crate::prelude::*;
 
 fn normal_density(x: f64, mean: f64, scale: f64) -> f64 {
     let z = (x - mean) / scale;

@@ -1,7 +1,7 @@
 //! Level on calibrated regressions and power on others, and unbiasedness.
 
 use super::data::gaussian;
-use crate::{data::*, models::within_binomial};
+use crate::prelude::*;
 
 /// `n` normal predictions in `d` dimensions.
 fn predictions(n: usize, d: usize, rng: &mut StdRng) -> Normal {
@@ -52,20 +52,14 @@ fn levels() {
     ];
     for (name, test, n) in tests {
         let count = rejections(test, (n, 300, 1.0), &mut rng(101));
-        assert!(
-            within_binomial(count, 300, 0.05, 3.0),
-            "{name}: {count} of 300"
-        );
+        assert_binomial(count, 300, (0.05, 3.0), name);
     }
     // never above its level
     let free = DistributionFreeSkceTest::new(Skce::unbiased(kernel()));
     assert_eq!(rejections(&free, (32, 100, 1.0), &mut rng(102)), 0);
     let cme = CmeTest::new(kernel(), 3);
     let count = rejections(&cme, (128, 300, 1.0), &mut rng(103));
-    assert!(
-        within_binomial(count, 300, 0.05, 3.0),
-        "CME: {count} of 300"
-    );
+    assert_binomial(count, 300, (0.05, 3.0), "CME");
 }
 
 /// Scales that are half of what they should be.

@@ -3,7 +3,7 @@
 use std::slice::from_ref;
 
 use super::data::{Rows, gaussian, gaussian_factor, laplacian};
-use crate::data::*;
+use crate::prelude::*;
 
 /// Two components each: the least cost of a coupling of `(a, 1−a)` and `(b, 1−b)`, linear in the one
 /// free entry, is at an end of its interval.

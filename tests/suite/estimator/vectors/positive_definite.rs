@@ -4,7 +4,7 @@ use nalgebra::{DMatrix, SymmetricEigen};
 use proptest::{collection::vec, prelude::*};
 
 use super::data::Rows;
-use crate::data::*;
+use crate::prelude::*;
 
 /// `(μ, σ)` of the components of a mixture, or two draws.
 type Points = Vec<[f64; 2]>;
@@ -66,11 +66,7 @@ fn mixtures_of_two_normals() {
         panic!("not fixed")
     };
     assert_relative_eq!(median, 1.403, epsilon = 5e-4);
-    assert_relative_eq!(
-        least_eigenvalue(kernel, &predictions),
-        -0.0276,
-        epsilon = 5e-5
-    );
+    assert_near(least_eigenvalue(kernel, &predictions), -0.0276, 5e-5);
     assert!(kernel.is_positive_definite() && !kernel.is_positive_definite_on(&predictions));
 
     // the biased estimate is negative, and the bound for it refuses
@@ -84,10 +80,9 @@ fn mixtures_of_two_normals() {
     };
     let error = bound(Skce::biased(kernel)).unwrap_err();
     assert!(matches!(error, Error::NotPositiveDefinite { .. }));
-    assert!(
-        error
-            .to_string()
-            .starts_with("the distribution-free test of the biased SKCE needs a kernel that is")
+    begins(
+        &error,
+        "the distribution-free test of the biased SKCE needs a kernel that is",
     );
     for skce in [Skce::unbiased(kernel), Skce::block(kernel, 2)] {
         let p_value = bound(skce).unwrap().p_value;
@@ -101,9 +96,7 @@ fn samples_of_two_draws_in_two_dimensions() {
     let predictions = samples(&counterexample());
     let mixed = distances(&mixtures(&counterexample()));
     let drawn = distances(&predictions);
-    for (a, b) in mixed.iter().zip(drawn) {
-        assert_relative_eq!(*a, b, epsilon = 1e-7);
-    }
+    all_near(&mixed, &drawn, 1e-7);
     let kernel = Kernel::gaussian()
         .with_bandwidth_of_predictions(&predictions)
         .unwrap();
@@ -112,10 +105,7 @@ fn samples_of_two_draws_in_two_dimensions() {
     let kernel = TensorKernel::new(kernel, RealKernel::gaussian(10.0));
     let test = DistributionFreeSkceTest::new(Skce::biased(kernel));
     let targets = tensor(&vec![vec![0.0; 2]; 4]);
-    says(
-        test.outcome(&predictions, &targets, &mut rng(0))
-            .unwrap_err(),
-    );
+    refuses(test.outcome(&predictions, &targets, &mut rng(0)));
 }
 
 /// Found by ascent of the centred matrix of distances, which is not of negative type.
@@ -169,7 +159,7 @@ fn gaussian_profile_over_total_variation() {
         let test = DistributionFreeSkceTest::new(skce);
         test.outcome(&predictions, &classes, &mut rng(0))
     };
-    says(evaluate(Skce::biased(kernel)).unwrap_err());
+    refuses(evaluate(Skce::biased(kernel)));
     assert!(evaluate(Skce::unbiased(kernel)).is_ok());
     assert!(evaluate(Skce::biased(Kernel::gaussian())).is_ok());
 }

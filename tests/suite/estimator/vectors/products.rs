@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 
 use super::data::{gaussian, laplacian};
-use crate::data::*;
+use crate::prelude::*;
 
 /// What is predicted from the outputs of a network.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,7 @@
 //! Monte Carlo samples: by features, by sweeps and by tensor operations, against loops over draws.
 
 use super::data::{gaussian, laplacian};
-use crate::data::*;
+use crate::prelude::*;
 
 const S: usize = 3;
 const FORMS: [SkceForm; 3] = [SkceForm::Biased, SkceForm::Unbiased, SkceForm::Block(4)];
@@ -261,7 +261,7 @@ fn not_a_number_in_is_not_a_number_out() {
 #[test]
 fn omnibus_of_mixtures() {
     let rows = |seed| random_rows(40, 2, 1.0, &mut rng(seed)).concat();
-    let column = |numbers: Vec<f64>| tensor(&numbers.iter().map(|x| vec![*x]).collect::<Vec<_>>());
+    let column = |numbers: Vec<f64>| column(&numbers);
     let components = Normal::new(column(rows(361)), column(rows(362)).exp());
     let mixture = Mixture::new(tensor(&vec![vec![0.3, 0.7]; 40]), components);
     let high = tensor(&vec![vec![9.0]; 40]);

@@ -1,6 +1,6 @@
 //! What predictions draw is distributed as they say.
 
-use crate::data::*;
+use crate::prelude::*;
 
 const DRAWS: usize = 20_000;
 

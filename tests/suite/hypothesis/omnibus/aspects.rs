@@ -2,7 +2,7 @@
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use crate::data::*;
+use crate::prelude::*;
 
 const ROWS: [[f64; 3]; 4] = [
     [0.2, 0.7, 0.1],
@@ -32,7 +32,7 @@ fn of_kernel(outcome: &OmnibusOutcome) -> impl Iterator<Item = &AspectOutcome> {
 /// The values of a sample with label `y`, less their expectations: of the confidence, the Brier score, the log
 /// score and each class.
 fn terms(p: &[f64; 3], y: usize) -> [f64; 6] {
-    let top = (0..3).fold(0, |top, c| if p[c] > p[top] { c } else { top });
+    let top = argmax(p);
     let less_expected = |value: &dyn Fn(usize) -> f64| {
         let expected = (0..3).filter(|&c| p[c] > 0.0).map(|c| p[c] * value(c));
         value(y) - expected.sum::<f64>()
@@ -197,10 +197,7 @@ fn counts_of_bins() {
         let test = OmnibusTest::new().with_redraws(1);
         let found = outcome(&categorical(&rows), &classes, test);
         let estimate = aspect(&found, "binned_frequencies").estimate;
-        assert!(
-            (estimate - expected).abs() < 1e-12,
-            "{m}: {estimate}, {expected}"
-        );
+        assert_near_in(m, estimate, expected, 1e-12);
     }
 }
 
@@ -234,7 +231,7 @@ fn bandwidths_are_those_of_kernels_of_their_own() {
     let mut rng = rng(7);
     for scale in [2.0, 40.0] {
         let rows = random_rows(90, 3, scale, &mut rng);
-        let predictions = categorical(&rows.iter().map(|row| softmax(row)).collect::<Vec<_>>());
+        let predictions = categorical(&softmax_rows(&rows));
         let classes = random_labels(90, 3, &mut rng);
         for kernel in [
             Kernel::exponential(),

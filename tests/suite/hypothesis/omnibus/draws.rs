@@ -5,7 +5,7 @@ use burn_calibration::estimator::regression::{IntervalCoverage, QuantileCalibrat
 use statrs::statistics::Statistics;
 
 use super::{levels::normal, sizes::coverage};
-use crate::data::*;
+use crate::prelude::*;
 
 fn counts((predictions, targets): (Samples, Tensor<2>)) -> (Samples, Tensor<2>) {
     (predictions.map(&|x| x.round()), targets.round())
@@ -43,11 +43,7 @@ fn targets_count_by_their_steps() {
         assert_relative_eq!(covered(&[1.0, 2.0, 3.0], y, 0.75), expected);
     }
     // 1 and the two that equal it: ranks from 0 to 3/4, of which 1/4 to 3/4 are covered
-    assert_relative_eq!(
-        covered(&[1.0, 1.0, 2.0], 1.0, 0.5),
-        2.0 / 3.0,
-        epsilon = 1e-6
-    );
+    assert_near(covered(&[1.0, 1.0, 2.0], 1.0, 0.5), 2.0 / 3.0, 1e-6);
     assert_relative_eq!(covered(&[1.0, 1.0, 2.0], 2.0, 0.5), 0.5, epsilon = 1e-6);
     // no steps: in or out
     let ones = Tensor::<2>::ones([1, 1], &Default::default());
@@ -181,7 +177,7 @@ fn one_draw_has_no_halves() {
     let (predictions, targets) = draws(9, 1, 1.0, &mut rng(735));
     let error = Skce::unbiased(kernel()).size(&predictions, &targets);
     let message = error.unwrap_err().to_string();
-    assert!(message.contains("the number of draws"), "{message}");
+    contains(&message, "the number of draws");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What an evaluator computes of redrawn labels is the estimate of these labels.
 
-use crate::data::*;
+use crate::prelude::*;
 
 /// Predictions of a kind.
 type Rows = fn(usize, usize, &mut StdRng) -> Vec<Vec<f64>>;
@@ -26,7 +26,7 @@ const KINDS: [(&str, Rows); 6] = [
 fn sharpened(n: usize, m: usize, rng: &mut StdRng) -> Vec<Vec<f64>> {
     let rows = random_rows(n, m, 1.0, rng);
     let sharpen = |row: &Vec<f64>| {
-        let likely = (0..m).fold(0, |top, c| if row[c] > row[top] { c } else { top });
+        let likely = argmax(&row);
         let mut logits: Vec<f64> = row.iter().map(|z| 2.0 * z).collect();
         logits[likely] += 6.0 + (m as f64).ln();
         softmax(&logits)
@@ -51,7 +51,7 @@ fn one_hot(n: usize, m: usize, rng: &mut StdRng) -> Vec<Vec<f64>> {
 /// All most likely, none of them, any, and draws from the predictions.
 fn label_sets(predictions: &Categorical, rows: &[Vec<f64>], rng: &mut StdRng) -> Vec<Vec<usize>> {
     let (n, m) = (rows.len(), rows[0].len());
-    let top = |p: &Vec<f64>| (1..m).fold(0, |top, c| if p[c] > p[top] { c } else { top });
+    let top = |p: &Vec<f64>| argmax(&p);
     let right: Vec<usize> = rows.iter().map(top).collect();
     let wrong = right.iter().map(|y| (y + 1) % m).collect();
     let drawn = (predictions.redrawer().draw)(3, rng);
@@ -220,10 +220,7 @@ fn many_sets_at_once() {
             assert_eq!(together.len(), 131);
             for (set, together) in together.into_iter().enumerate() {
                 let alone = alone(set);
-                assert!(
-                    (together - alone).abs() < 1e-13,
-                    "{kind}: {together}, {alone}"
-                );
+                assert_near_in(kind, together, alone, 1e-13);
             }
         };
         let skce = Skce::unbiased(Kernel::exponential());

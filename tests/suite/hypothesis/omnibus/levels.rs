@@ -2,11 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{
-    cifar10,
-    data::*,
-    models::{Model, draw},
-};
+use crate::prelude::*;
 
 const LEVELS: [f64; 2] = [0.01, 0.05];
 
@@ -121,7 +117,7 @@ fn least_likely_label_by_its_law() {
     let redraws = 1999;
     for (n, scale) in [(5, 1.0), (30, 2.0), (60, 4.0)] {
         let logits = random_rows(n, 4, scale, &mut rng);
-        let rows: Vec<Vec<f64>> = logits.iter().map(|row| softmax(row)).collect();
+        let rows: Vec<Vec<f64>> = softmax_rows(&logits);
         for _ in 0..5 {
             let (predictions, targets) = calibrated(&rows, &mut rng);
             let classes = targets.clone().try_into_vec_as::<i64>().unwrap();

@@ -1,7 +1,7 @@
 //! Findings about classes are true where another aspect is wrong.
 
 use super::real::accused;
-use crate::data::*;
+use crate::prelude::*;
 
 const SETS: usize = 200;
 

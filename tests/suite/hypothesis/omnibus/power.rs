@@ -1,7 +1,7 @@
 //! What is wrong is found, and named.
 
 use super::levels::normal;
-use crate::data::*;
+use crate::prelude::*;
 
 const SETS: usize = 8;
 

@@ -3,7 +3,7 @@
 use proptest::{collection::vec, prelude::*};
 
 use super::levels::normal;
-use crate::data::*;
+use crate::prelude::*;
 
 /// Up to twenty predictions over two to five classes, some of them equal, with labels.
 fn labelled() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<usize>)> {

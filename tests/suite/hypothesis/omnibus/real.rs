@@ -2,7 +2,7 @@
 
 use rand_distr::{Distribution, StandardNormal, StudentT};
 
-use crate::data::*;
+use crate::prelude::*;
 
 /// In what share of data sets one of these aspects is accused, and how often the test rejects.
 pub(super) fn accused<P: Omnibus>(

@@ -1,10 +1,6 @@
 //! Any statistic as an exact test.
 
-use crate::{
-    data::*,
-    dirichlet_model::DirichletModel,
-    models::{Model, draw},
-};
+use crate::prelude::*;
 
 /// The UCME at ten locations that do not depend on the data.
 fn ucme(m: usize, rng: &mut StdRng) -> Ucme {

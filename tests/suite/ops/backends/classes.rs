@@ -1,7 +1,7 @@
 //! Losses, estimates, tests and maps of classes.
 
 use super::{N, classes, compare_products, logits};
-use crate::data::*;
+use crate::prelude::*;
 use crate::recalibration::logits as maps;
 use crate::recalibration::scalar as scalar_maps;
 

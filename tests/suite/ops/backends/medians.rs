@@ -1,7 +1,7 @@
 //! The median distance of a batch, on every backend.
 
 use super::on_each;
-use crate::data::*;
+use crate::prelude::*;
 
 const DISTANCES: [Distance; 3] = [Distance::Euclidean, Distance::TotalVariation, Distance::L1];
 
@@ -13,11 +13,8 @@ fn check(rows: &[Vec<f64>], distance: Distance, size: usize, expected: f64) {
         vec![(String::new(), vec![median])]
     };
     for (name, tolerance, found) in on_each(median) {
-        let found = found[0].1[0];
-        assert!(
-            (found - expected).abs() <= tolerance.min(1e-6) * expected,
-            "{name} {distance} {size}: {found}, not {expected}"
-        );
+        let (what, found) = ((name, distance, size), found[0].1[0]);
+        assert_near_in(what, found, expected, tolerance.min(1e-6) * expected);
     }
 }
 

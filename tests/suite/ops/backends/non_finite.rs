@@ -1,6 +1,6 @@
 //! Whatever the instruction set, what is not finite makes its own row and column NaN, and nothing else.
 
-use crate::data::*;
+use crate::prelude::*;
 
 const N: usize = 21;
 /// The sample with a bad number.

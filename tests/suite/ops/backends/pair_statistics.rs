@@ -3,7 +3,7 @@
 use burn_calibration::ops::pair_statistic;
 
 use super::compare_products;
-use crate::data::*;
+use crate::prelude::*;
 
 /// Shapes, and sizes of blocks for each: rows that do not fill a tile, tiles that share columns or
 /// walk over them, several blocks in a tile and blocks over several, samples in no block, more

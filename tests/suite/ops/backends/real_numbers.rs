@@ -1,7 +1,7 @@
 //! Predictions of real numbers.
 
 use super::{N, compare};
-use crate::data::*;
+use crate::prelude::*;
 
 /// A penalty with its gradient, an estimate and a test of predictions that a function makes of
 /// outputs, `[N · K, 2d]`. Terms of `h` are of the order of 1, and so is their rounding.

@@ -1,7 +1,7 @@
 //! Fused against composed, with gradients.
 
 use super::*;
-use crate::data::*;
+use crate::prelude::*;
 
 proptest! {
     #![proptest_config(cases(64))]

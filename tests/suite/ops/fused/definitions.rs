@@ -3,7 +3,7 @@
 use burn_calibration::ops::pair_statistic;
 
 use super::*;
-use crate::data::*;
+use crate::prelude::*;
 
 /// Points of one coordinate with long residuals, and the reverse: value, and gradients by central
 /// differences.
@@ -117,10 +117,7 @@ fn gradient_of_the_bandwidth() {
             };
             let difference = (at(0.3 + 1e-5).0 - at(0.3 - 1e-5).0) / 2e-5;
             let gradient = at(0.3).1;
-            assert!(
-                (gradient - difference).abs() < 1e-9,
-                "{kernel:?}: {gradient}, by differences {difference}"
-            );
+            assert_near_in(&kernel, gradient, difference, 1e-9);
         }
     }
 }

@@ -4,15 +4,6 @@ use burn_calibration::ops::pair_statistic;
 
 use super::*;
 
-#[test]
-#[should_panic(expected = "4 points but 3 residuals")]
-fn residuals_for_each_point() {
-    let [points, residuals] = [4, 3].map(|n| tensor(&predictions(n, 3, 1.0, 1)));
-    let bandwidth = Tensor::<1>::ones([1], (&points.device(), points.dtype()));
-    let kernel = Kernel::gaussian().fused();
-    residual_statistic(points, residuals, bandwidth, kernel, Pairing::All);
-}
-
 /// A network drives all probabilities to 0 or 1: finite, and as composed.
 #[test]
 fn saturated_logits() {
@@ -38,20 +29,10 @@ fn saturated_logits() {
                 &labels(&classes),
             )
         });
-        assert!(gradient.iter().all(|g| g.is_finite()));
-        let rows: Vec<_> = logits.iter().map(|row| softmax(row)).collect();
+        all_finite(&gradient);
+        let rows: Vec<_> = softmax_rows(&logits);
         agree(skce, &rows, &classes).unwrap();
     }
-}
-
-#[test]
-#[should_panic(expected = "row 1: the label is 3, expected a class in 0..3")]
-fn labels_out_of_range_panic() {
-    let skce = Skce::unbiased(Kernel::gaussian());
-    skce.value(
-        &of_probabilities(tensor(&predictions(4, 3, 1.0, 1))),
-        &labels(&[0, 3, 2, 0]),
-    );
 }
 
 /// Training has diverged: NaN, as composed, and no panic.
@@ -113,10 +94,7 @@ fn points_of_any_scale() {
         .collect();
     let classes = random_labels(33, 3, &mut rng(19));
     let gradient = |factor: f64, dtype: DType| {
-        let rows: Vec<Vec<f64>> = rows
-            .iter()
-            .map(|row| row.iter().map(|x| x * factor).collect())
-            .collect();
+        let rows: Vec<Vec<f64>> = mapped(&rows, |x| x * factor);
         let points = tensor_on(&rows, &device().autodiff(), dtype).require_grad();
         let bandwidth = TensorData::new(vec![30.0 * factor], [1]);
         let bandwidth = Tensor::<1>::from_data(bandwidth, (&points.device(), dtype));
@@ -127,9 +105,7 @@ fn points_of_any_scale() {
     for factor in [1.0, 1e3] {
         let (found, expected) = (gradient(factor, DType::F32), gradient(factor, DType::F64));
         let largest = expected.iter().fold(0.0f64, |a, g| a.max(g.abs()));
-        for (a, b) in found.iter().zip(&expected) {
-            assert!((a - b).abs() < 1e-5 * largest, "{a}, not {b}");
-        }
+        all_near(&found, &expected, 1e-5 * largest);
     }
 }
 
@@ -151,16 +127,18 @@ fn statistic(points: &[Vec<f64>], classes: &[usize], bandwidth: f64) {
     pair_statistic(points, labels(classes), bandwidth, kernel, Pairing::All);
 }
 
+/// A label that is no class, a bandwidth that is not positive, and too few labels and residuals.
 #[test]
-#[should_panic(expected = "the kernel bandwidth is -1, expected a positive finite number")]
-fn bandwidths_must_be_positive() {
-    statistic(&predictions(4, 3, 1.0, 1), &[0, 1, 2, 0], -1.0);
-}
-
-#[test]
-#[should_panic(expected = "4 points but 3 labels")]
-fn points_need_labels() {
-    statistic(&predictions(4, 3, 1.0, 1), &[0, 1, 2], 1.0);
+fn arguments_that_do_not_fit_panic() {
+    let rows = predictions(4, 3, 1.0, 1);
+    let skce = Skce::unbiased(Kernel::gaussian());
+    panics(|| skce.value(&of_probabilities(tensor(&rows)), &labels(&[0, 3, 2, 0])));
+    panics(|| statistic(&rows, &[0, 1, 2, 0], -1.0));
+    panics(|| statistic(&rows, &[0, 1, 2], 1.0));
+    let [points, residuals] = [4, 3].map(|n| tensor(&predictions(n, 3, 1.0, 1)));
+    let bandwidth = Tensor::<1>::ones([1], (&points.device(), points.dtype()));
+    let kernel = Kernel::gaussian().fused();
+    panics(|| residual_statistic(points, residuals, bandwidth, kernel, Pairing::All));
 }
 
 /// The reference is the reference: to the last bit, a composed estimate is made of a Gram matrix of

@@ -9,7 +9,7 @@ mod median;
 use burn::tensor::activation;
 use proptest::prelude::*;
 
-use crate::data::*;
+use crate::prelude::*;
 
 /// How many [`kernel`]s there are: each profile over each distance.
 const KERNELS: usize = 24;

@@ -58,9 +58,7 @@ fn recovers_the_parameters_of_simulated_data() {
     let map = fit(p, y);
     let all =
         |map: &LocationScaleRecalibration| [map.shifts(), map.factors(), map.powers()].concat();
-    for (got, expected) in all(&map).into_iter().zip(all(&truth)) {
-        assert!((got - expected).abs() < 0.03, "{got} {expected}");
-    }
+    all_near(all(&map), all(&truth), 0.03);
     assert!(!map.guarantees().keeps_mean && map.guarantees().injective);
 }
 

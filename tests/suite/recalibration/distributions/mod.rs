@@ -1,9 +1,8 @@
 //! Maps of predictive distributions.
 
-use crate::data::*;
+use crate::prelude::*;
 
 mod auto;
-mod files;
 mod influence;
 mod local;
 mod location_scale;
@@ -20,13 +19,8 @@ pub fn matrix(values: &[f64], d: usize) -> Tensor<2> {
     Tensor::from_data(data, (&device(), DType::F64))
 }
 
-/// One column.
-pub fn column(values: impl IntoIterator<Item = f64>) -> Tensor<2> {
-    matrix(&values.into_iter().collect::<Vec<f64>>(), 1)
-}
-
 /// `n` numbers in `(0.01, 0.99)`, evenly spread: multiples of an irrational number modulo 1.
-fn spread(n: usize, irrational: f64) -> Vec<f64> {
+pub fn spread(n: usize, irrational: f64) -> Vec<f64> {
     let number = |i: usize| (i as f64 * irrational).fract() * 0.98 + 0.01;
     (0..n).map(number).collect()
 }
@@ -47,8 +41,5 @@ fn repeated(row: &[f64], n: usize) -> Tensor<2> {
 #[track_caller]
 fn close(got: f64, expected: f64, tolerance: f64) {
     let scale = 1.0 + expected.abs();
-    assert!(
-        (got - expected).abs() <= tolerance * scale,
-        "{got} but expected {expected}"
-    );
+    assert_near(got, expected, tolerance * scale);
 }

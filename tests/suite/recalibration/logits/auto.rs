@@ -1,11 +1,11 @@
 //! The choice among maps.
 
-use super::{draw_class, overconfident};
-use crate::data::*;
+use super::overconfident;
+use crate::prelude::*;
 
 pub(super) fn auto(rows: &[Vec<f64>], classes: &[usize]) -> AutoRecalibration {
     let config = AutoRecalibrationConfig::new();
-    config.fit(tensor(rows), labels(classes)).unwrap()
+    config.fitted(rows, classes)
 }
 
 /// Rows of logits with classes drawn from the probabilities of others.
@@ -53,8 +53,7 @@ fn a_temperature_is_found_where_it_made_the_data() {
         assert_eq!(choice.chosen, "temperature", "{choice}");
         let alone = TemperatureScalingConfig::new()
             .with_prior(Some(0.35))
-            .fit(tensor(&rows), labels(&classes))
-            .unwrap();
+            .fitted(&rows, &classes);
         assert_eq!(
             vector(map.forward(tensor(&rows))),
             vector(alone.forward(tensor(&rows)))
@@ -103,9 +102,7 @@ fn a_rich_map_is_found_where_it_made_the_data() {
         "{choice}"
     );
     let others = by_a_vector(2000, 161);
-    let temperature = TemperatureScalingConfig::new()
-        .fit(tensor(&rows), labels(&classes))
-        .unwrap();
+    let temperature = TemperatureScalingConfig::new().fitted(&rows, &classes);
     assert!(held_out(&**map, &others) < held_out(&temperature, &others) - 0.05);
     let cost = |keep| choice.costs.iter().find(|cost| cost.keep == keep).unwrap();
     let order = cost(Keep::Order);
@@ -118,7 +115,7 @@ fn a_rich_map_is_found_where_it_made_the_data() {
         (Keep::Accuracy, cost(Keep::Accuracy).name),
     ] {
         let config = AutoRecalibrationConfig::new().with_keep(Some(keep));
-        let map = config.fit(tensor(&rows), labels(&classes)).unwrap();
+        let map = config.fitted(&rows, &classes);
         assert!(map.guarantees().keeps(keep), "{}", map.choice());
         assert_eq!(map.choice().chosen, expected);
         let over = &map.choice().passed_over;
@@ -130,7 +127,7 @@ fn a_rich_map_is_found_where_it_made_the_data() {
         );
     }
     let config = AutoRecalibrationConfig::new().with_keep(Some(Keep::Information));
-    let map = config.fit(tensor(&rows), labels(&classes)).unwrap();
+    let map = config.fitted(&rows, &classes);
     assert!(map.guarantees().injective, "{}", map.choice());
 }
 
@@ -223,9 +220,7 @@ fn a_mixture_is_found_where_it_made_the_data() {
     );
     assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
     let others = drawn(4000, 3, 173, truth);
-    let temperature = TemperatureScalingConfig::new()
-        .fit(tensor(&rows), labels(&classes))
-        .unwrap();
+    let temperature = TemperatureScalingConfig::new().fitted(&rows, &classes);
     assert!(
         held_out(&**map, &others) < held_out(&temperature, &others),
         "{choice}"
@@ -238,7 +233,7 @@ fn a_mixture_is_found_where_it_made_the_data() {
     contains(&choice, "chosen:     mixture, of 0.");
 
     let config = AutoRecalibrationConfig::new().with_keep(Some(Keep::Order));
-    let map = config.fit(tensor(&rows), labels(&classes)).unwrap();
+    let map = config.fitted(&rows, &classes);
     let mut over = map.choice().passed_over.iter();
     let mixture = over.find(|over| over.name == "mixture").unwrap();
     assert!(
@@ -256,7 +251,7 @@ fn many_samples() {
     });
     let config =
         AutoRecalibrationConfig::new().with_keep(Some(Keep::InformationOfLogProbabilities));
-    let map = config.fit(tensor(&rows), labels(&classes)).unwrap();
+    let map = config.fitted(&rows, &classes);
     let choice = map.choice();
     assert_eq!((choice.folds, choice.change.samples), (1, 4000));
     assert_eq!(choice.chosen, "matrix", "{choice}"); // of which the truth is one
@@ -276,7 +271,7 @@ fn few_and_hard_samples() {
     let other = overconfident(1000, 190);
     for n in [1, 2, 3, 5, 20, 30] {
         let (rows, classes) = overconfident(n, 191);
-        let likely = |row: &Vec<f64>| (0..4).max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap();
+        let likely = |row: &Vec<f64>| argmax(row);
         let right: Vec<usize> = rows.iter().map(likely).collect();
         let missing: Vec<usize> = classes.iter().map(|y| y % 3).collect();
         for classes in [&classes, &right, &missing, &vec![2; n]] {
@@ -308,7 +303,7 @@ fn few_and_hard_samples() {
         .with_folds(1)
         .fit(tensor(&other.0), labels(&other.1))
         .unwrap_err();
-    assert!(error.to_string().contains("the number of folds"), "{error}");
+    contains(&error, "the number of folds");
 }
 
 /// Answers with confidences of 0, 40, 80 and 100 %: frequencies that rise with them, so isotonic regression gives
@@ -329,7 +324,7 @@ fn probabilities_of_zero_are_taken() {
         }
     }
     let config = AutoRecalibrationConfig::new().with_zeros(true);
-    let map = config.fit(tensor(&rows), labels(&classes)).unwrap();
+    let map = config.fitted(&rows, &classes);
     let choice = map.choice();
     assert_eq!(choice.chosen, "isotonic", "{choice}");
     let names: Vec<&str> = choice.candidates.iter().map(|tried| tried.name).collect();
@@ -357,6 +352,6 @@ fn probabilities_of_zero_are_taken() {
     assert_eq!(few.choice().chosen, "none");
     // none of them keeps the accuracy
     let kept = config.with_keep(Some(Keep::Accuracy));
-    let kept = kept.fit(tensor(&rows), labels(&classes)).unwrap();
+    let kept = kept.fitted(&rows, &classes);
     assert_eq!(kept.choice().chosen, "none");
 }

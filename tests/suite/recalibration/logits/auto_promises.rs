@@ -4,7 +4,7 @@ use super::{
     auto::{auto, drawn, held_out},
     overconfident,
 };
-use crate::data::*;
+use crate::prelude::*;
 
 /// Of calibrated predictions no gain is established: they stay as they are.
 #[test]
@@ -76,7 +76,7 @@ fn noisy_labels() {
         let out = vector(map.forward(tensor(&others.0)));
         let excess = |(z, &y): (&[f64], &usize)| {
             let p = softmax(z);
-            let likely = (1..6).fold(0, |k, c| if p[c] > p[k] { c } else { k });
+            let likely = argmax(&p);
             p[likely] - f64::from(u8::from(likely == y))
         };
         out.chunks(6).zip(&others.1).map(excess).sum::<f64>() / 4000.0
@@ -84,9 +84,7 @@ fn noisy_labels() {
     for (n, seed) in [(800, 312), (2000, 310)] {
         let (rows, classes) = sample(n, seed);
         let map = auto(&rows, &classes);
-        let temperature = TemperatureScalingConfig::new()
-            .fit(tensor(&rows), labels(&classes))
-            .unwrap();
+        let temperature = TemperatureScalingConfig::new().fitted(&rows, &classes);
         assert_ne!(map.choice().chosen, "temperature");
         let gain = held_out(&temperature, &others) - held_out(&**map, &others);
         assert!(gain > 0.02, "{gain} {}", map.choice());

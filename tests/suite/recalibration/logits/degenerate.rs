@@ -1,7 +1,7 @@
 //! Data that make solvers fail: a defined result all the same.
 
 use super::fitters;
-use crate::data::*;
+use crate::prelude::*;
 
 /// Every map fits, its output is finite on the data and far from it, and it is no worse than the
 /// temperature on the data, its regularisation aside.
@@ -70,9 +70,7 @@ fn far_out() {
     ];
     fits("logits of 10⁴, right", &rows, &[0, 1, 0, 1]);
     fits("logits of 10⁴, sometimes wrong", &rows, &[0, 1, 2, 2]);
-    let small: Vec<Vec<f64>> = (rows.iter())
-        .map(|row| row.iter().map(|z| 1e-12 * z).collect())
-        .collect();
+    let small: Vec<Vec<f64>> = mapped(&rows, |z| 1e-12 * z);
     fits("logits of 10⁻⁸", &small, &[0, 1, 2, 2]);
 }
 

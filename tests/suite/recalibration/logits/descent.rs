@@ -1,6 +1,6 @@
 //! Descent of criteria of one's own, by the two logits that a map gives to one row.
 
-use crate::data::*;
+use crate::prelude::*;
 
 /// A vector scaling of one row, fitted by a criterion of its logits.
 fn descended(criterion: impl Fn(Tensor<1>, Tensor<1>) -> Tensor<1>) -> ([f64; 2], FitReport) {

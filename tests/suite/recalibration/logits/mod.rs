@@ -5,7 +5,6 @@ mod auto;
 mod auto_promises;
 mod degenerate;
 mod descent;
-mod files;
 mod fits;
 mod optima;
 mod promises;
@@ -14,7 +13,7 @@ mod warnings;
 
 use burn_calibration::error::Result;
 
-use crate::data::*;
+use crate::prelude::*;
 
 /// A configuration whatever its type.
 pub type Fitter = Box<
@@ -84,25 +83,9 @@ pub fn fitters() -> Vec<(&'static str, Fitter)> {
     ]
 }
 
-/// A class drawn with the given probabilities.
-pub fn draw_class(probabilities: &[f64], rng: &mut StdRng) -> usize {
-    let mut u = rng.random::<f64>();
-    let drawn = probabilities.iter().position(|p| {
-        u -= p;
-        u < 0.0
-    });
-    drawn.unwrap_or(probabilities.len() - 1)
-}
-
 /// Rows of four logits that are 2.5 times too large, with labels.
 pub fn overconfident(n: usize, seed: u64) -> (Vec<Vec<f64>>, Vec<usize>) {
-    let mut rng = rng(seed);
-    let logits = random_rows(n, 4, 3.0, &mut rng);
-    let cooler = |row: &Vec<f64>| row.iter().map(|z| z / 2.5).collect::<Vec<f64>>();
-    let labels = (logits.iter())
-        .map(|row| draw_class(&softmax(&cooler(row)), &mut rng))
-        .collect();
-    (logits, labels)
+    overconfident_rows(n, 4, 3.0, seed)
 }
 
 /// Every map fitted to the same overconfident logits.

@@ -3,7 +3,7 @@
 use burn::module::Module;
 
 use super::{super::injective, overconfident};
-use crate::data::*;
+use crate::prelude::*;
 
 /// The mean log loss of logits.
 fn log_loss(rows: &[Vec<f64>], classes: &[usize], map: impl Fn(&[f64]) -> Vec<f64>) -> f64 {
@@ -115,10 +115,7 @@ fn affine_maps_are_at_the_minimum() {
                 let absent = absent.sum::<f64>() / 300.0;
                 log_loss(rows, &classes, map) + absent + weight * penalty
             };
-            assert!(
-                (objective(&theta) - report.objective).abs() < 1e-12,
-                "{report}"
-            );
+            assert_near(objective(&theta), report.objective, 1e-12);
             let scales: Vec<f64> = (0..k + m)
                 .map(|e| if e < k { s.recip() } else { 1.0 })
                 .collect();
@@ -237,7 +234,7 @@ fn the_ensemble_is_at_a_minimum() {
     let config = EnsembleTemperatureScalingConfig::new()
         .with_prior(None)
         .with_tolerance(1e-10);
-    let map = config.fit(tensor(&rows), labels(&classes)).unwrap();
+    let map = config.fitted(&rows, &classes);
     let report = map.report().unwrap();
     assert_eq!(report.status, FitStatus::Converged, "{report}");
     let weights = map.weights();
@@ -253,10 +250,7 @@ fn the_ensemble_is_at_a_minimum() {
         };
         log_loss(&rows, &classes, map)
     };
-    assert!(
-        (objective(&theta) - report.objective).abs() < 1e-12,
-        "{report}"
-    );
+    assert_near(objective(&theta), report.objective, 1e-12);
     let slope = slope(&theta, &[1.0; 4], objective);
     assert!(slope < 1e-8, "{slope}, {report}");
 }
@@ -266,9 +260,7 @@ fn the_ensemble_is_at_a_minimum() {
 fn twenty_samples() {
     let (rows, drawn) = overconfident(20, 103);
     let missing: Vec<usize> = drawn.iter().map(|c| c % 3).collect();
-    let right: Vec<usize> = (rows.iter())
-        .map(|row| (0..4).max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap())
-        .collect();
+    let right: Vec<usize> = (rows.iter()).map(|row| argmax(row)).collect();
     for (what, classes) in [
         ("drawn", drawn),
         ("a class missing", missing),
@@ -305,20 +297,17 @@ fn many_classes() {
         row[y] += rng.random_range(0.0..6.0);
     }
     let config = MatrixScalingConfig::new().with_regularisation(Regularisation::Fixed(0.1));
-    let map = config.fit(tensor(&rows), labels(&classes)).unwrap();
+    let map = config.fitted(&rows, &classes);
     let report = map.report().unwrap();
     assert_eq!(report.status, FitStatus::Converged, "{report}");
     let temperature = TemperatureScalingConfig::new()
         .with_prior(None)
-        .fit(tensor(&rows), labels(&classes))
-        .unwrap();
+        .fitted(&rows, &classes);
     assert!(
         report.objective < temperature.report().unwrap().objective,
         "{report}"
     );
-    let vector = VectorScalingConfig::new()
-        .fit(tensor(&rows), labels(&classes))
-        .unwrap();
+    let vector = VectorScalingConfig::new().fitted(&rows, &classes);
     let report = vector.report().unwrap();
     assert_eq!(report.status, FitStatus::Converged, "{report}");
 }

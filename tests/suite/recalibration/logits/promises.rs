@@ -1,11 +1,11 @@
 //! What the maps say that they keep.
 
-use std::sync::OnceLock;
+use std::{iter::zip, sync::OnceLock};
 
 use proptest::{collection::vec, prelude::*};
 
 use super::{fitted, overconfident};
-use crate::{data::*, loss::check_gradient};
+use crate::prelude::*;
 
 type Maps = Vec<(&'static str, Box<dyn Recalibration>)>;
 
@@ -225,7 +225,7 @@ fn information_is_kept() {
 fn diagonal_scaling_increases_and_integrates() {
     let (logits, classes) = overconfident(300, 83);
     let config = DiagonalScalingConfig::new().with_regularisation(Regularisation::Fixed(1e-5));
-    let map = config.fit(tensor(&logits), labels(&classes)).unwrap();
+    let map = config.fitted(&logits, &classes);
     let knots = map.knots();
     assert_eq!(knots.len(), 33);
     assert!(knots.iter().all(|(_, _, slope)| *slope > 0.0));
@@ -265,14 +265,8 @@ fn single_precision_is_close() {
     each(|name, map| {
         let single = map.forward(tensor_on(&rows, &device(), DType::F32));
         assert_eq!(single.dtype(), DType::F32);
-        for (a, b) in vector(single)
-            .iter()
-            .zip(vector(map.forward(tensor(&rows))))
-        {
-            assert!(
-                (a - b).abs() < 2e-5 * b.abs().max(1.0),
-                "{name}: {a} and {b}"
-            );
+        for (a, b) in zip(vector(single), vector(map.forward(tensor(&rows)))) {
+            assert_near_in(name, a, b, 2e-5 * b.abs().max(1.0));
         }
     });
 }
@@ -283,14 +277,14 @@ fn single_precision_is_close() {
 fn affine_maps_know_when_they_are_injective() {
     let (rows, classes) = overconfident(400, 85);
     let config = VectorScalingConfig::new();
-    let map = config.fit(tensor(&rows), labels(&classes)).unwrap();
+    let map = config.fitted(&rows, &classes);
     let kept = map.guarantees();
     assert!(map.weight().iter().all(|a| *a > 0.0));
     assert!(kept.injective_on_log_probabilities && !kept.injective);
     let against: Vec<Vec<f64>> = (rows.iter())
         .map(|row| vec![-row[0], row[1], row[2], row[3]])
         .collect();
-    let map = config.fit(tensor(&against), labels(&classes)).unwrap();
+    let map = config.fitted(&against, &classes);
     let kept = map.guarantees();
     assert!(map.weight()[0] < 0.0 && !kept.injective_on_log_probabilities);
     assert!(!kept.injective && !kept.keeps_accuracy);

@@ -1,13 +1,11 @@
 //! Structured vector and matrix scaling.
 
-use super::{draw_class, fits::sines, overconfident};
-use crate::data::*;
+use super::{fits::sines, overconfident};
+use crate::prelude::*;
 
 fn assert_all_eq(values: &[f64], expected: &[f64], tolerance: f64) {
     assert_eq!(values.len(), expected.len());
-    for (value, expected) in values.iter().zip(expected) {
-        assert_relative_eq!(value, expected, epsilon = tolerance);
-    }
+    all_near(&values, &expected, tolerance);
 }
 
 /// SciPy 1.17: the temperature by `brentq`; then `minimize(method="BFGS")` and `root` of the gradient, to
@@ -60,9 +58,7 @@ fn agree_with_scipy() {
 #[test]
 fn by_the_definition() {
     let (rows, classes) = overconfident(150, 130);
-    let map = StructuredMatrixScalingConfig::new()
-        .fit(tensor(&rows), labels(&classes))
-        .unwrap();
+    let map = StructuredMatrixScalingConfig::new().fitted(&rows, &classes);
     let (t, e) = (map.temperature(), map.smoothing());
     let (w, b) = (map.weight(), map.bias());
     let of_row = |row: &Vec<f64>| {
@@ -75,12 +71,8 @@ fn by_the_definition() {
     let expected: Vec<f64> = rows.iter().flat_map(of_row).collect();
     assert_all_eq(&vector(map.forward(tensor(&rows))), &expected, 1e-12);
 
-    let moved: Vec<Vec<f64>> = (rows.iter())
-        .map(|row| row.iter().map(|z| 1e6 * z + 3.0).collect())
-        .collect();
-    let again = StructuredMatrixScalingConfig::new()
-        .fit(tensor(&moved), labels(&classes))
-        .unwrap();
+    let moved: Vec<Vec<f64>> = mapped(&rows, |z| 1e6 * z + 3.0);
+    let again = StructuredMatrixScalingConfig::new().fitted(&moved, &classes);
     assert_all_eq(&again.weight(), &w, 1e-6);
     assert!(map.guarantees().injective && !map.guarantees().keeps_accuracy);
 }
@@ -97,7 +89,7 @@ fn many_classes() {
         .collect();
     let config =
         StructuredMatrixScalingConfig::new().with_regularisation(Regularisation::Fixed(0.01));
-    let map = config.fit(tensor(&rows), labels(&classes)).unwrap();
+    let map = config.fitted(&rows, &classes);
     let report = map.report().unwrap();
     assert_eq!(report.status, FitStatus::Converged, "{report}");
     assert!(report.evaluations < 60, "{report}");
@@ -107,7 +99,7 @@ fn many_classes() {
 #[test]
 fn separable_data_leave_a_bounded_loss() {
     let (rows, _) = overconfident(20, 131);
-    let likely = |row: &Vec<f64>| (0..4).max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap();
+    let likely = |row: &Vec<f64>| argmax(row);
     let classes: Vec<usize> = rows.iter().map(likely).collect();
     for kind in MapKind::ALL {
         if kind.name().starts_with("structured") {

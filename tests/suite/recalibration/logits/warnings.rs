@@ -1,7 +1,7 @@
 //! What fits say about their data, and what they do not say of ordinary data.
 
-use super::{draw_class, overconfident};
-use crate::data::*;
+use super::overconfident;
+use crate::prelude::*;
 
 fn warnings(rows: &[Vec<f64>], classes: &[usize]) -> Vec<FitWarning> {
     let map = TemperatureScalingConfig::new().fit(tensor(rows), labels(classes));
@@ -131,9 +131,7 @@ fn absent_classes_stay_possible() {
         let mut counts = vec![0; m];
         classes.iter().for_each(|&class| counts[class] += 1);
         let absent = counts.iter().filter(|count| **count == 0).count();
-        let map = VectorScalingConfig::new()
-            .fit(tensor(&rows), labels(&classes))
-            .unwrap();
+        let map = VectorScalingConfig::new().fitted(&rows, &classes);
         let after = vector(map.forward(tensor(&rows)));
         let after: Vec<Vec<f64>> = after.chunks(m).map(softmax).collect();
         for class in (0..m).filter(|&class| counts[class] == 0) {

@@ -30,9 +30,7 @@ fn the_log_loss_of_overconfident_logits_falls() {
 fn the_log_loss_of_resnet18_falls() {
     let folder = folder();
     let rows = predictions(&folder, "resnet18");
-    let logits: Vec<Vec<f64>> = (rows.iter())
-        .map(|row| row.iter().map(|p| p.ln()).collect())
-        .collect();
+    let logits: Vec<Vec<f64>> = mapped(&rows, |p| p.ln());
     let classes = true_classes(&folder);
     let test = tensor(&logits[5000..]);
     let before = log_loss(vector(log_softmax(test.clone(), 1)), &classes[5000..]);

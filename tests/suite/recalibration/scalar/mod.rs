@@ -1,29 +1,16 @@
 //! Scalar recalibration maps: Platt, beta, isotonic, histogram, spline; of two classes and class-wise.
 
 mod degenerate;
-mod files;
 mod improvement;
 mod properties;
 mod reference;
 mod venn_abers;
 
-use crate::data::*;
+use crate::prelude::*;
 
 /// Rows of logits whose classes were drawn from cooler ones.
 fn overconfident(n: usize, m: usize, seed: u64) -> (Vec<Vec<f64>>, Vec<usize>) {
-    let mut rng = rng(seed);
-    let rows = random_rows(n, m, 4.0, &mut rng);
-    let draw = |row: &Vec<f64>| {
-        let cooler: Vec<f64> = row.iter().map(|z| z / 2.5).collect();
-        let mut u = rng.random::<f64>();
-        let passed = softmax(&cooler).into_iter().position(|p| {
-            u -= p;
-            u < 0.0
-        });
-        passed.unwrap_or(m - 1)
-    };
-    let classes = rows.iter().map(draw).collect();
-    (rows, classes)
+    overconfident_rows(n, m, 4.0, seed)
 }
 
 /// Logits of two classes with these log-odds of class 1.

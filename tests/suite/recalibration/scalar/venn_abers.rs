@@ -3,7 +3,7 @@
 use proptest::{collection::vec, prelude::*};
 
 use super::*;
-use crate::data::*;
+use crate::prelude::*;
 
 /// The isotonic regression of samples at one of them: `max_{j ≤ i} min_{k ≥ i}` of the means.
 fn isotonic(samples: &[(f64, usize)], at: f64) -> f64 {

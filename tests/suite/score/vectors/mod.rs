@@ -6,12 +6,7 @@ mod score_data;
 mod score_gradients;
 mod scores;
 
-use crate::data::*;
-
-/// A column of numbers as predictions of `d = 1`.
-fn column(values: &[f64]) -> Tensor<2> {
-    tensor(&values.iter().map(|&x| vec![x]).collect::<Vec<_>>())
-}
+use crate::prelude::*;
 
 /// Draws `[n, S, d]` in f64.
 fn samples(draws: &[Vec<Vec<f64>>]) -> Samples {

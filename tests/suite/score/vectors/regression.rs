@@ -9,7 +9,7 @@ use burn_calibration::{
 };
 
 use super::*;
-use crate::data::*;
+use crate::prelude::*;
 
 const MEANS: [f64; 12] = [
     0.13, -0.13, 0.64, 0.1, -0.54, 0.36, 1.3, 0.95, -0.7, -1.27, -0.62, 0.04,
@@ -208,12 +208,6 @@ fn pinball_loss() {
     assert_close(&[value], &[expected.iter().sum::<f64>() / n as f64], 1e-14);
 }
 
-#[test]
-#[should_panic(expected = "a level of 1, expected a number between 0 and 1")]
-fn pinball_loss_of_no_quantile() {
-    PinballLossConfig::new(vec![0.5, 1.0]).init();
-}
-
 /// Of samples: by hand, and randomised where mass is at the target.
 #[test]
 fn transforms_of_samples() {
@@ -317,26 +311,17 @@ fn several_coordinates() {
 
 #[test]
 fn bad_input() {
-    fn message<T: std::fmt::Debug>(result: Result<T>) -> String {
-        Error::to_string(&result.unwrap_err())
-    }
     let (predictions, targets) = twelve();
-    let level = "a level is 1, expected a number between 0 and 1, both excluded";
-    assert_eq!(message(QuantileCalibration::new(vec![0.5, 1.0])), level);
-    assert_eq!(message(Pinball::new(vec![1.0])), level);
-    assert_eq!(
-        message(IntervalCoverage::new(1.0).estimate(&predictions, &targets)),
-        level
-    );
-    says(message(QuantileCalibration::new(vec![])));
-    says(message(Ence::new(0).estimate(&predictions, &targets)));
+    refuses(QuantileCalibration::new(vec![0.5, 1.0]));
+    refuses(Pinball::new(vec![1.0]));
+    refuses(IntervalCoverage::new(1.0).estimate(&predictions, &targets));
+    refuses(QuantileCalibration::new(vec![]));
+    refuses(Ence::new(0).estimate(&predictions, &targets));
     let pit = Pit::new(&predictions, &targets).unwrap();
-    says(message(pit.histogram(0, 1)));
-    says(message(Pit::new(&predictions, &column(&[0.0]))));
+    refuses(pit.histogram(0, 1));
+    refuses(Pit::new(&predictions, &column(&[0.0])));
     let broken = Normal::new(column(&[0.0, f64::NAN]), column(&[1.0, 1.0]));
-    says(message(Sharpness.estimate(&broken, &column(&[0.0, 0.0]))));
+    refuses(Sharpness.estimate(&broken, &column(&[0.0, 0.0])));
     let equal = samples(&[vec![vec![0.0], vec![1.0]], vec![vec![2.0], vec![2.0]]]);
-    says(message(
-        Ence::default().estimate(&equal, &column(&[0.0, 0.0])),
-    ));
+    refuses(Ence::default().estimate(&equal, &column(&[0.0, 0.0])));
 }

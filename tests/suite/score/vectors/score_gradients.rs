@@ -1,7 +1,7 @@
 //! Gradients of the scores.
 
 use super::*;
-use crate::data::*;
+use crate::prelude::*;
 
 #[test]
 fn gradients_of_mixtures() {
@@ -51,6 +51,6 @@ fn gradients_at_ties() {
         let loss = Crps.values(&predictions, &targets);
         assert_eq!(vector(loss.clone()), [0.0, 0.0]);
         let gradient = vector(draws.grad(&loss.sum().backward()).unwrap());
-        assert!(gradient.iter().all(|g| g.is_finite()));
+        all_finite(&gradient);
     }
 }

@@ -2,7 +2,7 @@
 //! digits, scalar loops, hand.
 
 use super::*;
-use crate::data::*;
+use crate::prelude::*;
 
 pub const TARGETS: [f64; 4] = [-2.0, 0.25, 1.9, 7.0];
 
