@@ -19,11 +19,7 @@ fn prepared(name: &str) -> PathBuf {
 }
 
 fn brier(folder: &Path, arguments: &str) -> f64 {
-    let output = calibration(folder, &format!("{arguments} --json"));
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments}: {said}");
-    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
-    found["estimates"]["brier"].as_f64().unwrap()
+    number(&found(folder, arguments)["estimates"]["brier"])
 }
 
 #[test]

@@ -26,8 +26,7 @@ const EVALUATE: &str = "evaluate --predictions p --labels y.csv";
 
 fn prepared(name: &str) -> (PathBuf, Value) {
     let folder = folder(name);
-    fs::write(folder.join("y.csv"), LABELS).unwrap();
-    fs::write(folder.join("p"), ROWS).unwrap();
+    write(&folder, &[("p", ROWS), ("y.csv", LABELS)]);
     let expected = found(&folder, EVALUATE);
     (folder, expected)
 }

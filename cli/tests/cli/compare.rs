@@ -16,9 +16,7 @@ fn many_samples_are_compared_by_blocks() {
     assert!(number(&found["changes"]["skce_block"]["interval"][1]) < 0.0);
     assert_eq!(number(&found["omnibus"]["before"]["p_value"]), 1e-3);
     // by default the bandwidth is that of some samples, and the command says so
-    let output = calibration(&folder, base);
-    let note = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success(), "{note}");
+    let (_, note) = done(&folder, base);
     contains(&note, "the median over 5000 of the 20002 samples");
     let refused = complaint(&folder, &format!("{base} --bandwidth median-with-diagonal"));
     contains(&refused, "takes too long");

@@ -20,13 +20,6 @@ fn written(test: &str) -> PathBuf {
     folder
 }
 
-fn done(folder: &Path, arguments: &str) -> String {
-    let output = calibration(folder, arguments);
-    let errors = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success(), "{errors}");
-    errors
-}
-
 /// The whole way: fit, apply, evaluate and compare.
 #[test]
 fn a_choice_is_applied_and_evaluated() {
@@ -36,7 +29,7 @@ fn a_choice_is_applied_and_evaluated() {
         assert_eq!(fitted["method"], "local", "{fitted}");
         assert_eq!(fitted["dimensions"], 1);
         assert!(fitted["choice"]["change"]["estimate"].as_f64().unwrap() < -1.0);
-        let said = done(
+        let (_, said) = done(
             &folder,
             &format!("apply m.bpk --family {family} --predictions p.csv -o q.csv"),
         );

@@ -11,12 +11,6 @@ fn with_case(name: &str, text: &str) -> PathBuf {
     folder
 }
 
-fn run(folder: &Path, line: &str) -> String {
-    let done = calibration(folder, line);
-    assert!(done.status.success(), "{line}: {done:?}");
-    String::from_utf8(done.stdout).unwrap()
-}
-
 /// Rows of numbers below a header.
 fn numbers(path: &Path) -> Vec<Vec<f64>> {
     let text = fs::read_to_string(path).unwrap();
@@ -50,14 +44,14 @@ fn one_tiny_deviation() {
     ] {
         let fit = format!("fit {data} --label-column y -o d.map {method}");
         let object = json(&folder, &fit);
-        run(&folder, &format!("apply d.map {data} -o after.csv"));
+        printed(&folder, &format!("apply d.map {data} -o after.csv"));
         let after = numbers(&folder.join("after.csv"));
         assert!(score(&after) < score(&before) + 0.01, "{method}: {object}");
         if method.is_empty() || method.ends_with("variance") || method.ends_with("temperature") {
             contains(&object["warnings"].to_string(), "leaves out row 17,");
         }
     }
-    let text = run(&folder, &format!("fit {data} --label-column y -o d.map"));
+    let text = printed(&folder, &format!("fit {data} --label-column y -o d.map"));
     contains(
         &text,
         "variance scaling of 300 predictions of 1 dimension, saved as d.map",
@@ -83,9 +77,9 @@ fn an_absent_class() {
         let fit = format!(
             "fit --method {method} --predictions absent_class.csv --label-column y -o c.map"
         );
-        let text = run(&folder, &fit);
+        let text = printed(&folder, &fit);
         contains(&text, "warning:    class c has 0 labels of 60: ");
-        run(
+        printed(
             &folder,
             "apply c.map --predictions absent_class.csv --columns a,b,c -o after.csv",
         );
@@ -94,7 +88,7 @@ fn an_absent_class() {
         assert!(after.iter().all(|row| row[2] > 1e-3), "{method}: {after:?}");
     }
     contains(
-        &run(&folder, "show c.map"),
+        &printed(&folder, "show c.map"),
         "warning: class c has 0 labels of 60: ",
     );
 }

@@ -26,8 +26,7 @@ const EVALUATE: &str = "evaluate --predictions p.csv --labels y.csv";
 fn says_for_whom() {
     let folder = folder("given");
     write_example(&folder);
-    let output = calibration(&folder, &format!("{EVALUATE} --given given.csv"));
-    let text = String::from_utf8(output.stdout).unwrap();
+    let text = printed(&folder, &format!("{EVALUATE} --given given.csv"));
     let lines: Vec<&str> = text.lines().collect();
     assert!(
         lines[4].starts_with("The model is not calibrated given sex, age: p ≤ 0.0")

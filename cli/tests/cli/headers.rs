@@ -6,19 +6,12 @@ const EVALUATE: &str = "evaluate --predictions p.csv --labels y.csv";
 
 /// What is said on standard error, and the object, of a table of predictions.
 fn said(folder: &Path, arguments: &str) -> (String, Value) {
-    let output = calibration(folder, &format!("{arguments} --json"));
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success(), "{said}");
-    (
-        said,
-        unnamed(serde_json::from_slice(&output.stdout).unwrap()),
-    )
+    let (text, said) = done(folder, &format!("{arguments} --json"));
+    (said, unnamed(serde_json::from_str(&text).unwrap()))
 }
 
 fn prepared(name: &str) -> (PathBuf, Value) {
-    let folder = folder(name);
-    fs::write(folder.join("p.csv"), ROWS).unwrap();
-    fs::write(folder.join("y.csv"), LABELS).unwrap();
+    let folder = example(name);
     let expected = unnamed(json(&folder, EVALUATE));
     (folder, expected)
 }

@@ -14,25 +14,17 @@ fn array(descr: &str, shape: &str, bytes: &[u8]) -> Vec<u8> {
     file
 }
 
-fn prepared(name: &str) -> PathBuf {
-    let folder = folder(name);
-    fs::write(folder.join("y.csv"), LABELS).unwrap();
-    folder
-}
-
 /// The Brier score, and what is said of the rounding.
 fn brier(folder: &Path, bytes: &[u8]) -> (f64, String) {
     fs::write(folder.join("p"), bytes).unwrap();
-    let output = calibration(folder, &format!("{EVALUATE} --json"));
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success(), "{said}");
-    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
-    (found["estimates"]["brier"].as_f64().unwrap(), said)
+    let (text, said) = done(folder, &format!("{EVALUATE} --json"));
+    let found: Value = serde_json::from_str(&text).unwrap();
+    (number(&found["estimates"]["brier"]), said)
 }
 
 #[test]
 fn dtypes_and_their_rounding() {
-    let folder = prepared("dtypes");
+    let folder = example("dtypes");
     let (exact, _) = brier(&folder, ROWS.as_bytes());
     let of =
         |encode: &dyn Fn(f64) -> Vec<u8>| rows().into_iter().flat_map(encode).collect::<Vec<u8>>();
@@ -92,7 +84,7 @@ fn dtypes_and_their_rounding() {
 /// A byte that changed is an error.
 #[test]
 fn archives_are_checked() {
-    let folder = prepared("crc");
+    let folder = example("crc");
     for method in [
         zip::CompressionMethod::Stored,
         zip::CompressionMethod::Deflated,
@@ -139,7 +131,7 @@ fn archives_are_checked() {
 /// Nothing is allocated for what a header merely says, and what unpacks to too much is refused.
 #[test]
 fn sizes_are_limited() {
-    let folder = prepared("sizes");
+    let folder = example("sizes");
     for (shape, expected) in [
         (
             "(4611686018427387905, 4)",
@@ -193,7 +185,7 @@ fn sizes_are_limited() {
 /// A quote that nothing closes, and cells of any length: a short line.
 #[test]
 fn errors_are_short() {
-    let folder = prepared("short errors");
+    let folder = example("short errors");
     let rows = ROWS.repeat(50_000);
     for text in [
         format!("\"{rows}"),
@@ -272,12 +264,9 @@ fn redraws_are_limited() {
         "--replicates 100000: expected at most 20000, because classes or dimensions times redraws",
     );
     write(&folder, &[("p", &row(40_000))]);
-    let output = calibration(
-        &folder,
-        &format!("evaluate {wide} --normalise --kernel gaussian"),
-    );
+    let evaluate = format!("evaluate {wide} --normalise --kernel gaussian");
     contains(
-        &String::from_utf8_lossy(&output.stderr),
+        &done(&folder, &evaluate).1,
         "--replicates: 500, since there are 40000 classes or dimensions",
     );
 }

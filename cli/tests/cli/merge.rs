@@ -1,15 +1,5 @@
 use crate::*;
 
-fn run(folder: &Path, arguments: &str) -> String {
-    let output = calibration(folder, arguments);
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        output.status.success() && complaint.is_empty(),
-        "{complaint}"
-    );
-    String::from_utf8(output.stdout).unwrap()
-}
-
 /// Rows and labels of a file in pieces of given sizes, as `p0.csv`, `y0.csv` and so on.
 fn split(folder: &Path, rows: &str, labels: &str, sizes: &[usize]) {
     let mut lines = rows.lines().zip(labels.lines());
@@ -30,14 +20,14 @@ fn parts_are_the_whole() {
     fs::write(folder.join("y.csv"), &labels).unwrap();
     split(&folder, &rows, &labels, &[4, 30, 26]);
     let options = "--bandwidth 0.3 --block 2";
-    let printed = run(
+    let printed = quiet(
         &folder,
         &format!("summarise --predictions p.csv --labels y.csv {options} -o all.json"),
     );
     assert_eq!(printed, "all.json\n");
     for part in 0..3 {
         let files = format!("--predictions p{part}.csv --labels y{part}.csv");
-        run(
+        quiet(
             &folder,
             &format!("summarise {files} {options} -o part{part}.json"),
         );
@@ -92,7 +82,7 @@ fn parts_are_the_whole() {
     // right: rows 0, 1 of four
     assert_relative_eq!(number(&estimates["accuracy"]), 0.5);
 
-    let table = run(&folder, "merge part0.json part1.json part2.json");
+    let table = quiet(&folder, "merge part0.json part1.json part2.json");
     // right and wrong in turn: far below 0
     let statistic = number(&skce["test"]["statistic"]);
     assert!(statistic < -5.8); // below −6 with the divisor N
@@ -128,7 +118,7 @@ fn real_predictions() {
     for part in 0..3 {
         let files = format!("--predictions p{part}.csv --labels y{part}.csv --one-based");
         let options = format!("--bandwidth {bandwidth:?} --block 2");
-        run(
+        quiet(
             &folder,
             &format!("summarise {files} {options} -o {part}.json"),
         );
@@ -175,7 +165,7 @@ fn regressions_in_pieces() {
         .zip(["part0", "part1", "part2", "all"])
     {
         let files = format!("--predictions p{part}.csv --targets y{part}.csv");
-        run(
+        quiet(
             &folder,
             &format!("summarise {files} {options} -o {name}.json"),
         );
@@ -213,7 +203,7 @@ fn regressions_in_pieces() {
     assert_eq!(found["family"], "normal");
     assert_eq!(found["skce"]["kernel"], evaluated["kernel"]);
     assert_eq!(found["skce"]["target_kernel"], evaluated["target_kernel"]);
-    let table = run(&folder, "merge part0.json part1.json part2.json");
+    let table = quiet(&folder, "merge part0.json part1.json part2.json");
     for line in [
         "60 predictions of the family normal, targets of dimension 1, in 3 parts",
         "coverage of 90 % intervals",
@@ -260,7 +250,7 @@ fn weights_in_pieces() {
         let options = format!("--family {family} {options}");
         for part in 0..3 {
             let files = format!("--predictions p{part}.csv --weights y{part}.csv");
-            run(
+            quiet(
                 &folder,
                 &format!("summarise {files} {options} --block 2 -o part{part}.json"),
             );
@@ -287,18 +277,16 @@ fn weights_in_pieces() {
 /// Counts do not wrap: a piece is merged with itself again and again.
 #[test]
 fn counts_end_with_an_error() {
-    let folder = folder("merge-counts");
-    fs::write(folder.join("p.csv"), ROWS).unwrap();
-    fs::write(folder.join("y.csv"), LABELS).unwrap();
-    fs::write(folder.join("n.csv"), "0,1\n0.5,1.5\n1,2\n").unwrap();
-    fs::write(folder.join("t.csv"), "0\n1\n2\n").unwrap();
+    let folder = example("merge-counts");
+    let normal = [("n.csv", "0,1\n0.5,1.5\n1,2\n"), ("t.csv", "0\n1\n2\n")];
+    write(&folder, &normal);
     let options = "--bandwidth 0.3 --block 2";
     let normal = "summarise --family normal --header no --predictions n.csv --targets t.csv";
     for arguments in [
         format!("summarise --predictions p.csv --labels y.csv {options} -o part0.json"),
         format!("{normal} {options} --length-scale 1 -o part0.json"),
     ] {
-        run(&folder, &arguments);
+        quiet(&folder, &arguments);
         let merge = |k: usize| {
             let arguments = format!(
                 "merge part{k}.json part{k}.json --allow-duplicates -o part{}.json",

@@ -53,12 +53,7 @@ fn what_apply_writes_is_read_again() {
         ("log.csv", "--log-probabilities"),
     ] {
         let options = format!("--positive --label-column y {options}");
-        let run = |arguments: &str| {
-            let output = calibration(&folder, &format!("{arguments} {options}"));
-            let said = String::from_utf8(output.stderr).unwrap();
-            assert!(output.status.success(), "{arguments} {options}: {said}");
-            output.stdout
-        };
+        let run = |arguments: &str| printed(&folder, &format!("{arguments} {options}"));
         run(&format!(
             "fit --method temperature --predictions {file} -o t.map"
         ));
@@ -75,7 +70,7 @@ fn what_apply_writes_is_read_again() {
             41
         );
         let compare = format!("compare --before {file} --after after.csv --json");
-        let found: Value = serde_json::from_slice(&run(&compare)).unwrap();
+        let found: Value = serde_json::from_str(&run(&compare)).unwrap();
         briers.push(number(&found["changes"]["brier"]["after"]));
         run(&format!(
             "report --predictions {file} --after after.csv -o r.html"

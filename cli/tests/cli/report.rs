@@ -14,9 +14,7 @@ fn written(test: &str) -> std::path::PathBuf {
 /// A page to standard output is the page and nothing else, and no file has the name `-`.
 #[test]
 fn a_page_to_standard_output() {
-    let folder = folder("report-stdout");
-    fs::write(folder.join("p.csv"), ROWS).unwrap();
-    fs::write(folder.join("y.csv"), LABELS).unwrap();
+    let folder = example("report-stdout");
     let command = "report --predictions p.csv --labels y.csv -o";
     let written = calibration(&folder, &format!("{command} -"));
     assert!(written.status.success());
@@ -33,7 +31,7 @@ fn evaluate_and_report_agree() {
     fs::write(folder.join("p.csv"), ROWS.repeat(10)).unwrap();
     fs::write(folder.join("y.csv"), LABELS.repeat(10)).unwrap();
     let report = "report --predictions p.csv --labels y.csv -o page.html";
-    assert!(calibration(&folder, report).status.success());
+    done(&folder, report);
     let page = fs::read_to_string(folder.join("page.html")).unwrap();
     let found = json(&folder, EVALUATE);
     let bandwidth = number(&found["kernel"]["bandwidth"]);

@@ -23,13 +23,7 @@ fn page_and_pictures() {
     fs::write(folder.join("q.csv"), rows(1.5).0).unwrap();
     fs::write(folder.join("y.csv"), &targets).unwrap();
     let written = |arguments: &str| -> Vec<String> {
-        let output = calibration(&folder, &format!("report {arguments}"));
-        let complaint = String::from_utf8_lossy(&output.stderr);
-        assert!(
-            output.status.success() && complaint.is_empty(),
-            "{complaint}"
-        );
-        let names = String::from_utf8(output.stdout).unwrap();
+        let names = quiet(&folder, &format!("report {arguments}"));
         names.lines().map(str::to_owned).collect()
     };
     let read = |name: &str| fs::read(folder.join(name)).unwrap();
@@ -46,16 +40,17 @@ fn page_and_pictures() {
     assert_eq!(names, expected);
     assert!(read("both/after-pit.svg").starts_with(b"<svg "));
     let page = String::from_utf8(read("both.html")).unwrap();
-    assert!(page.contains("60 predictions of a real number, before and after"));
+    contains(&page, "60 predictions of a real number, before and after");
     let (head, _) = page.split_once("<h2>").unwrap();
-    assert!(head.contains(
-        "Before recalibration: <strong>The model is not calibrated: p\u{a0}≤\u{a0}0.001."
-    ));
+    contains(
+        &head,
+        "Before recalibration: <strong>The model is not calibrated: p\u{a0}≤\u{a0}0.001.",
+    );
     contains(
         head,
         "<li>predictions are too narrow: after a common shift, errors are ",
     );
-    assert!(page.contains("Overconfidence of 90\u{a0}% intervals, points"));
+    contains(&page, "Overconfidence of 90\u{a0}% intervals, points");
 
     // the other families; three draws a row
     fs::write(folder.join("draws.csv"), "0,1,2\n".repeat(60)).unwrap();

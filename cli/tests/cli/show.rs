@@ -15,15 +15,9 @@ const FILES: &str = "--logits --predictions z.csv";
 
 fn fitted(test: &str, method: &str) -> std::path::PathBuf {
     let folder = folder(test);
-    fs::write(folder.join("z.csv"), LOGITS).unwrap();
-    fs::write(folder.join("y.csv"), LABELS).unwrap();
+    write(&folder, &[("z.csv", LOGITS), ("y.csv", LABELS)]);
     let fit = format!("fit {FILES} --labels y.csv --method {method} -o saved.map");
-    let output = calibration(&folder, &fit);
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    done(&folder, &fit);
     folder
 }
 
@@ -54,8 +48,7 @@ fn a_map_is_shown() {
         max_relative = 1e-15
     );
 
-    let lines = calibration(&folder, "show saved.map --export json -o out.json");
-    let lines = String::from_utf8(lines.stdout).unwrap();
+    let lines = printed(&folder, "show saved.map --export json -o out.json");
     for line in [
         "temperature scaling of any number of classes",
         "fit: converged after ",
@@ -111,7 +104,7 @@ fn to_pytorch_and_back() {
 
     for (name, out) in [("saved.map", "a.csv"), ("torch.safetensors", "b.csv")] {
         let apply = format!("apply {name} {FILES} -o {out}");
-        assert!(calibration(&folder, &apply).status.success());
+        done(&folder, &apply);
     }
     let rows = read_csv(&folder.join("b.csv"));
     assert_eq!(read_csv(&folder.join("a.csv")), rows);

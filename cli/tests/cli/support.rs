@@ -37,14 +37,39 @@ pub fn calibration(folder: &Path, arguments: &str) -> Output {
         .unwrap()
 }
 
+/// What a command that succeeds prints, and what it says on standard error.
+#[track_caller]
+pub fn done(folder: &Path, arguments: &str) -> (String, String) {
+    let output = calibration(folder, arguments);
+    let [text, said] =
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    assert!(output.status.success(), "{arguments}: {said}");
+    (text, said)
+}
+
+#[track_caller]
+pub fn printed(folder: &Path, arguments: &str) -> String {
+    done(folder, arguments).0
+}
+
+/// What a command prints that says nothing besides.
+#[track_caller]
+pub fn quiet(folder: &Path, arguments: &str) -> String {
+    let (text, said) = done(folder, arguments);
+    assert!(said.is_empty(), "{arguments}: {said}");
+    text
+}
+
+#[track_caller]
 pub fn json(folder: &Path, arguments: &str) -> Value {
-    let output = calibration(folder, &format!("{arguments} --json"));
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        output.status.success() && complaint.is_empty(),
-        "{complaint}"
-    );
-    serde_json::from_slice(&output.stdout).unwrap()
+    serde_json::from_str(&quiet(folder, &format!("{arguments} --json"))).unwrap()
+}
+
+/// The object, whatever is said on standard error.
+#[track_caller]
+pub fn found(folder: &Path, arguments: &str) -> Value {
+    let text = printed(folder, &format!("{arguments} --json"));
+    unnamed(serde_json::from_str(&text).unwrap())
 }
 
 /// Without names of classes, which a header or an option gives.
@@ -79,6 +104,13 @@ pub fn complaint(folder: &Path, arguments: &str) -> String {
 
 pub const ROWS: &str = "0.7,0.2,0.1\n0.1,0.8,0.1\n0.3,0.3,0.4\n0.25,0.5,0.25\n";
 pub const LABELS: &str = "0\n1\n0\n2\n";
+
+/// A folder with predictions of three classes, and labels.
+pub fn example(test: &str) -> PathBuf {
+    let folder = folder(test);
+    write(&folder, &[("p.csv", ROWS), ("y.csv", LABELS)]);
+    folder
+}
 
 pub fn npy(values: &[f64], shape: &[u64], order: npyz::Order) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -128,23 +160,6 @@ pub fn write(folder: &Path, files: &[(&str, &str)]) {
     for (name, text) in files {
         fs::write(folder.join(name), text).unwrap();
     }
-}
-
-/// The object, whatever is said on standard error.
-pub fn found(folder: &Path, arguments: &str) -> Value {
-    let output = calibration(folder, &format!("{arguments} --json"));
-    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{complaint}");
-    unnamed(serde_json::from_slice(&output.stdout).unwrap())
-}
-
-/// What the command prints.
-#[track_caller]
-pub fn printed(folder: &Path, arguments: &str) -> String {
-    let output = calibration(folder, arguments);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success(), "{arguments}: {said}");
-    String::from_utf8(output.stdout).unwrap()
 }
 
 #[track_caller]
