@@ -336,11 +336,7 @@ fn what_has_no_estimate() {
         .top_label()
         .power(TceForm::PlugIn { order: 0.5 })
         .unwrap_err();
-    assert!(
-        orders
-            .to_string()
-            .ends_with("expected a number of at least 1")
-    );
+    ends(&orders, "expected a number of at least 1");
     let squares = all.top_label().power(TceForm::Unbiased).unwrap_err();
-    assert!(squares.to_string().contains("the variance within them"));
+    contains(&squares, "the variance within them");
 }

@@ -99,10 +99,7 @@ fn what_is_not_an_accumulator() {
     let older = r#"{"format":"burn-calibration evaluation, version 1","brier":{}}"#;
     assert_eq!(reject(older), of_version("1"));
     let foreign = reject("{\"loss\": 1}");
-    assert!(
-        foreign.contains("it holds nothing with a kind and a version"),
-        "{foreign}"
-    );
+    contains(&foreign, "it holds nothing with a kind and a version");
     let changed = whole.replacen("\"samples\":", "\"samples\": ", 1);
     fs::write(&path, changed).unwrap();
     assert_eq!(
@@ -124,7 +121,7 @@ fn what_is_not_an_accumulator() {
     }
     assert!(reject(&whole[..whole.len() / 2]).contains("EOF while parsing"));
     let missing = Evaluation::load(file("none.json")).unwrap_err().to_string();
-    assert!(missing.contains("none.json: No such file"), "{missing}");
+    contains(&missing, "none.json: No such file");
 }
 
 /// What no predictions leave.
@@ -132,25 +129,19 @@ fn what_is_not_an_accumulator() {
 fn inconsistent_accumulators() {
     let (p, y) = taken(3);
     let change = |text: &str, from: &str, to: &str| {
-        assert!(text.contains(from), "{text}");
+        contains(&text, from);
         text.replacen(from, to, 1)
     };
     let one = having(&BinAccumulator::new(Event::Class(2), 1, 3).unwrap(), &p, &y);
     let good = text(&one);
     let reject = |text: String| serde_json::from_str::<BinAccumulator>(&text).unwrap_err();
     let wrong = reject(change(&good, "{\"Class\":2}", "{\"Class\":3}"));
-    assert!(
-        wrong.to_string().contains("the class of the event is 3"),
-        "{wrong}"
-    );
+    contains(&wrong, "the class of the event is 3");
     let wrong = reject(change(&good, "\"samples\":41", "\"samples\":4"));
-    assert!(wrong.to_string().contains("bin 0 holds more"), "{wrong}");
+    contains(&wrong, "bin 0 holds more");
     let bins = &good[good.find("\"bins\":").unwrap()..];
     let wrong = reject(change(&good, bins, "\"bins\":[]}"));
-    assert!(
-        wrong.to_string().contains("the number of bins is 0"),
-        "{wrong}"
-    );
+    contains(&wrong, "the number of bins is 0");
 
     let classes = text(&ClassBinAccumulator::new(1, 2).unwrap());
     let bin = &classes[classes.find("[[").unwrap() + 1..classes.find("],").unwrap() + 1];
@@ -160,58 +151,40 @@ fn inconsistent_accumulators() {
         &format!("{},{}", &bin[..bin.len() - 1], &bin[1..]),
     );
     let wrong = serde_json::from_str::<ClassBinAccumulator>(&ragged).unwrap_err();
-    assert!(wrong.to_string().contains("its classes differ"), "{wrong}");
+    contains(&wrong, "its classes differ");
 
     let block = text(&BlockSkceAccumulator::linear(fixed(Kernel::gaussian()), 3).unwrap());
     let reject = |text: String| serde_json::from_str::<BlockSkceAccumulator>(&text).unwrap_err();
     let wrong = reject(change(&block, &format!("\"{BANDWIDTH:?}\""), "\"-1\""));
-    assert!(
-        wrong.to_string().contains("the kernel bandwidth is -1"),
-        "{wrong}"
-    );
+    contains(&wrong, "the kernel bandwidth is -1");
     let wrong = reject(change(&block, "\"size\":2", "\"size\":1"));
-    assert!(wrong.to_string().contains("expected at least 2"), "{wrong}");
+    contains(&wrong, "expected at least 2");
     let wrong = reject(change(&block, "\"gaussian\"", "\"rational-quadratic:-1\""));
-    assert!(
-        wrong.to_string().contains("the shape of the rational"),
-        "{wrong}"
-    );
+    contains(&wrong, "the shape of the rational");
 
     let score = text(&having(&ScoreAccumulator::new(Brier, 3), &p, &y));
     // of another score
     let wrong = serde_json::from_str::<ScoreAccumulator<LogScore>>(&score).unwrap_err();
     let expected = "it holds the Brier score, expected the log score";
-    assert!(wrong.to_string().contains(expected), "{wrong}");
+    contains(&wrong, expected);
     let squares = &score[score.find("\"squares\"").unwrap()..];
     let none = "\"squares\":{\"negative\":false,\"first\":0,\"limbs\":[]}}}";
     let wrong = serde_json::from_str::<ScoreAccumulator<Brier>>(&change(&score, squares, none));
-    assert!(
-        wrong
-            .unwrap_err()
-            .to_string()
-            .contains("no numbers have its sums")
-    );
+    contains(&wrong.unwrap_err(), "no numbers have its sums");
     let wrong = serde_json::from_str::<ScoreAccumulator<Brier>>(&change(
         &score,
         "\"count\":41",
         "\"count\":0",
     ));
-    assert!(
-        wrong
-            .unwrap_err()
-            .to_string()
-            .contains("no numbers have its sums")
-    );
+    contains(&wrong.unwrap_err(), "no numbers have its sums");
 
     let all = text(&having(&evaluation(3, 2), &p, &y));
     let reject = |text: String| serde_json::from_str::<Evaluation>(&text).unwrap_err();
     let wrong = reject(change(&all, "\"infinite\":0", "\"infinite\":1"));
-    assert!(wrong.to_string().contains("its parts differ"), "{wrong}");
+    contains(&wrong, "its parts differ");
     let wrong = reject(change(&all, "\"spherical score\"", "\"log score\""));
-    assert!(
-        wrong
-            .to_string()
-            .contains("it holds the log score, expected the spherical score"),
-        "{wrong}"
+    contains(
+        &wrong,
+        "it holds the log score, expected the spherical score",
     );
 }
