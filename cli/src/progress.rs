@@ -13,7 +13,9 @@ pub struct Progress {
 
 /// Is told of each step as it begins: its title, its number from 0, and how many steps there are. Nobody by default.
 #[derive(Clone, Default)]
-pub struct Watcher(Option<Arc<dyn Fn(&str, u64, u64) + Send + Sync>>);
+pub struct Watcher(Option<Arc<Watch>>);
+
+type Watch = dyn Fn(&str, u64, u64) + Send + Sync;
 
 impl Watcher {
     pub fn new(told: impl Fn(&str, u64, u64) + Send + Sync + 'static) -> Self {

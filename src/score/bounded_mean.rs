@@ -12,10 +12,9 @@ use crate::{
 /// Student's interval takes the variance from the terms that happened. Of 50 predictions without an error
 /// it knows nothing of errors. Here one more term is added for what has not happened: the smallest value
 /// that a term could have taken for the lower limit, the greatest for the upper one. The limits are
-/// quantiles of `Σ_i D_i x_i` with weights `D` that are uniform on the simplex (the Bayesian bootstrap of n
-/// + 1 terms; Gaffke 2005, Learned-Miller and Thomas 2019). For zeros and ones these are exactly those of
-/// Clopper and Pearson
-/// 1934. For many terms they are the normal ones.
+/// quantiles of `Σ_i D_i x_i` with weights `D` that are uniform on the simplex (the Bayesian bootstrap of
+/// `n + 1` terms; Gaffke 2005, Learned-Miller and Thomas 2019). For zeros and ones these are exactly those of
+/// Clopper and Pearson (1934). For many terms they are the normal ones.
 ///
 /// The probabilities of `Σ_i D_i x_i` are saddlepoint approximations (Lugannani and Rice 1980; Barndorff-Nielsen
 /// 1986). `O(n)` each, nothing is drawn.

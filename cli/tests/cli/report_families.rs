@@ -43,7 +43,7 @@ fn page_and_pictures() {
     contains(&page, "60 predictions of a real number, before and after");
     let (head, _) = page.split_once("<h2>").unwrap();
     contains(
-        &head,
+        head,
         "Before recalibration: <strong>The model is not calibrated: p\u{a0}≤\u{a0}0.001.",
     );
     contains(

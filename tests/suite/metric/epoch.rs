@@ -8,6 +8,8 @@ use burn_calibration::{
 
 use super::{end_epoch, feed};
 
+use crate::prelude::*;
+
 const N: usize = 53;
 
 fn sizes() -> [Vec<usize>; 4] {
@@ -123,7 +125,7 @@ fn by_hand() {
         vec![0.75, 0.25],
         vec![0.75, 0.25],
     ];
-    let (output, labels) = (data::tensor(&rows), data::labels(&[0, 0, 0, 1]));
+    let (output, labels) = (tensor(&rows), labels(&[0, 0, 0, 1]));
     let mut ece = EpochMetric::from_probabilities(Ece::default());
     let mut log = EpochMetric::from_probabilities(LogScore);
     for sizes in [vec![1; 4], vec![4], vec![3, 1]] {
@@ -137,12 +139,12 @@ fn by_hand() {
 
 #[test]
 fn a_new_epoch_starts_anew() {
-    let (output, labels) = (data::tensor(&[vec![0.75, 0.25], vec![0.75, 0.25]]), [0, 1]);
+    let (output, labels) = (tensor(&[vec![0.75, 0.25], vec![0.75, 0.25]]), [0, 1]);
     let mut metric = EpochMetric::from_probabilities(Ece::default());
-    feed(&mut metric, &output, &data::labels(&[1, 1]), &[2]);
+    feed(&mut metric, &output, &crate::data::labels(&[1, 1]), &[2]);
     assert_eq!(end_epoch(&mut metric), 0.75);
     assert!(metric.value().is_none());
-    feed(&mut metric, &output, &data::labels(&labels), &[1, 1]);
+    feed(&mut metric, &output, &crate::data::labels(&labels), &[1, 1]);
     assert_eq!(end_epoch(&mut metric), 0.25);
 }
 
@@ -175,7 +177,7 @@ fn which_way_is_better() {
 /// what a temperature leaves.
 #[test]
 fn the_refinement_error_does_not_stop_for_overconfidence() {
-    let labels = data::labels(&[0, 0, 0, 0, 1, 1, 1, 1]);
+    let labels = labels(&[0, 0, 0, 0, 1, 1, 1, 1]);
     let epoch = |right: usize, logit: f64| {
         let row = |i: usize| {
             if (i % 4 < right) == (i < 4) {
@@ -184,7 +186,7 @@ fn the_refinement_error_does_not_stop_for_overconfidence() {
                 -logit
             }
         };
-        data::tensor(&(0..8).map(|i| vec![row(i), 0.0]).collect::<Vec<_>>())
+        tensor(&(0..8).map(|i| vec![row(i), 0.0]).collect::<Vec<_>>())
     };
     let values = |output: Tensor<2>| {
         let mut log = EpochMetric::from_logits(LogScore);

@@ -13,7 +13,9 @@ use burn_calibration::{
 };
 
 use super::model::{Batch, Model, digits, learner, loader, logged, training};
+
 use super::quiet::Quiet;
+use crate::prelude::*;
 
 const CONSTANT: WeightSchedule = WeightSchedule::Constant(1.0);
 

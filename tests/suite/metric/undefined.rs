@@ -8,6 +8,8 @@ use burn_calibration::{
 
 use super::{end_epoch, feed, metadata};
 
+use crate::prelude::*;
+
 const NAN: f64 = f64::NAN;
 
 /// The text of the entry of an epoch whose value is undefined, and that the next epoch has a value.
