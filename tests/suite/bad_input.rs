@@ -140,5 +140,5 @@ fn settings_and_widths_of_no_meaning_panic() {
     let map = VectorScaling::from_parameters(vec![1.0; 3], vec![0.0; 3], &device()).unwrap();
     panics(|| map.forward(tensor(&[vec![0.0, 1.0]])));
     let wide = Normal::new(tensor(&[vec![0.0, 1.0]]), tensor(&[vec![1.0, 1.0]]));
-    panics(|| ScoreLoss::new(Crps).forward(&wide, &column(&[0.0])));
+    panics(|| ScoreLoss::new(Crps).forward(&wide, &column([0.0])));
 }

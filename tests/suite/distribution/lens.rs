@@ -38,7 +38,7 @@ fn expected(distance: f64, first: &[f64], second: &[f64]) -> [f64; 2] {
 }
 
 fn check(found: [f64; 2], expected: [f64; 2]) {
-    all_relative(&found, &expected, 1e-14);
+    all_relative(found, expected, 1e-14);
 }
 
 #[test]

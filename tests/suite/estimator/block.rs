@@ -9,7 +9,7 @@ fn fixed() -> Kernel {
 }
 
 fn evaluate(size: usize, rows: &[Vec<f64>], classes: &[usize]) -> TestOutcome {
-    AsymptoticBlockSkceTest::new(fixed(), size).outcome_on(&rows, &classes, 0)
+    AsymptoticBlockSkceTest::new(fixed(), size).outcome_on(rows, classes, 0)
 }
 
 /// The same without a fused path.
@@ -18,7 +18,7 @@ fn composed(size: usize, rows: &[Vec<f64>], classes: &[usize]) -> TestOutcome {
     let row = |k: usize| (0..m).map(|l| f64::from(k == l)).collect::<Vec<_>>();
     let identity: Vec<_> = (0..m).map(row).collect();
     AsymptoticBlockSkceTest::new(MatrixKernel::from_rows(fixed(), &identity).unwrap(), size)
-        .outcome_on(&rows, &classes, 0)
+        .outcome_on(rows, classes, 0)
 }
 
 /// Blocks larger than a tile, against scalar loops.

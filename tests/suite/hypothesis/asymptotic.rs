@@ -73,7 +73,7 @@ fn distribution_free_bounds_by_hand() {
     let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(1.0));
     let p_value = |skce: Skce, classes: &[usize]| {
         let test = DistributionFreeSkceTest::new(skce);
-        test.outcome_on(&rows, &classes, 0).p_value
+        test.outcome_on(&rows, classes, 0).p_value
     };
     let wrong = [1; 50]; // h = 2 for every pair, so every estimate is 2; B = 2
     let biased = (-0.5 * (50f64.sqrt() - 1.0).powi(2)).exp();

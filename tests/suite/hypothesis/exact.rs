@@ -9,7 +9,7 @@ fn fixed() -> Kernel {
 }
 
 fn p_value(test: &dyn CalibrationTest, rows: &[Vec<f64>], classes: &[usize], seed: u64) -> f64 {
-    test.outcome_on(&rows, &classes, seed).p_value
+    test.outcome_on(rows, classes, seed).p_value
 }
 
 /// The probability, over all `mⁿ` labellings, of a statistic at least that of the data.

@@ -4,7 +4,7 @@ use crate::prelude::*;
 
 fn assert_all_close(got: &[f64], expected: &[f64]) {
     assert_eq!(got.len(), expected.len());
-    all_relative(&got, &expected, 1e-12);
+    all_relative(got, expected, 1e-12);
 }
 
 /// `p.adjust(p, "holm")` and `p.adjust(p, "BH")` of R, by their definitions on paper.

@@ -9,7 +9,7 @@ fn fixed() -> Kernel {
 }
 
 fn p_value(test: &dyn CalibrationTest, rows: &[Vec<f64>], classes: &[usize], seed: u64) -> f64 {
-    test.outcome_on(&rows, &classes, seed).p_value
+    test.outcome_on(rows, classes, seed).p_value
 }
 
 /// All ways to label `n` samples, with their probabilities.
@@ -202,7 +202,7 @@ fn gamma_level_of_confident_predictions() {
         }
     }
     let sets = sets as usize;
-    assert_binomial(rejected[0], sets, (0.05, 3.0), &rejected);
-    assert_binomial(rejected[1], sets, (0.01, 3.0), &rejected);
+    assert_binomial(rejected[0], sets, (0.05, 3.0), rejected);
+    assert_binomial(rejected[1], sets, (0.01, 3.0), rejected);
     assert!(rejected[2] <= 6, "{rejected:?}"); // 1.5 expected, a probability of 0.1 % to be more
 }

@@ -17,7 +17,7 @@ fn coverage_is_binomial() {
     let targets = [0.1, -0.2, 0.3, -0.4, 0.5, -0.6, 2.0, -2.0, 3.0, 4.0];
     let test = ExactTest::new(IntervalCoverage::new(0.9)).with_replicates(9999);
     let outcome = test
-        .outcome(&predictions, &column(&targets), &mut rng(1))
+        .outcome(&predictions, &column(targets), &mut rng(1))
         .unwrap();
     let number = Binomial::new(0.9, 10).unwrap();
     let expected: f64 = (0..=6).map(|k| number.pmf(k)).sum(); // 0.0128
@@ -68,14 +68,14 @@ fn levels_and_power() {
 fn degenerate() {
     let test = ExactTest::new(IntervalCoverage::new(0.9)).with_replicates(99);
     let one = test
-        .outcome(&normal(&[0.0], 1.0), &column(&[0.0]), &mut rng(0))
+        .outcome(&normal(&[0.0], 1.0), &column([0.0]), &mut rng(0))
         .unwrap();
     assert_eq!(one.p_value, 1.0); // 0.1 off, the least that one target can be
     let level = ExactTest::new(IntervalCoverage::new(1.0));
-    refuses(level.outcome(&normal(&[0.0], 1.0), &column(&[0.0]), &mut rng(0)));
+    refuses(level.outcome(&normal(&[0.0], 1.0), &column([0.0]), &mut rng(0)));
     let certain = Samples::new(tensor(&[vec![0.0; 20]]).reshape([4, 5, 1]));
     let same = test
-        .outcome(&certain, &column(&[0.0; 4]), &mut rng(0))
+        .outcome(&certain, &column([0.0; 4]), &mut rng(0))
         .unwrap();
     assert_eq!(same.p_value, 1.0);
 }

@@ -204,7 +204,7 @@ fn focal_loss_by_hand() {
             -0.8f64.powf(gamma) * 0.2f64.ln(),
         ];
         let found = vector(loss.forward_no_reduction(logits.clone(), labels.clone()));
-        all_relative(&found, &expected, 1e-14);
+        all_relative(&found, expected, 1e-14);
     }
     let loss = FocalLossConfig::new().with_gamma(0.0).init();
     let log_loss = ScoreLoss::new(LogScore);

@@ -144,7 +144,7 @@ fn findings_of_coverage() {
     // one level, one row, all forecasts equal
     let p = forecasts(&[0.3], &[vec![1.0]]);
     let one = OmnibusTest::new()
-        .outcome(&p, &column(&[0.0]), &mut rng(0))
+        .outcome(&p, &column([0.0]), &mut rng(0))
         .unwrap();
     assert_eq!(one.aspects.len(), 1);
     assert!(one.p_value > 0.2);

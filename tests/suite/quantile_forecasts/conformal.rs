@@ -51,7 +51,7 @@ fn conformal_shifts_by_hand() {
     let levels = [0.25, 0.5, 0.75];
     // residuals 1, 2, 3 of the first and 0, 1, 2 and −10, −9, −8 of the others: n + 1 = 4
     let rows = [1.0, 2.0, 3.0].map(|y| vec![y - y, 1.0, 11.0]);
-    let (p, y) = (forecasts(&levels, &rows), column(&[1.0, 2.0, 3.0]));
+    let (p, y) = (forecasts(&levels, &rows), column([1.0, 2.0, 3.0]));
     let map = ConformalShiftConfig::new().fit(p.clone(), y).unwrap();
     assert_eq!(map.shifts(), [1.0, 1.0, -8.0]);
     let wide = map.forward(forecasts(

@@ -104,7 +104,7 @@ fn bad_forecasts() {
     let crossing = forecasts(&[0.1, 0.9], &[vec![1.0, 0.0]]);
     assert!(
         OmnibusTest::new()
-            .outcome(&crossing, &column(&[0.0]), &mut rng(0))
+            .outcome(&crossing, &column([0.0]), &mut rng(0))
             .is_err()
     );
 }

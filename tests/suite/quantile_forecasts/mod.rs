@@ -28,7 +28,7 @@ fn forecasts(levels: &[f64], rows: &[Vec<f64>]) -> QuantileForecasts {
 
 fn example() -> (QuantileForecasts, Tensor<2>) {
     let rows = QUANTILES.map(|row| row.to_vec());
-    (forecasts(&LEVELS, &rows), column(&TARGETS))
+    (forecasts(&LEVELS, &rows), column(TARGETS))
 }
 
 /// Standard normal quantiles at the usual levels.

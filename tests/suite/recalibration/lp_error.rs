@@ -148,7 +148,7 @@ fn of_degenerate_predictions() {
     for scale in [1e-6, 1.0, 1e6] {
         let rows: Vec<Vec<f64>> = random_rows(40, 3, scale, &mut rng);
         bounded(degenerate(&rows, &random_labels(40, 3, &mut rng)));
-        let top: Vec<usize> = rows.iter().map(|z| argmax(&z)).collect();
+        let top: Vec<usize> = rows.iter().map(|z| argmax(z)).collect();
         bounded(degenerate(&rows, &top));
         let wrong: Vec<usize> = top.iter().map(|c| (c + 1) % 3).collect();
         bounded(degenerate(&rows, &wrong));

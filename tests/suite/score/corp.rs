@@ -48,7 +48,7 @@ fn values_of_scikit_learn() {
             found.discrimination,
             found.uncertainty,
         ];
-        all_relative(&numbers, &expected, 1e-12);
+        all_relative(numbers, expected, 1e-12);
         assert_eq!((found.levels, found.samples), (6, 40));
     }
 }

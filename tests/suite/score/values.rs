@@ -17,7 +17,7 @@ fn scores_by_hand() {
         let bound = score
             .upper_bound(&categorical(&rows), &labels(&[1, 2]))
             .unwrap();
-        all_relative(&values, &expected, 1e-14);
+        all_relative(&values, expected, 1e-14);
         assert_relative(bound.estimate, (expected[0] + expected[1]) / 2.0, 1e-14);
         // two values a, b: s² = (a − b)²/2, over n = 2
         assert_relative(

@@ -26,7 +26,7 @@ const KINDS: [(&str, Rows); 6] = [
 fn sharpened(n: usize, m: usize, rng: &mut StdRng) -> Vec<Vec<f64>> {
     let rows = random_rows(n, m, 1.0, rng);
     let sharpen = |row: &Vec<f64>| {
-        let likely = argmax(&row);
+        let likely = argmax(row);
         let mut logits: Vec<f64> = row.iter().map(|z| 2.0 * z).collect();
         logits[likely] += 6.0 + (m as f64).ln();
         softmax(&logits)
@@ -51,7 +51,7 @@ fn one_hot(n: usize, m: usize, rng: &mut StdRng) -> Vec<Vec<f64>> {
 /// All most likely, none of them, any, and draws from the predictions.
 fn label_sets(predictions: &Categorical, rows: &[Vec<f64>], rng: &mut StdRng) -> Vec<Vec<usize>> {
     let (n, m) = (rows.len(), rows[0].len());
-    let top = |p: &Vec<f64>| argmax(&p);
+    let top = |p: &Vec<f64>| argmax(p);
     let right: Vec<usize> = rows.iter().map(top).collect();
     let wrong = right.iter().map(|y| (y + 1) % m).collect();
     let drawn = (predictions.redrawer().draw)(3, rng);

@@ -117,7 +117,7 @@ fn gradient_of_the_bandwidth() {
             };
             let difference = (at(0.3 + 1e-5).0 - at(0.3 - 1e-5).0) / 2e-5;
             let gradient = at(0.3).1;
-            assert_near_in(&kernel, gradient, difference, 1e-9);
+            assert_near_in(kernel, gradient, difference, 1e-9);
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::prelude::*;
 
 fn assert_all_eq(values: &[f64], expected: &[f64], tolerance: f64) {
     assert_eq!(values.len(), expected.len());
-    all_near(&values, &expected, tolerance);
+    all_near(values, expected, tolerance);
 }
 
 /// SciPy 1.17: the temperature by `brentq`; then `minimize(method="BFGS")` and `root` of the gradient, to

@@ -37,7 +37,7 @@ fn fit<F: Fit>(config: F, scores: &[f64], classes: &[usize]) -> F::Map {
 
 fn assert_all_eq(values: &[f64], expected: &[f64], tolerance: f64) {
     assert_eq!(values.len(), expected.len());
-    all_relative(&values, &expected, tolerance);
+    all_relative(values, expected, tolerance);
 }
 
 /// SciPy: `minimize` (trust-exact), then `root` of the gradient to 1e-17. `_SigmoidCalibration` of

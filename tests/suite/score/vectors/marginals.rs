@@ -51,7 +51,7 @@ fn normal_distribution_function_in_f32() {
 
 #[test]
 fn normal_quantiles() {
-    let host = Normal::new(column(&[0.0]), column(&[1.0])).on_host();
+    let host = Normal::new(column([0.0]), column([1.0])).on_host();
     for (level, expected) in [
         (1e-300, -37.047_096_299_361_2),
         (1e-12, -7.034483825301132),
@@ -69,7 +69,7 @@ fn normal_quantiles() {
 fn laplace_by_scipy() {
     let n = 4;
     let predictions = Laplace::new(repeated(0.5, n), repeated(2.0, n));
-    let targets = column(&[-60.0, -1.0, 0.5, 3.0]);
+    let targets = column([-60.0, -1.0, 0.5, 3.0]);
     let expected = [
         3.643862047909846e-14,
         0.23618327637050734,
@@ -98,7 +98,7 @@ fn laplace_by_scipy() {
 #[test]
 fn mixtures_by_mpmath() {
     let predictions = normal_mixture(3);
-    let targets = column(&[-2.0, 0.25, 1.9]);
+    let targets = column([-2.0, 0.25, 1.9]);
     let expected = [0.00765485905252391, 0.3994049040937669, 0.762995147236868];
     assert_close(&vector(predictions.cdf(&targets)), &expected, 1e-14);
     // scipy: ln Σ w f
@@ -132,7 +132,7 @@ fn quantiles_are_inverse() {
         assert_close(&[above], &[1.0 - (1.0 - rest)], 1e-12);
     }
     // the median of a symmetric mixture is 0, where relative precision means nothing
-    let pair = Normal::new(column(&[-1.0, 1.0]), column(&[1.0, 1.0]));
+    let pair = Normal::new(column([-1.0, 1.0]), column([1.0, 1.0]));
     let symmetric = Mixture::new(tensor(&[vec![0.5, 0.5]]), pair);
     assert!(vector(symmetric.quantile(0.5))[0].abs() < 1e-15);
 }
@@ -140,7 +140,7 @@ fn quantiles_are_inverse() {
 #[test]
 fn empirical_distribution() {
     let predictions = samples(&[vec![vec![3.0], vec![1.0], vec![2.0], vec![2.0]]]);
-    let at = |y: f64| vector(predictions.cdf(&column(&[y])))[0];
+    let at = |y: f64| vector(predictions.cdf(&column([y])))[0];
     assert_eq!(
         [0.5, 1.0, 1.5, 2.0, 2.9, 3.0].map(at),
         [0.0, 0.25, 0.25, 0.75, 0.75, 1.0]

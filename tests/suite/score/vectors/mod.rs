@@ -21,7 +21,7 @@ fn draws_of(draws: &[Vec<Vec<f64>>], dtype: DType) -> Tensor<3> {
 
 /// The same number for every row: a prediction with `n` targets.
 fn repeated(value: f64, n: usize) -> Tensor<2> {
-    column(&vec![value; n])
+    column(vec![value; n])
 }
 
 /// `n` times the mixture of three normals that the references are of.
@@ -34,7 +34,7 @@ fn weights(n: usize) -> Tensor<2> {
 }
 
 fn parameters(n: usize) -> (Tensor<2>, Tensor<2>) {
-    (column(&LOCATIONS.repeat(n)), column(&SCALES.repeat(n)))
+    (column(LOCATIONS.repeat(n)), column(SCALES.repeat(n)))
 }
 
 fn normal_mixture(n: usize) -> Mixture<Normal> {

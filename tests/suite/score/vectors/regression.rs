@@ -23,8 +23,8 @@ const TARGETS: [f64; 12] = [
 
 fn twelve() -> (Normal, Tensor<2>) {
     (
-        Normal::new(column(&MEANS), column(&DEVIATIONS)),
-        column(&TARGETS),
+        Normal::new(column(MEANS), column(DEVIATIONS)),
+        column(TARGETS),
     )
 }
 
@@ -134,13 +134,13 @@ fn quantiles_and_intervals() {
 /// A target at the median is at most the median.
 #[test]
 fn ties_with_a_quantile() {
-    let predictions = Laplace::new(column(&[0.3, 0.1]), column(&[2.0, 0.7]));
+    let predictions = Laplace::new(column([0.3, 0.1]), column([2.0, 0.7]));
     let median = QuantileCalibration::new(vec![0.5]).unwrap();
-    let curve = median.curve(&predictions, &column(&[0.3, 0.1])).unwrap();
+    let curve = median.curve(&predictions, &column([0.3, 0.1])).unwrap();
     assert_eq!(curve.points[0].frequency, 1.0);
     // ranks among the draws 0 and 1, of which ½ has a share: 0 to ⅔, ⅓ to ⅔, and ⅓ to 1
     let draws = samples(&vec![vec![vec![0.0], vec![1.0]]; 3]);
-    let curve = median.curve(&draws, &column(&[0.0, 0.25, 1.0])).unwrap();
+    let curve = median.curve(&draws, &column([0.0, 0.25, 1.0])).unwrap();
     assert_close(&[curve.points[0].frequency], &[0.5], 1e-15);
 }
 
@@ -171,7 +171,7 @@ fn standard_deviations() {
 #[test]
 fn pinball_and_crps() {
     let predictions = normal_mixture(3);
-    let targets = column(&[-2.0, 0.25, 1.9]);
+    let targets = column([-2.0, 0.25, 1.9]);
     let levels = (0..2000).map(|k| (f64::from(k) + 0.5) / 2000.0).collect();
     let mean = Pinball::new(levels).unwrap();
     let mean = mean.estimate(&predictions, &targets).unwrap();
@@ -212,7 +212,7 @@ fn pinball_loss() {
 #[test]
 fn transforms_of_samples() {
     let predictions = samples(&vec![vec![vec![0.0], vec![1.0], vec![1.0], vec![2.0]]; 3]);
-    let targets = column(&[-1.0, 1.0, 5.0]);
+    let targets = column([-1.0, 1.0, 5.0]);
     let rng = &mut rng(2);
     let mid = Pit::new(&predictions, &targets).unwrap();
     assert_eq!(mid.values(0), [0.0, 0.5, 1.0]);
@@ -234,8 +234,8 @@ fn transforms_of_samples() {
 fn simulated() {
     let n = 4000;
     let rng = &mut rng(3);
-    let location = column(&random_rows(n, 1, 3.0, rng).concat());
-    let scale = column(&positive_rows(n, 1, [0.5, 2.0], rng).concat());
+    let location = column(random_rows(n, 1, 3.0, rng).concat());
+    let scale = column(positive_rows(n, 1, [0.5, 2.0], rng).concat());
     let mixture = Mixture::ensemble(&[
         Normal::new(location.clone() - 1.0, scale.clone()),
         Normal::new(location.clone() + 1.0, scale.clone()),
@@ -319,9 +319,9 @@ fn bad_input() {
     refuses(Ence::new(0).estimate(&predictions, &targets));
     let pit = Pit::new(&predictions, &targets).unwrap();
     refuses(pit.histogram(0, 1));
-    refuses(Pit::new(&predictions, &column(&[0.0])));
-    let broken = Normal::new(column(&[0.0, f64::NAN]), column(&[1.0, 1.0]));
-    refuses(Sharpness.estimate(&broken, &column(&[0.0, 0.0])));
+    refuses(Pit::new(&predictions, &column([0.0])));
+    let broken = Normal::new(column([0.0, f64::NAN]), column([1.0, 1.0]));
+    refuses(Sharpness.estimate(&broken, &column([0.0, 0.0])));
     let equal = samples(&[vec![vec![0.0], vec![1.0]], vec![vec![2.0], vec![2.0]]]);
-    refuses(Ence::default().estimate(&equal, &column(&[0.0, 0.0])));
+    refuses(Ence::default().estimate(&equal, &column([0.0, 0.0])));
 }

@@ -60,14 +60,14 @@ fn fairness() {
 
 #[test]
 fn data() {
-    let (predictions, targets) = (normal_mixture(4), column(&TARGETS));
+    let (predictions, targets) = (normal_mixture(4), column(TARGETS));
     let bound = Crps.upper_bound(&predictions, &targets).unwrap();
     let mean = CRPS[2].iter().sum::<f64>() / 4.0;
     assert_close(&[bound.estimate], &[mean], 1e-13);
     assert_eq!(bound.samples, 4);
     // blocks of 1024 rows
     let many = normal_mixture(2500);
-    let y = column(&TARGETS.repeat(625));
+    let y = column(TARGETS.repeat(625));
     let each = Crps.each(&many, &y).unwrap();
     assert_close(&each[2496..], &CRPS[2], 1e-13);
 
@@ -77,11 +77,11 @@ fn data() {
 
 #[test]
 fn bad_data() {
-    let targets = column(&[0.0, 1.0]);
-    let normal = |deviation: f64| Normal::new(repeated(0.0, 2), column(&[1.0, deviation]));
+    let targets = column([0.0, 1.0]);
+    let normal = |deviation: f64| Normal::new(repeated(0.0, 2), column([1.0, deviation]));
     refuses(Crps.mean(&normal(-1.0), &targets));
-    refuses(Crps.mean(&normal(1.0), &column(&[0.0, f64::NAN])));
-    refuses(LogScore.mean(&normal(1.0), &column(&[0.0])));
+    refuses(Crps.mean(&normal(1.0), &column([0.0, f64::NAN])));
+    refuses(LogScore.mean(&normal(1.0), &column([0.0])));
     refuses(LogScore.mean(&normal(1.0), &tensor(&[vec![0.0, 0.0], vec![0.0, 0.0]])));
     let single = samples(&[vec![vec![0.0]], vec![vec![2.0]]]);
     refuses(FairCrps.mean(&single, &targets));
@@ -91,7 +91,7 @@ fn bad_data() {
 /// From predictions of one kind to those of another.
 #[test]
 fn improvement_between_kinds() {
-    let targets = column(&TARGETS);
+    let targets = column(TARGETS);
     let after = Normal::new(repeated(0.5, 4), repeated(2.0, 4));
     let gain = Crps
         .improvement(&normal_mixture(4), &after, &targets)

@@ -36,7 +36,7 @@ pub const CRPS: [[f64; 4]; 4] = [
 
 #[test]
 fn crps_by_quadrature() {
-    let targets = column(&TARGETS);
+    let targets = column(TARGETS);
     let (location, scale) = (repeated(0.5, 4), repeated(2.0, 4));
     let got = [
         Crps.values(&Normal::new(location.clone(), scale.clone()), &targets),
@@ -52,7 +52,7 @@ fn crps_by_quadrature() {
 
 #[test]
 fn crps_in_f32() {
-    let targets = column(&TARGETS).cast(DType::F32);
+    let targets = column(TARGETS).cast(DType::F32);
     let normals = normal_mixture(4).like(&as_f32(normal_mixture(4)));
     assert_eq!(normals.dtype(), DType::F32);
     assert_close(&vector(Crps.values(&normals, &targets)), &CRPS[2], 2e-6);
@@ -85,7 +85,7 @@ fn laplace_differences_through_equal_scales() {
         for (dtype, precision) in [(DType::F64, 1e-9), (DType::F32, 1e-6)] {
             let of = |x: Tensor<2>| x.cast(dtype);
             let p = Laplace::new(of(repeated(3.0, n)), of(repeated(1.0, n)));
-            let q = Laplace::new(of(repeated(3.0 + distance, n)), of(column(&scales)));
+            let q = Laplace::new(of(repeated(3.0 + distance, n)), of(column(scales)));
             assert_close(&vector(p.absolute_difference(&q)), &expected, precision);
             assert_close(&vector(q.absolute_difference(&p)), &expected, precision);
         }
@@ -124,7 +124,7 @@ fn difference(distance: f64, b: f64, c: f64) -> f64 {
 #[test]
 fn sample_scores_by_hand() {
     let predictions = samples(&[vec![vec![4.0], vec![1.0], vec![2.0]]]);
-    let target = column(&[2.5]);
+    let target = column([2.5]);
     // 7/6 − ½ · 12/9, and 7/6 − ½ · 12/6
     assert_close(&vector(Crps.values(&predictions, &target)), &[0.5], 1e-15);
     assert_close(
