@@ -43,28 +43,32 @@ struct Scratch<T> {
 }
 
 impl<T: Real> Pass<'_, T> {
-    /// Over all pairs, on as many threads as rayon has: the same result for the same number. With the
-    /// gradient, if it is wanted.
+    /// Over all pairs, on as many threads as rayon has. With the gradient, if it is wanted. The totals are the same
+    /// for any number of threads, the gradient for the same number.
     pub fn run(&self, gradient: bool) -> (Totals, Option<Sums<'_, T>>) {
         let tiles = self.n.div_ceil(strip::<T>());
-        let (totals, sums, _) = fold_tiles(
+        let (mut totals, sums, _) = fold_tiles(
             tiles,
             threads_for(self.n, self.residuals.d, tiles),
             || {
                 let sums = gradient.then(|| Sums::zeros(self));
-                (Totals::default(), sums, self.scratch(gradient))
+                (Vec::new(), sums, self.scratch(gradient))
             },
             |(totals, sums, scratch), tile| {
-                *totals += self.rows(tile * strip::<T>(), scratch, sums.as_mut());
+                let of_tile = self.rows(tile * strip::<T>(), scratch, sums.as_mut());
+                totals.push((tile, of_tile));
             },
             |(totals, sums, _), other| {
-                *totals += other.0;
+                totals.extend(other.0);
                 if let (Some(sums), Some(others)) = (sums, &other.1) {
                     sums.merge(others);
                 }
             },
         );
-        (totals, sums)
+        totals.sort_unstable_by_key(|(tile, _)| *tile);
+        let mut all = Totals::default();
+        totals.into_iter().for_each(|(_, of_tile)| all += of_tile);
+        (all, sums)
     }
 
     /// Of one strip without a gradient, which comes after all strips of a tile.
