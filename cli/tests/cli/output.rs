@@ -134,3 +134,57 @@ fn an_input_is_not_overwritten() {
     }
     assert_eq!(fs::read_to_string(folder.join("p.csv")).unwrap(), ROWS);
 }
+
+/// A thousand predictions of three classes, and labels.
+fn many() -> (String, String) {
+    let row = |row: usize| {
+        let [a, b, c] = [7, 11, 13].map(|prime| 1.0 + (row * prime % 101) as f64);
+        let total = a + b + c;
+        (
+            format!("{},{},{}\n", a / total, b / total, c / total),
+            format!("{}\n", row * 17 % 3),
+        )
+    };
+    (0..1000).map(row).unzip()
+}
+
+/// The same data and seed give the same bytes: ids of parameters are not drawn anew.
+#[test]
+fn two_fits_are_the_same_bytes() {
+    let folder = folder("same bytes");
+    let (predictions, labels) = many();
+    write(&folder, &[("p.csv", &predictions), ("y.csv", &labels)]);
+    for method in ["temperature", "vector", "isotonic"] {
+        let [first, second] = ["first.map", "second.map"].map(|map| {
+            let fit = format!("fit --predictions p.csv --labels y.csv --method {method} -o {map}");
+            printed(&folder, &fit);
+            fs::read(folder.join(map)).unwrap()
+        });
+        assert!(first == second, "{method}");
+    }
+}
+
+/// Sums go over blocks whose sizes do not depend on the number of threads.
+#[test]
+fn results_are_the_same_bytes_for_any_number_of_threads() {
+    let folder = folder("threads");
+    let (predictions, labels) = many();
+    write(&folder, &[("p.csv", &predictions), ("y.csv", &labels)]);
+    let with = |threads: &str| {
+        let tests = "--replicates 19 --test skce_unbiased_asymptotic --test skce_block_asymptotic --test cox";
+        let arguments = format!("evaluate --predictions p.csv --labels y.csv --json {tests}");
+        let output = Command::new(env!("CARGO_BIN_EXE_calibration"))
+            .args(arguments.split(' '))
+            .current_dir(&folder)
+            .env("RAYON_NUM_THREADS", threads)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let one = with("1");
+    for threads in ["2", "3", "7"] {
+        assert_eq!(with(threads), one, "{threads} threads");
+    }
+}
