@@ -82,12 +82,12 @@ impl Memory {
 /// The elements of a tensor in row-major order, in f64 whatever the dtype: its own memory where they are
 /// there as such.
 #[derive(Debug)]
-pub(crate) enum Numbers {
+pub(crate) enum HostNumbers {
     Copy(Vec<f64>),
     Own(Memory),
 }
 
-impl Numbers {
+impl HostNumbers {
     pub fn of<const D: usize>(tensor: Tensor<D>) -> Self {
         #[cfg(feature = "flex")]
         if tensor.dtype() == DType::F64
@@ -106,7 +106,7 @@ impl Numbers {
     }
 }
 
-impl Deref for Numbers {
+impl Deref for HostNumbers {
     type Target = [f64];
 
     fn deref(&self) -> &[f64] {
@@ -176,11 +176,11 @@ pub(crate) fn checked_labels(
 }
 
 /// The rows of a tensor of shape `[n, m]` on the host, all finite, `n ≥ 1` and `m ≥ 2`.
-pub(crate) fn checked_rows(tensor: &Tensor<2>, what: &'static str) -> Result<Numbers> {
+pub(crate) fn checked_rows(tensor: &Tensor<2>, what: &'static str) -> Result<HostNumbers> {
     let [rows, classes] = tensor.dims();
     check_samples("a set of predictions", 1, rows)?;
     check_classes(classes)?;
-    let values = Numbers::of(tensor.clone());
+    let values = HostNumbers::of(tensor.clone());
     check_finite(&values, classes, what)?;
     Ok(values)
 }

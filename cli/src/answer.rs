@@ -19,7 +19,7 @@ use crate::{
     error::{Result, ensure},
     kind::{Kind, View},
     quantities::Pairs,
-    table::{Table, title_width},
+    table::{TextTable, title_width},
     words::{Known, Named, or_infinite, probability, verdict},
 };
 
@@ -186,7 +186,7 @@ impl fmt::Display for Answer {
         }
         let redraws = outcome.redraws;
         writeln!(f, "\naspects of the omnibus test, {redraws} redraws")?;
-        let table = Table::new(2, 38, [14, 14, 12, 12]);
+        let table = TextTable::new(2, 38, [14, 14, 12, 12]);
         let columns = ["estimate", "standardised", "p-value", "adjusted"];
         table.head(f, columns)?;
         let mut aspects: Vec<&AspectOutcome> = outcome.aspects.iter().collect();

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::{
     answer::{Size, check_level, omnibus, sizes},
-    args::{BinArgs, Compare, Family, KernelArgs, SizeArgs},
+    args::{BinArgs, CompareArgs, FamilyName, KernelArgs, SizeArgs},
     error::{Result, ensure},
     files::Inputs,
     kind::{Kind, View, with_family, with_vectors},
@@ -26,9 +26,9 @@ use crate::{
     progress::Progress,
     quantities::Pairs,
     rows::Wanted,
-    table::{Table, title_width},
+    table::{TextTable, title_width},
     vectors::VectorFiles,
-    words::{DataWords, KernelWords, Known, Named, Pair, probability, verdict},
+    words::{BeforeAfter, DataWords, KernelWords, Known, Named, probability, verdict},
 };
 
 #[derive(Serialize)]
@@ -45,8 +45,8 @@ pub struct Comparison {
     /// The bins that were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     binned: Option<BinArgs>,
-    omnibus: Pair<Known<OmnibusOutcome>>,
-    intervals: Pair<Named<Size>>,
+    omnibus: BeforeAfter<Known<OmnibusOutcome>>,
+    intervals: BeforeAfter<Named<Size>>,
 }
 
 /// What changes besides scores and the SKCE.
@@ -57,7 +57,7 @@ pub struct Others {
     pub levels: Vec<LevelChange>,
     /// The accuracy, of classes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub accuracy: Option<Pair<f64>>,
+    pub accuracy: Option<BeforeAfter<f64>>,
     /// The errors in bins, of classes.
     #[serde(flatten)]
     pub ece: Named<Biased>,
@@ -124,11 +124,11 @@ struct End(#[serde(serialize_with = "serialize_or_infinite")] f64);
 #[derive(Serialize)]
 pub struct Biased {
     #[serde(flatten)]
-    pub values: Pair<f64>,
+    pub values: BeforeAfter<f64>,
     pub biased: bool,
 }
 
-pub fn run(args: &Compare) -> Result<Outcome> {
+pub fn run(args: &CompareArgs) -> Result<Outcome> {
     check_level(&args.sizes)?;
     if !args.models.is_empty() {
         ensure!(
@@ -146,7 +146,7 @@ pub fn run(args: &Compare) -> Result<Outcome> {
 }
 
 /// The files that are compared.
-fn inputs(args: &Compare) -> Inputs<'_> {
+fn inputs(args: &CompareArgs) -> Inputs<'_> {
     Inputs {
         predictions: args
             .before
@@ -162,7 +162,7 @@ fn inputs(args: &Compare) -> Inputs<'_> {
 pub type Change = (Name, Known<Paired>);
 
 /// A paired change, with its interval and p-value where there are some.
-pub fn change(args: &Compare, name: Name, gain: error::Result<Improvement>) -> Change {
+pub fn change(args: &CompareArgs, name: Name, gain: error::Result<Improvement>) -> Change {
     let paired = |gain: Improvement| {
         let interval = gain.interval(args.sizes.level);
         Paired {
@@ -239,7 +239,11 @@ impl<P: Kind> Side<P::Targets> for View<P> {
 }
 
 /// The paired changes of the scores that both sides have.
-fn changes<T: Targets>(args: &Compare, before: &dyn Side<T>, after: &dyn Side<T>) -> Vec<Change> {
+fn changes<T: Targets>(
+    args: &CompareArgs,
+    before: &dyn Side<T>,
+    after: &dyn Side<T>,
+) -> Vec<Change> {
     let scores = before.scores().into_iter();
     let changes = scores.filter_map(|(name, of_before)| {
         let mut scores = after.scores().into_iter();
@@ -252,7 +256,7 @@ fn changes<T: Targets>(args: &Compare, before: &dyn Side<T>, after: &dyn Side<T>
 
 /// The paired changes of scores, and of the SKCE of classes, of predictions of one family.
 pub fn paired<P: Kind>(
-    args: &Compare,
+    args: &CompareArgs,
     before: &View<P>,
     after: &View<P>,
     kernel: Option<Kernel>,
@@ -263,7 +267,7 @@ pub fn paired<P: Kind>(
 }
 
 /// Compares predictions of one family.
-fn of_family<P: Kind>(args: &Compare) -> Result<Comparison> {
+fn of_family<P: Kind>(args: &CompareArgs) -> Result<Comparison> {
     let mut loaded = P::read(&inputs(args), &args.source, Wanted::Probabilities)?;
     let data = loaded.in_words(&loaded.class_names);
     let sets = (loaded.sets.remove(0), loaded.sets.remove(0));
@@ -278,7 +282,7 @@ fn of_family<P: Kind>(args: &Compare) -> Result<Comparison> {
 }
 
 /// Compares predictions of real numbers of two families.
-fn of_families(args: &Compare, of_after: Family) -> Result<Comparison> {
+fn of_families(args: &CompareArgs, of_after: FamilyName) -> Result<Comparison> {
     let mut files = VectorFiles::read(&inputs(args), &args.source)?;
     let mut data = None;
     let mut side = |at, family| -> Result<Box<dyn Side<Tensor<2>>>> {
@@ -298,7 +302,7 @@ fn of_families(args: &Compare, of_after: Family) -> Result<Comparison> {
 /// Compares predictions before and after by one kernel: their changes, and the omnibus test and the sizes of errors
 /// of each.
 fn compared<T>(
-    args: &Compare,
+    args: &CompareArgs,
     (before, after): (&dyn Side<T>, &dyn Side<T>),
     (data, names): (DataWords, &[String]),
     changes: &dyn Fn(Option<Kernel>) -> Result<(Vec<Change>, Others)>,
@@ -311,7 +315,7 @@ fn compared<T>(
     progress.step("scores");
     let (changes, others) = changes(kernel)?;
     progress.step("omnibus test");
-    let omnibus = Pair {
+    let omnibus = BeforeAfter {
         before: before.omnibus(kernel, count, names, &mut rng),
         after: after.omnibus(kernel, count, names, &mut rng),
     };
@@ -324,7 +328,7 @@ fn compared<T>(
         others,
         binned: args.bins.asked(),
         omnibus,
-        intervals: Pair {
+        intervals: BeforeAfter {
             before: before.sizes(&args.sizes, kernel),
             after: after.sizes(&args.sizes, kernel),
         },
@@ -337,8 +341,8 @@ pub fn write_changes(
     changes: &[(String, &Known<Paired>)],
     level: f64,
     width: usize,
-) -> Result<Table<6>, fmt::Error> {
-    let table = Table::new(0, width, [14, 14, 14, 28, 11, 11]);
+) -> Result<TextTable<6>, fmt::Error> {
+    let table = TextTable::new(0, width, [14, 14, 14, 28, 11, 11]);
     let interval = format!("{} % interval", 100.0 * level);
     let mut adjusted =
         (changes.iter()).filter_map(|(_, change)| change.0.as_ref().ok()?.adjusted_p_value);
@@ -384,7 +388,7 @@ impl fmt::Display for Comparison {
         });
         let lines: Vec<_> = changes.chain(levels).collect();
         let table = write_changes(f, &lines, self.level, title_width(titles))?;
-        if let Some(Pair { before, after }) = &self.others.accuracy {
+        if let Some(BeforeAfter { before, after }) = &self.others.accuracy {
             let cells = [before, after].map(|share| format!("{share:.6}"));
             table.line(f, &names::ACCURACY.title, &cells, "")?;
         }

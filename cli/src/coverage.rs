@@ -9,18 +9,18 @@ use burn_calibration::{
 };
 use serde::Serialize;
 
-use crate::{table::Table, words::probability};
+use crate::{table::TextTable, words::probability};
 
 /// The coverage of the quantiles at each level, and of the central intervals.
 #[derive(Serialize)]
 pub struct Coverage {
-    pub levels: Vec<Covered>,
-    pub central_intervals: Vec<Covered>,
+    pub levels: Vec<LevelCoverage>,
+    pub central_intervals: Vec<LevelCoverage>,
 }
 
 /// The coverage of the quantiles at one level, or of a central interval.
 #[derive(Serialize)]
-pub struct Covered {
+pub struct LevelCoverage {
     #[serde(flatten)]
     pub coverage: QuantileCoverage,
     pub interval: Interval,
@@ -31,7 +31,7 @@ pub struct Covered {
 
 impl fmt::Display for Coverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let table = Table::new(2, 18, [10, 10, 20, 10, 12]);
+        let table = TextTable::new(2, 18, [10, 10, 20, 10, 12]);
         let interval = format!("{} % interval", 100.0 * self.levels[0].interval.level);
         writeln!(f, "\ncoverage of quantiles")?;
         table.head(f, ["below", "at most", &interval, "p-value", "pinball"])?;
@@ -52,7 +52,7 @@ impl fmt::Display for Coverage {
     }
 }
 
-impl Covered {
+impl LevelCoverage {
     fn cells(&self) -> Vec<String> {
         let share = |share| percent(share, 1);
         let (coverage, (low, high)) = (&self.coverage, self.interval.ends());

@@ -4,7 +4,7 @@ use std::{any::Any, error, fmt, path::Path};
 
 use burn_calibration::error::Error as DataError;
 
-use crate::input::Lines;
+use crate::input::RowLines;
 
 /// The result of what reads inputs.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -98,15 +98,15 @@ pub trait Context<T> {
     fn of(self, path: &Path) -> Result<T>;
 
     /// Adds the line of the row as well, and the row that it is in the file where rows were left out.
-    fn on(self, path: &Path, lines: &Lines) -> Result<T>;
+    fn on(self, path: &Path, lines: &RowLines) -> Result<T>;
 }
 
 impl<T, E: Into<Error>> Context<T> for Result<T, E> {
     fn of(self, path: &Path) -> Result<T> {
-        self.on(path, &Lines::default())
+        self.on(path, &RowLines::default())
     }
 
-    fn on(self, path: &Path, lines: &Lines) -> Result<T> {
+    fn on(self, path: &Path, lines: &RowLines) -> Result<T> {
         self.map_err(|error| {
             let error = error.into();
             if error.file.is_some() {

@@ -17,7 +17,7 @@ use crate::{
     kind::{Kind, View},
     labels::event,
     quantities::Pairs,
-    table::Table,
+    table::TextTable,
     words::probability,
 };
 
@@ -324,7 +324,7 @@ impl fmt::Display for GivenAnswer {
             f,
             "\ncalibration given {columns}, of each group{by_kernels}"
         )?;
-        let table = Table::new(2, 38, [10, 12, 12]);
+        let table = TextTable::new(2, 38, [10, 12, 12]);
         table.head(f, ["samples", "p-value", "adjusted"])?;
         for part in &self.tests {
             let outcome = &part.outcome;

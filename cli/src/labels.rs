@@ -11,7 +11,7 @@ use crate::{
     error::{Context, Result, bail, ensure, wrong},
     files::{File, Files},
     input::{Cells, LabelColumn, Options, Table, WhichLabel, clipped, say, titled},
-    rows::Rows,
+    rows::FilePredictions,
     source::label_options,
 };
 
@@ -26,7 +26,7 @@ pub struct Labels {
 }
 
 /// The names that an option or the columns give the classes.
-fn names_of(args: &SourceArgs, rows: &Rows) -> Vec<String> {
+fn names_of(args: &SourceArgs, rows: &FilePredictions) -> Vec<String> {
     match &args.labels.classes {
         Some(names) => class_names(names),
         None => rows.class_names().to_vec(),
@@ -56,10 +56,10 @@ pub fn read_file(files: &mut Files, args: &SourceArgs, names: &[String]) -> Resu
 }
 
 /// The labels of the predictions of the first file. Names the classes where they are not numbers from 0.
-pub fn of_files(args: &SourceArgs, files: &Files, rows: &Rows) -> Result<Labels> {
+pub fn of_files(args: &SourceArgs, files: &Files, rows: &FilePredictions) -> Result<Labels> {
     let (count, names) = (rows.predictions.classes(), names_of(args, rows));
     check_distinct(&names).of("--classes".as_ref())?;
-    let classes = Classes::new(&names, count, &args.labels, args.rows.by_position);
+    let classes = LabelClasses::new(&names, count, &args.labels, args.rows.by_position);
     let File { path, table } = files.of_labels();
     let labels = if args.labels.soft_labels {
         drawn(table, &classes, args.seed)
@@ -80,7 +80,7 @@ pub fn of_files(args: &SourceArgs, files: &Files, rows: &Rows) -> Result<Labels>
 /// The labels of an event, 0 or 1, in a column of a file.
 pub fn of_event(args: &LabelsArgs, File { path, table }: &File, column: usize) -> Result<Vec<i64>> {
     let LabelColumn { name, at, cells } = &table.labels[column];
-    let labels = Classes::new(&[], 2, args, true).parse(cells);
+    let labels = LabelClasses::new(&[], 2, args, true).parse(cells);
     labels
         .map_err(|error| error.in_column(titled(*at, name)))
         .on(path, &table.lines)
@@ -91,14 +91,14 @@ pub fn of_event(args: &LabelsArgs, File { path, table }: &File, column: usize) -
 pub fn check_same(
     args: &SourceArgs,
     labels: &[i64],
-    (first, rows): (&File, &Rows),
+    (first, rows): (&File, &FilePredictions),
     File { path, table }: &File,
 ) -> Result<()> {
     if table.labels.is_empty() {
         return Ok(());
     }
     let (names, count) = (names_of(args, rows), rows.predictions.classes());
-    let classes = Classes::new(&names, count, &args.labels, args.rows.by_position);
+    let classes = LabelClasses::new(&names, count, &args.labels, args.rows.by_position);
     let found = labels_of(table, &classes).on(path, &table.lines)?;
     let what = if rows.predictions.subject() == Subject::Correctness {
         "correctness"
@@ -119,7 +119,7 @@ pub fn check_same(
 }
 
 /// The labels of a table: its column of labels, or one-hot ones, a column for each class, all 0 but one.
-fn labels_of(table: &Table, classes: &Classes) -> Result<Vec<i64>> {
+fn labels_of(table: &Table, classes: &LabelClasses) -> Result<Vec<i64>> {
     if let [labels] = &table.labels[..] {
         return classes.parse(&labels.cells);
     }
@@ -151,7 +151,7 @@ fn labels_of(table: &Table, classes: &Classes) -> Result<Vec<i64>> {
 }
 
 /// Labels that are drawn from frequencies, a column a class.
-fn drawn(table: &Table, classes: &Classes, seed: u64) -> Result<Vec<i64>> {
+fn drawn(table: &Table, classes: &LabelClasses, seed: u64) -> Result<Vec<i64>> {
     let columns = table.numbers.columns;
     ensure!(
         columns == classes.count,
@@ -200,7 +200,7 @@ pub fn event(cell: &str) -> Option<f64> {
 }
 
 /// The classes that labels are of.
-struct Classes<'a> {
+struct LabelClasses<'a> {
     count: usize,
     /// The names that they have in files; empty where these are numbers.
     names: &'a [String],
@@ -229,7 +229,7 @@ pub fn class_names(names: &str) -> Vec<String> {
     }
 }
 
-impl<'a> Classes<'a> {
+impl<'a> LabelClasses<'a> {
     fn new(
         names: &'a [String],
         count: usize,

@@ -21,14 +21,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     align::{Names, columns, in_order, say_by_name},
-    args::{Family, Merge},
+    args::{FamilyName, MergeArgs},
     error::{Context, Error, Result, bail, wrong},
     files::{LeftOut, SampleWeights},
     kernel::{distance, distance_name},
     summarise::setting,
-    table::Table,
+    table::TextTable,
     words::{
-        DataWords, Estimate, KernelWords, Known, Named, Outcomes, TargetWords, is_classes, key,
+        DataWords, Estimate, KernelWords, Known, Named, OutcomeSpace, TargetWords, is_classes, key,
         or_infinite, p_value,
     },
 };
@@ -148,12 +148,12 @@ pub struct Merged {
     family: String,
     parts: usize,
     estimates: Named<Known<Estimate>>,
-    skce: Known<Blocks>,
+    skce: Known<SkceBlocks>,
 }
 
 /// The blocks of the SKCE, and their test.
 #[derive(Serialize)]
-struct Blocks {
+struct SkceBlocks {
     kernel: KernelWords,
     #[serde(rename = "target_kernel", skip_serializing_if = "Option::is_none")]
     on_targets: Option<TargetWords>,
@@ -163,7 +163,7 @@ struct Blocks {
     test: Known<TestOutcome>,
 }
 
-pub fn run(args: &Merge) -> Result<Merged> {
+pub fn run(args: &MergeArgs) -> Result<Merged> {
     if holds_means(&args.parts[0]) {
         of_means(&load(args)?, args.parts.len())
     } else {
@@ -180,7 +180,7 @@ fn holds_means(path: &Path) -> bool {
 }
 
 /// Merges the parts, and saves the sums where that is asked for.
-fn load<S: Sums>(args: &Merge) -> Result<S> {
+fn load<S: Sums>(args: &MergeArgs) -> Result<S> {
     let piece = Piece::load_all(&args.parts, args.allow_duplicates)?;
     if let Some(path) = &args.output {
         piece.save(path)?;
@@ -195,16 +195,16 @@ fn of_evaluation(evaluation: &Evaluation, parts: usize) -> Merged {
     Merged {
         data: DataWords {
             n: evaluation.samples() as usize,
-            outcomes: Outcomes::Classes(evaluation.classes()),
+            outcomes: OutcomeSpace::Classes(evaluation.classes()),
             class_names: Vec::new(),
             subject: evaluation.subject(),
             left_out: LeftOut::default(),
             weights: weights(evaluation.weighted(), brier.weight(), brier.mean()),
         },
-        family: key(Family::Categorical),
+        family: key(FamilyName::Categorical),
         parts,
         estimates: Named(estimates(evaluation)),
-        skce: Known::or_skipped(evaluation.skce().map(Blocks::from), NO_BANDWIDTH),
+        skce: Known::or_skipped(evaluation.skce().map(SkceBlocks::from), NO_BANDWIDTH),
     }
 }
 
@@ -241,7 +241,7 @@ fn of_means(means: &Means, parts: usize) -> Result<Merged> {
     Ok(Merged {
         data: DataWords {
             n: n as usize,
-            outcomes: Outcomes::Dimensions(parsed(means, setting::DIMENSIONS)?),
+            outcomes: OutcomeSpace::Dimensions(parsed(means, setting::DIMENSIONS)?),
             class_names: Vec::new(),
             subject: Subject::Classes,
             left_out: LeftOut::default(),
@@ -254,10 +254,10 @@ fn of_means(means: &Means, parts: usize) -> Result<Merged> {
     })
 }
 
-fn blocks_of(means: &Means, samples: u64) -> Result<Blocks> {
+fn blocks_of(means: &Means, samples: u64) -> Result<SkceBlocks> {
     let (block, name) = (parsed(means, setting::BLOCK)?, names::SKCE_BLOCK.key);
     let blocks = means.count(name);
-    Ok(Blocks {
+    Ok(SkceBlocks {
         kernel: KernelWords {
             profile: of(means, setting::PROFILE)?.to_owned(),
             distance: distance_name(distance(of(means, setting::DISTANCE)?).map_err(Error::new)?),
@@ -326,7 +326,7 @@ fn estimates(all: &Evaluation) -> Vec<(Name, Known<Estimate>)> {
     estimates
 }
 
-impl From<&BlockSkceAccumulator> for Blocks {
+impl From<&BlockSkceAccumulator> for SkceBlocks {
     fn from(skce: &BlockSkceAccumulator) -> Self {
         Self {
             kernel: KernelWords::from(&skce.kernel()),
@@ -343,11 +343,11 @@ impl fmt::Display for Merged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let data = self.data.of_family(&self.family);
         let separator = match self.data.outcomes {
-            Outcomes::Classes(_) => "",
-            Outcomes::Dimensions(_) => ",",
+            OutcomeSpace::Classes(_) => "",
+            OutcomeSpace::Dimensions(_) => ",",
         };
         writeln!(f, "{data}{separator} in {} parts\n", self.parts)?;
-        let table = Table::new(2, 38, [16, 16]);
+        let table = TextTable::new(2, 38, [16, 16]);
         table.head(f, ["estimate", "standard error"])?;
         let cells = |estimate: &Estimate| match estimate {
             Estimate::Number(value) => vec![format!("{value:.8e}")],

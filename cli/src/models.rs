@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::{
     answer::Size,
-    args::Compare,
+    args::CompareArgs,
     compare::{Change, Paired, Side, paired, write_changes, write_verdict},
     error::{Result, ensure},
     files::Inputs,
@@ -33,7 +33,7 @@ pub struct Models {
     kernel: Option<KernelWords>,
     level: f64,
     models: Vec<Model>,
-    pairs: Vec<Pair>,
+    pairs: Vec<ModelPair>,
 }
 
 #[derive(Serialize)]
@@ -45,14 +45,14 @@ struct Model {
 
 /// Two of the models: the change is from one to the other.
 #[derive(Serialize)]
-struct Pair {
+struct ModelPair {
     before: String,
     after: String,
     changes: Named<Known<Paired>>,
 }
 
 /// Compares each pair of models, with one kernel: that of the first.
-pub fn compare<P: Kind>(args: &Compare) -> Result<Models> {
+pub fn compare<P: Kind>(args: &CompareArgs) -> Result<Models> {
     ensure!(
         args.models.len() > 1,
         "--models {}: expected two or more names, between commas",
@@ -80,7 +80,7 @@ pub fn compare<P: Kind>(args: &Compare) -> Result<Models> {
 
 /// Tests each model, and compares each pair of them.
 fn compared<T>(
-    args: &Compare,
+    args: &CompareArgs,
     (data, names): (DataWords, &[String]),
     sides: &[&dyn Side<T>],
     paired: &dyn Fn([usize; 2], Option<Kernel>) -> Vec<Change>,
@@ -102,7 +102,7 @@ fn compared<T>(
     for (one, before) in args.models.iter().enumerate() {
         for (other, after) in args.models.iter().enumerate().skip(one + 1) {
             progress.step(&format!("{before} and {after}"));
-            pairs.push(Pair {
+            pairs.push(ModelPair {
                 before: before.clone(),
                 after: after.clone(),
                 changes: Named(paired([one, other], kernel)),
@@ -120,7 +120,7 @@ fn compared<T>(
 }
 
 /// Adjusts the p-values of each quantity for the number of pairs, by Holm.
-fn adjust(pairs: &mut [Pair]) -> Result<()> {
+fn adjust(pairs: &mut [ModelPair]) -> Result<()> {
     let quantities = pairs.first().map_or(0, |pair| pair.changes.0.len());
     for quantity in 0..quantities {
         let mut with_p_value: Vec<(&mut Paired, f64)> = (pairs.iter_mut())
@@ -151,7 +151,7 @@ impl fmt::Display for Models {
         if let Some(kernel) = &self.kernel {
             writeln!(f, "{kernel}")?;
         }
-        for Pair {
+        for ModelPair {
             before,
             after,
             changes,

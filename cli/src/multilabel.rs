@@ -5,7 +5,7 @@ use burn_calibration::distribution::{Categorical, Subject};
 
 use crate::{
     align::{Names, columns_by_stem},
-    args::{Evaluate, Lens, RowsArgs},
+    args::{EvaluateArgs, LensName, RowsArgs},
     error::{Context, Result, ensure},
     evaluate::Views,
     files::{File, Files, Inputs, SampleWeights},
@@ -15,13 +15,13 @@ use crate::{
     limits::{REDRAWS, redraws},
     rows::{Wanted, rows_of},
     source::device,
-    words::{DataWords, Named, Outcomes},
+    words::{DataWords, Named, OutcomeSpace},
 };
 
 /// Reads predictions, a column for each event, and a matrix of labels, 0 or 1, with as many columns: in a file of
 /// their own, or beside them. Each column is a view. The p-values of all of them are adjusted for their number: Holm's
 /// are valid however the labels of a row depend on each other.
-pub fn read(inputs: &Inputs, of: &Evaluate) -> Result<Views<Categorical>> {
+pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<Views<Categorical>> {
     let args = &of.source;
     let device = device(args.rows.device)?;
     let mut files = Files::read(inputs, args, true)?;
@@ -77,7 +77,7 @@ pub fn read(inputs: &Inputs, of: &Evaluate) -> Result<Views<Categorical>> {
     Ok(Views {
         data: DataWords {
             n: files.sets[0].table.len(),
-            outcomes: Outcomes::Classes(count),
+            outcomes: OutcomeSpace::Classes(count),
             class_names: names.clone(),
             subject: Subject::Classes,
             left_out: files.left_out,
@@ -85,7 +85,7 @@ pub fn read(inputs: &Inputs, of: &Evaluate) -> Result<Views<Categorical>> {
         },
         summary: Named::default(),
         list: LazyViews::of(list),
-        lens: Lens::ClassWise,
+        lens: LensName::ClassWise,
         class_names: names,
         given: given::of_files(&files, &[], &[])?,
         redraws: redraws("--replicates", of.replicates.max(least), 2)?,

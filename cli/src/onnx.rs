@@ -21,7 +21,7 @@ const FORMAT: i64 = 8;
 ///
 /// - columns: the number of classes or coordinates; None if the map takes any number
 pub fn to_onnx(formula: &Formula, columns: Option<usize>) -> Vec<u8> {
-    let mut plan = Plan::default();
+    let mut plan = ModelGraph::default();
     let mut names = HashMap::new();
     for term in formula.terms() {
         let inputs: Vec<&String> = term.inputs().iter().map(|of| &names[&of.id()]).collect();
@@ -47,17 +47,17 @@ pub fn to_onnx(formula: &Formula, columns: Option<usize>) -> Vec<u8> {
 
 /// Steps of a model, and the numbers that they take. Tensors are known by their names.
 #[derive(Default)]
-struct Plan {
-    steps: Vec<Step>,
-    constants: Vec<(String, Numbers)>,
+struct ModelGraph {
+    steps: Vec<GraphNode>,
+    constants: Vec<(String, Initialiser)>,
 }
 
-enum Numbers {
+enum Initialiser {
     Real(Vec<usize>, Vec<f64>),
     Whole(Vec<i64>),
 }
 
-struct Step {
+struct GraphNode {
     operator: String,
     inputs: Vec<String>,
     output: String,
@@ -70,10 +70,10 @@ const ALONG_ROWS: (&str, i64) = ("axis", 1);
 /// What follows the name of sorted numbers, for where they were.
 const PLACES: &str = "_places";
 
-impl Plan {
+impl ModelGraph {
     fn push(&mut self, operator: &str, inputs: &[&str], attribute: (&'static str, i64)) -> String {
         let output = format!("t{}", self.steps.len());
-        self.steps.push(Step {
+        self.steps.push(GraphNode {
             operator: operator.into(),
             inputs: inputs.iter().map(|input| (*input).to_owned()).collect(),
             output: output.clone(),
@@ -86,18 +86,18 @@ impl Plan {
         self.push(operator, inputs, NONE)
     }
 
-    fn constant(&mut self, numbers: Numbers) -> String {
+    fn constant(&mut self, numbers: Initialiser) -> String {
         let name = format!("c{}", self.constants.len());
         self.constants.push((name.clone(), numbers));
         name
     }
 
     fn number(&mut self, number: f64) -> String {
-        self.constant(Numbers::Real(vec![], vec![number]))
+        self.constant(Initialiser::Real(vec![], vec![number]))
     }
 
     fn whole(&mut self, numbers: impl Into<Vec<i64>>) -> String {
-        self.constant(Numbers::Whole(numbers.into()))
+        self.constant(Initialiser::Whole(numbers.into()))
     }
 
     /// Sorts rows of so many entries: the name of the sorted numbers, to which that of the places adds [`PLACES`].
@@ -119,7 +119,7 @@ impl Plan {
         match term.operation() {
             Operation::Input(symbol) => self.push("Cast", &[symbol.name], real),
             Operation::Constant(Constant { shape, values }) => {
-                self.constant(Numbers::Real(shape.clone(), values.clone()))
+                self.constant(Initialiser::Real(shape.clone(), values.clone()))
             }
             Operation::Length => {
                 let (shape, at) = (self.step("Shape", &inputs), self.whole([1]));
@@ -189,7 +189,7 @@ impl Plan {
     /// The numbers of a table at whole numbers, by the row of each entry.
     fn lookup(&mut self, index: &str, rows: &[Vec<f64>]) -> String {
         let (length, values) = (rows[0].len() as i64, rows.concat());
-        let table = self.constant(Numbers::Real(vec![values.len()], values));
+        let table = self.constant(Initialiser::Real(vec![values.len()], values));
         let starts = self.whole(
             (0..rows.len() as i64)
                 .map(|row| row * length)
@@ -251,11 +251,11 @@ impl Plan {
         let is_used = |name: &String| self.steps.iter().any(|step| step.inputs.contains(name));
         let constants = self.constants.iter().filter(|(name, _)| is_used(name));
         let constants = constants.map(|(name, numbers)| match numbers {
-            Numbers::Real(shape, values) => {
+            Initialiser::Real(shape, values) => {
                 let shape = shape.iter().map(|length| *length as i64).collect();
                 TensorProto::from_f64(name, shape, values.clone())
             }
-            Numbers::Whole(values) => {
+            Initialiser::Whole(values) => {
                 TensorProto::from_i64(name, vec![values.len() as i64], values.clone())
             }
         });

@@ -13,20 +13,20 @@ use serde_json::{Map, Value};
 
 use crate::{
     align::{check_distinct, in_order},
-    args::{Compare, Evaluate, RowsArgs, SourceArgs},
+    args::{CompareArgs, EvaluateArgs, RowsArgs, SourceArgs},
     compare::{LevelChange, Others, change},
-    coverage::{Coverage, Covered},
+    coverage::{Coverage, LevelCoverage},
     error::{Error, Result, bail, ensure, wrong},
     files::{File, Inputs},
     input::{clipped, say},
-    kind::{Estimates, Kind, Loaded, ScoreOf, View, Words},
+    kind::{Estimates, Kind, Loaded, ScoreOf, SubjectWords, View},
     rows::Wanted,
     vectors::{VectorFiles, one_dimension},
-    words::{Estimate, Known, Outcomes, Told},
+    words::{Estimate, Known, OutcomeSpace, Told},
 };
 
 impl Kind for QuantileForecasts {
-    const OUTCOMES: fn(usize) -> Outcomes = Outcomes::Dimensions;
+    const OUTCOMES: fn(usize) -> OutcomeSpace = OutcomeSpace::Dimensions;
 
     fn read(inputs: &Inputs, args: &SourceArgs, _wanted: Wanted) -> Result<Loaded<Self>> {
         VectorFiles::read(inputs, args)?.loaded(|files, at| {
@@ -37,7 +37,7 @@ impl Kind for QuantileForecasts {
         })
     }
 
-    fn kernel(_args: &Evaluate, _view: &View<Self>, _rng: &mut StdRng) -> Result<()> {
+    fn kernel(_args: &EvaluateArgs, _view: &View<Self>, _rng: &mut StdRng) -> Result<()> {
         Ok(())
     }
 
@@ -69,8 +69,8 @@ impl Kind for QuantileForecasts {
 
     fn coverage(view: &View<Self>, level: f64) -> Result<Option<Coverage>> {
         let (forecasts, targets) = (&view.predictions, &view.targets);
-        let covered = |coverage: QuantileCoverage, pinball| -> Result<Covered> {
-            Ok(Covered {
+        let covered = |coverage: QuantileCoverage, pinball| -> Result<LevelCoverage> {
+            Ok(LevelCoverage {
                 interval: coverage.interval(level)?,
                 coverage,
                 pinball,
@@ -94,11 +94,15 @@ impl Kind for QuantileForecasts {
         numbers
     }
 
-    fn scores(_of: &Words) -> Vec<ScoreOf<Self>> {
+    fn scores(_of: &SubjectWords) -> Vec<ScoreOf<Self>> {
         vec![(names::WIS, &WeightedIntervalScore)]
     }
 
-    fn other_changes(args: &Compare, before: &View<Self>, after: &View<Self>) -> Result<Others> {
+    fn other_changes(
+        args: &CompareArgs,
+        before: &View<Self>,
+        after: &View<Self>,
+    ) -> Result<Others> {
         let (forecasts, targets) = (&before.predictions, &before.targets);
         let of_level = |&level: &f64| {
             let score = QuantileScore { level };

@@ -7,7 +7,7 @@ use burn_calibration::{distribution::Categorical, error};
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::{
-    args::{Family, SourceArgs, check_options},
+    args::{FamilyName, SourceArgs, check_options},
     error::Context,
     files::Inputs,
     kind::Kind,
@@ -44,7 +44,7 @@ impl ClassFiles {
 /// The options of [`read_classes`].
 #[derive(Parser)]
 #[command(name = "read_classes", no_binary_name = true, disable_help_flag = true)]
-struct Options {
+struct ReadOptions {
     /// Predictions, one row per sample
     #[arg(long, value_name = "FILE")]
     predictions: PathBuf,
@@ -82,14 +82,14 @@ struct Options {
 pub fn read_classes<T: Into<OsString> + Clone>(
     options: impl IntoIterator<Item = T>,
 ) -> error::Result<ClassFiles> {
-    let mut command = Options::command();
+    let mut command = ReadOptions::command();
     let matches = command.try_get_matches_from_mut(options);
-    let parsed = matches.and_then(|given| Ok((Options::from_arg_matches(&given)?, given)));
+    let parsed = matches.and_then(|given| Ok((ReadOptions::from_arg_matches(&given)?, given)));
     let (options, given) = parsed.map_err(|reason| error::Error::Unsupported {
         what: option_error(reason),
         expected: "options of `calibration evaluate` that are of files",
     })?;
-    check_options(&command, &given, Family::Categorical)?;
+    check_options(&command, &given, FamilyName::Categorical)?;
     let inputs = Inputs::of(&options.predictions);
     let loaded = Categorical::read(&inputs, &options.source, Wanted::Logits);
     let mut loaded = loaded.of(&options.predictions)?;

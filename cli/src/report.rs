@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::{
-    args::{BinArgs, Family, Report},
+    args::{BinArgs, FamilyName, ReportArgs},
     error::{Result, bail, ensure},
     files::Inputs,
     finite,
@@ -24,7 +24,7 @@ struct Written {
     files: Vec<String>,
     #[serde(flatten)]
     data: DataWords,
-    family: Family,
+    family: FamilyName,
     /// The bins that were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     binned: Option<BinArgs>,
@@ -38,14 +38,14 @@ struct Written {
     /// The number of samples of the SKCE, if there is a kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     skce_samples: Option<usize>,
-    before: Numbers,
+    before: PageNumbers,
     #[serde(skip_serializing_if = "Option::is_none")]
-    after: Option<Numbers>,
+    after: Option<PageNumbers>,
 }
 
 /// The numbers of one set of predictions.
 #[derive(Serialize)]
-struct Numbers {
+struct PageNumbers {
     omnibus: Value,
     intervals: Map<String, Value>,
     /// The estimates of `evaluate` of linear cost.
@@ -55,7 +55,7 @@ struct Numbers {
     page: Map<String, Value>,
 }
 
-pub fn run(args: &Report, json: bool) -> Result<()> {
+pub fn run(args: &ReportArgs, json: bool) -> Result<()> {
     let to_stdout = args.output.as_os_str() == "-";
     ensure!(
         !to_stdout || !json,
@@ -65,7 +65,7 @@ pub fn run(args: &Report, json: bool) -> Result<()> {
     with_family!(args.input.family, P => report::<P>(args, binned, json))
 }
 
-fn report<P: Kind>(args: &Report, binned: Option<BinArgs>, json: bool) -> Result<()> {
+fn report<P: Kind>(args: &ReportArgs, binned: Option<BinArgs>, json: bool) -> Result<()> {
     let mut inputs = Inputs::of(&args.input.predictions);
     inputs.predictions.extend(args.after.as_deref());
     let loaded = P::read(&inputs, &args.source, Wanted::Probabilities)?;
@@ -85,7 +85,7 @@ fn report<P: Kind>(args: &Report, binned: Option<BinArgs>, json: bool) -> Result
     let numbers = |section: &P::Section, predictions: &P| {
         let mut view = predictions.clone().view(targets.clone(), None, &[]);
         view.bins = args.bins;
-        Numbers::new(section, &view, kernel)
+        PageNumbers::new(section, &view, kernel)
     };
     write_page(args, json, &report, |files| {
         let after = report.after.as_ref().zip(sets.get(1));
@@ -108,7 +108,7 @@ fn report<P: Kind>(args: &Report, binned: Option<BinArgs>, json: bool) -> Result
 
 /// Writes the page and its pictures, and the names of their files, or the numbers of these as JSON.
 fn write_page<S: Section>(
-    args: &Report,
+    args: &ReportArgs,
     json: bool,
     report: &Page<S>,
     numbers: impl FnOnce(Vec<String>) -> Result<String>,
@@ -137,7 +137,7 @@ fn write_page<S: Section>(
     Ok(())
 }
 
-impl Numbers {
+impl PageNumbers {
     fn new<P: Kind>(section: &impl Section, view: &View<P>, kernel: P::Kernel) -> Result<Self> {
         finite::check(section)?;
         let Ok(Value::Object(mut page)) = serde_json::to_value(section) else {

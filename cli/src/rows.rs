@@ -34,13 +34,13 @@ pub enum Wanted {
 }
 
 /// The predictions of a file, with what it says of classes.
-pub struct Rows {
+pub struct FilePredictions {
     pub predictions: Categorical,
     /// The names of the columns in the order of the classes; empty if the file has none.
     pub names: Vec<String>,
 }
 
-impl Rows {
+impl FilePredictions {
     /// Whether there is one column: the probability of an event.
     pub fn is_binary(&self) -> bool {
         self.predictions.subject() != Subject::Classes
@@ -58,7 +58,7 @@ pub fn rows_of(
     args: &RowsArgs,
     wanted: Wanted,
     (like, device): (Names, &Device),
-) -> Result<Rows> {
+) -> Result<FilePredictions> {
     let lines = std::mem::take(&mut file.table.lines);
     let rows = rows_of_table(&file.path, args, wanted, &mut file.table, (like, device));
     let rows = rows.on(&file.path, &lines);
@@ -72,7 +72,7 @@ fn rows_of_table(
     wanted: Wanted,
     table: &mut Table,
     (like, device): (Names, &Device),
-) -> Result<Rows> {
+) -> Result<FilePredictions> {
     let mut names = std::mem::take(&mut table.names);
     let mut numbers = std::mem::take(&mut table.numbers);
     let (mut resolution, is_confidence) = (table.resolution, table.is_confidence);
@@ -147,7 +147,7 @@ fn rows_of_table(
         (_, true) => Subject::Event,
         _ => Subject::Classes,
     };
-    Ok(Rows {
+    Ok(FilePredictions {
         predictions: predictions?.about(subject)?,
         names,
     })

@@ -13,7 +13,7 @@ use burn_calibration::{
 use serde::Serialize;
 
 use crate::{
-    args::{ExportFormat, Family, Show},
+    args::{ExportFormat, FamilyName, ShowArgs},
     error::{Context, Result, wrong},
     fit::{CORRECTNESS, NOT_KNOWN, warnings},
     input::clipped,
@@ -39,12 +39,12 @@ pub struct Shown {
     formula: Option<String>,
 }
 
-pub fn run(args: &Show) -> Result<Shown> {
+pub fn run(args: &ShowArgs) -> Result<Shown> {
     let device = Device::flex();
     let of_distributions = DistributionMap::load(&args.map, &device).ok();
     // a temperature is of both
     let of_distributions = of_distributions.filter(|map| match &map.fitted_to().family {
-        Some(family) => ![&key(Family::Categorical), CORRECTNESS].contains(&family.as_str()),
+        Some(family) => ![&key(FamilyName::Categorical), CORRECTNESS].contains(&family.as_str()),
         None => map.kind() != "temperature scaling",
     });
     let of_classes = match of_distributions {

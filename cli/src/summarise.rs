@@ -14,11 +14,11 @@ use burn_calibration_accumulator::{Accumulator, BlockWeights, Evaluation, Means,
 use serde::Serialize;
 
 use crate::{
-    args::{Family, Summarise},
+    args::{FamilyName, SummariseArgs},
     error::{Context, Result, wrong},
     files::Inputs,
     kernel::shape,
-    kind::{Kind, Loaded, Vectors, Words, with_vectors},
+    kind::{Kind, Loaded, SubjectWords, Vectors, with_vectors},
     limits::check_bins,
     merge::{Piece, Sums},
     rows::Wanted,
@@ -37,14 +37,14 @@ pub mod setting {
     pub const BLOCK: &str = "block";
 }
 
-pub fn run(args: &Summarise) -> Result<Summary> {
+pub fn run(args: &SummariseArgs) -> Result<Summary> {
     match args.input.family {
-        Family::Categorical => of_classes(args),
+        FamilyName::Categorical => of_classes(args),
         family => with_vectors!(family, P => of_vectors::<P>(args)),
     }
 }
 
-fn of_classes(args: &Summarise) -> Result<Summary> {
+fn of_classes(args: &SummariseArgs) -> Result<Summary> {
     let inputs = Inputs::of(&args.input.predictions);
     let loaded = Categorical::read(&inputs, &args.source, Wanted::Logits)?;
     let data = loaded.in_words(&[]);
@@ -70,7 +70,7 @@ fn of_classes(args: &Summarise) -> Result<Summary> {
 }
 
 /// Sums up scores, coverages, and estimates of the SKCE in blocks.
-fn of_vectors<P>(args: &Summarise) -> Result<Summary>
+fn of_vectors<P>(args: &SummariseArgs) -> Result<Summary>
 where
     P: Kind<Targets = Tensor<2>> + Vectors,
     RealKernel: TargetKernel<P>,
@@ -106,7 +106,7 @@ where
     }
     let columns = || -> error::Result<_> {
         let mut columns = Vec::new();
-        for (name, score) in P::scores(&Words::default()) {
+        for (name, score) in P::scores(&SubjectWords::default()) {
             columns.push((name, score.each(predictions, &targets)?));
         }
         for (name, level) in [(names::COVERAGE_50, 0.5), (names::COVERAGE_90, 0.9)] {
@@ -147,13 +147,13 @@ where
 }
 
 /// The kernel on predictions, if a bandwidth is given.
-fn kernel<P: Kind>(args: &Summarise) -> Option<Kernel> {
+fn kernel<P: Kind>(args: &SummariseArgs) -> Option<Kernel> {
     let bandwidth = Bandwidth::Fixed(args.bandwidth?);
     Some(shape::<P>(&args.shape).with_bandwidth(bandwidth))
 }
 
 /// The kernel on predictions times that on targets.
-fn on_both(args: &Summarise, kernel: Kernel) -> Result<TensorKernel<RealKernel>> {
+fn on_both(args: &SummariseArgs, kernel: Kernel) -> Result<TensorKernel<RealKernel>> {
     let length_scale = args.length_scale.ok_or_else(|| {
         wrong!("--bandwidth: expected --length-scale NUMBER as well, the same for every piece")
     })?;
@@ -163,7 +163,7 @@ fn on_both(args: &Summarise, kernel: Kernel) -> Result<TensorKernel<RealKernel>>
     ))
 }
 
-fn save(args: &Summarise, data: DataWords, piece: Piece<impl Sums>) -> Result<Summary> {
+fn save(args: &SummariseArgs, data: DataWords, piece: Piece<impl Sums>) -> Result<Summary> {
     piece.save(&args.output)?;
     Ok(Summary {
         output: args.output.display().to_string(),

@@ -7,7 +7,7 @@ use burn_calibration::names::Name;
 use crate::words::Known;
 
 /// A table of titles and cells, whose columns have widths.
-pub struct Table<const N: usize> {
+pub struct TextTable<const N: usize> {
     /// Spaces before each title.
     indent: usize,
     /// The width of the titles.
@@ -16,7 +16,7 @@ pub struct Table<const N: usize> {
     cells: [usize; N],
 }
 
-impl<const N: usize> Table<N> {
+impl<const N: usize> TextTable<N> {
     pub fn new(indent: usize, titles: usize, cells: [usize; N]) -> Self {
         Self {
             indent,

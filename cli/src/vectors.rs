@@ -15,18 +15,18 @@ use rand::rngs::StdRng;
 
 use crate::{
     answer::{Size, Sizing},
-    args::{Evaluate, LengthScale, RowsArgs, SourceArgs},
+    args::{EvaluateArgs, LengthScale, RowsArgs, SourceArgs},
     error::{Context, Result, ensure},
     files::{File, Files, Inputs, SampleWeights},
     given,
     input::{Options, clipped, say},
     kernel::{fixed, some},
-    kind::{Estimates, Kind, Loaded, ScoreOf, Vectors, View, WithKernel, Words},
+    kind::{Estimates, Kind, Loaded, ScoreOf, SubjectWords, Vectors, View, WithKernel},
     limits::QUADRATIC_LIMIT,
     quantities::estimates_of_vectors,
     rows::Wanted,
     source::{are_levels, check_halves, device, label_options, order_columns, targets, tensor},
-    words::{DataWords, Outcomes, TargetWords},
+    words::{DataWords, OutcomeSpace, TargetWords},
 };
 
 impl Vectors for Normal {
@@ -208,14 +208,14 @@ impl<P: Vectors> Kind for P
 where
     RealKernel: TargetKernel<P>,
 {
-    const OUTCOMES: fn(usize) -> Outcomes = Outcomes::Dimensions;
+    const OUTCOMES: fn(usize) -> OutcomeSpace = OutcomeSpace::Dimensions;
 
     fn read(inputs: &Inputs, args: &SourceArgs, _wanted: Wanted) -> Result<Loaded<Self>> {
         VectorFiles::read(inputs, args)?.loaded(|files, at| files.parse(at, &args.rows))
     }
 
     fn kernel(
-        args: &Evaluate,
+        args: &EvaluateArgs,
         view: &View<Self>,
         rng: &mut StdRng,
     ) -> Result<TensorKernel<RealKernel>> {
@@ -247,7 +247,7 @@ where
         vec![sizing.in_points(names::INTERVAL_OVERCONFIDENCE, &overconfidence)]
     }
 
-    fn scores(_of: &Words) -> Vec<ScoreOf<Self>> {
+    fn scores(_of: &SubjectWords) -> Vec<ScoreOf<Self>> {
         let log = Self::LOG_SCORE.map(|log| (names::LOG, log));
         [(names::CRPS, &Crps as &dyn Score<Self>)]
             .into_iter()

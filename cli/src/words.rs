@@ -106,7 +106,7 @@ impl fmt::Display for Missing {
 
 /// What is predicted, and how many there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub enum Outcomes {
+pub enum OutcomeSpace {
     #[serde(rename = "class_count")] // `classes` are those that are listed
     Classes(usize),
     #[serde(rename = "dimensions")]
@@ -118,7 +118,7 @@ pub enum Outcomes {
 pub struct DataWords {
     pub n: usize,
     #[serde(flatten)]
-    pub outcomes: Outcomes,
+    pub outcomes: OutcomeSpace,
     /// Names of classes, where these are not numbers from 0.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub class_names: Vec<String>,
@@ -149,8 +149,8 @@ impl DataWords {
     /// The predictions of a family.
     pub fn of_family(&self, family: &str) -> String {
         match self.outcomes {
-            Outcomes::Classes(_) => self.to_string(),
-            Outcomes::Dimensions(dimensions) => format!(
+            OutcomeSpace::Classes(_) => self.to_string(),
+            OutcomeSpace::Dimensions(dimensions) => format!(
                 "{} predictions of the family {family}, targets of dimension {dimensions}{}",
                 self.n,
                 self.of_weights()
@@ -167,9 +167,11 @@ impl fmt::Display for DataWords {
                 write!(f, "{n} confidences, and whether the model was right")
             }
             (Subject::Event, _) => write!(f, "{n} predictions of one event, class 1"),
-            (_, Outcomes::Classes(classes)) => write!(f, "{n} predictions of {classes} classes"),
-            (_, Outcomes::Dimensions(1)) => write!(f, "{n} predictions of 1 dimension"),
-            (_, Outcomes::Dimensions(d)) => write!(f, "{n} predictions of {d} dimensions"),
+            (_, OutcomeSpace::Classes(classes)) => {
+                write!(f, "{n} predictions of {classes} classes")
+            }
+            (_, OutcomeSpace::Dimensions(1)) => write!(f, "{n} predictions of 1 dimension"),
+            (_, OutcomeSpace::Dimensions(d)) => write!(f, "{n} predictions of {d} dimensions"),
         }?;
         f.write_str(&self.of_weights())
     }
@@ -177,12 +179,12 @@ impl fmt::Display for DataWords {
 
 /// A value before and after a recalibration.
 #[derive(Serialize)]
-pub struct Pair<T> {
+pub struct BeforeAfter<T> {
     pub before: T,
     pub after: T,
 }
 
-impl<T> From<[T; 2]> for Pair<T> {
+impl<T> From<[T; 2]> for BeforeAfter<T> {
     fn from([before, after]: [T; 2]) -> Self {
         Self { before, after }
     }

@@ -46,7 +46,7 @@ pub fn is_standard_output(path: &Path) -> bool {
 
 /// What text has beside the numbers.
 #[derive(Clone, Copy)]
-pub struct Header<'a> {
+pub struct TextHeader<'a> {
     /// Ids of rows, which are written below a name.
     pub ids: Option<&'a Ids>,
     /// No names of columns, or one for each.
@@ -59,7 +59,7 @@ pub fn write_matrix(
     format: Format,
     name: &str,
     matrix: &Matrix,
-    header: Header,
+    header: TextHeader,
 ) -> Result<()> {
     let written = write_with(path, |mut writer| {
         let written = match format {
@@ -77,7 +77,11 @@ pub fn write_matrix(
 }
 
 /// Writes each number with the digits that give it back exactly.
-fn write_csv(writer: impl Write, matrix: &Matrix, Header { ids, names }: Header) -> Result<()> {
+fn write_csv(
+    writer: impl Write,
+    matrix: &Matrix,
+    TextHeader { ids, names }: TextHeader,
+) -> Result<()> {
     let mut csv = csv::Writer::from_writer(writer);
     let ids = ids.filter(|_| !names.is_empty());
     let cell = |number: &f64| {

@@ -20,7 +20,7 @@ pub fn value_error(reason: impl Display) -> PyErr {
 
 /// An array of two dimensions, `[n, m]`, in double or single precision.
 #[derive(FromPyObject)]
-pub enum Rows<'py> {
+pub enum FloatRows<'py> {
     /// float64
     Double(PyReadonlyArray2<'py, f64>),
     /// float32
@@ -28,20 +28,20 @@ pub enum Rows<'py> {
 }
 
 /// Numbers of a row-major array on the host, and their dtype.
-pub struct Numbers {
+pub struct FloatNumbers {
     data: TensorData,
     dtype: DType,
 }
 
-impl Rows<'_> {
+impl FloatRows<'_> {
     /// Copies the numbers once, into memory that a tensor takes.
-    pub fn numbers(&self) -> PyResult<Numbers> {
+    pub fn numbers(&self) -> PyResult<FloatNumbers> {
         Ok(match self {
-            Self::Double(array) => Numbers {
+            Self::Double(array) => FloatNumbers {
                 data: data(array.as_slice().map_err(value_error)?, array.shape()),
                 dtype: DType::F64,
             },
-            Self::Single(array) => Numbers {
+            Self::Single(array) => FloatNumbers {
                 data: data(array.as_slice().map_err(value_error)?, array.shape()),
                 dtype: DType::F32,
             },
@@ -53,7 +53,7 @@ fn data<E: burn::tensor::Element>(values: &[E], shape: &[usize]) -> TensorData {
     TensorData::new(values.to_vec(), shape.to_vec())
 }
 
-impl Numbers {
+impl FloatNumbers {
     /// The numbers as a tensor in their dtype: `[n, m]`.
     pub fn tensor(self, device: &Device) -> Tensor<2> {
         Tensor::from_data(self.data, (device, self.dtype))

@@ -27,7 +27,8 @@ use serde_json::{Map as Object, Value};
 
 use crate::{
     arrays::{
-        Numbers, Rows, array, device, label_tensor, labels, shaped, value_error, weight_tensor,
+        FloatNumbers, FloatRows, array, device, label_tensor, labels, shaped, value_error,
+        weight_tensor,
     },
     work::{self, At},
 };
@@ -36,7 +37,7 @@ use crate::{
 const AUTO: &str = "auto";
 
 /// Data that a map is fitted to.
-struct Samples {
+struct FitSamples {
     logits: Tensor<2>,
     labels: Tensor<1, Int>,
     weights: Option<Tensor<1>>,
@@ -60,7 +61,7 @@ macro_rules! configurations {
         fn fit_kind(
             kind: MapKind,
             options: &Object<String, Value>,
-            samples: &Samples,
+            samples: &FitSamples,
             progress: Progress<'_>,
         ) -> Result<LogitMap, String> {
             match kind {
@@ -120,7 +121,7 @@ fn configured<C: Config + Serialize + DeserializeOwned>(
 }
 
 /// Fits by the log loss: to logits, or to predictions with their weights.
-fn fit_by<C, M>(config: &C, samples: &Samples, progress: Progress<'_>) -> error::Result<M>
+fn fit_by<C, M>(config: &C, samples: &FitSamples, progress: Progress<'_>) -> error::Result<M>
 where
     C: Fit<Map = M> + Fit<Categorical, Tensor<1, Int>, Map = M>,
 {
@@ -138,7 +139,7 @@ where
 fn fit_named(
     kind: &str,
     options: &Object<String, Value>,
-    samples: &Samples,
+    samples: &FitSamples,
     progress: Progress<'_>,
 ) -> Result<Found, String> {
     if kind == AUTO {
@@ -179,7 +180,7 @@ pub fn fit(
     py: Python<'_>,
     kind: String,
     options: &str,
-    logits: Rows<'_>,
+    logits: FloatRows<'_>,
     labels: PyReadonlyArray1<'_, i64>,
     weights: Option<PyReadonlyArray1<'_, f64>>,
     progress: Option<Py<PyAny>>,
@@ -194,7 +195,7 @@ pub fn fit(
     let weights = weights.transpose()?;
     let found = work::run(py, progress, move |reporter| {
         let device = device();
-        let samples = Samples {
+        let samples = FitSamples {
             logits: numbers.tensor(&device),
             labels: label_tensor(classes, &device),
             weights: weights.map(|weights| weight_tensor(weights, &device)),
@@ -249,7 +250,7 @@ impl FittedMap {
     fn mapped<'py>(
         &self,
         py: Python<'py>,
-        logits: Rows<'_>,
+        logits: FloatRows<'_>,
         make: fn(Tensor<2>) -> Tensor<2>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (map, numbers) = (self.map().clone(), logits.numbers()?);
@@ -261,7 +262,7 @@ impl FittedMap {
 /// Applies a map to logits of as many classes as it is of, all of which are finite.
 fn forward(
     map: &LogitMap,
-    numbers: Numbers,
+    numbers: FloatNumbers,
     make: fn(Tensor<2>) -> Tensor<2>,
 ) -> error::Result<TensorData> {
     let logits = numbers.tensor(&device());
@@ -335,12 +336,16 @@ impl FittedMap {
     }
 
     /// Recalibrates logits `[n, m]`: logits in their dtype.
-    fn forward<'py>(&self, py: Python<'py>, logits: Rows<'_>) -> PyResult<Bound<'py, PyAny>> {
+    fn forward<'py>(&self, py: Python<'py>, logits: FloatRows<'_>) -> PyResult<Bound<'py, PyAny>> {
         self.mapped(py, logits, |logits| logits)
     }
 
     /// Recalibrates logits `[n, m]`: probabilities in their dtype.
-    fn probabilities<'py>(&self, py: Python<'py>, logits: Rows<'_>) -> PyResult<Bound<'py, PyAny>> {
+    fn probabilities<'py>(
+        &self,
+        py: Python<'py>,
+        logits: FloatRows<'_>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         self.mapped(py, logits, |logits| softmax(logits, 1))
     }
 

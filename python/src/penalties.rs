@@ -11,7 +11,7 @@ use burn_calibration::{
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 
-use crate::arrays::{Numbers, Rows, array, device, label_tensor, labels, value_error};
+use crate::arrays::{FloatNumbers, FloatRows, array, device, label_tensor, labels, value_error};
 
 /// A value, and its gradient.
 type Penalty<'py> = (f64, Bound<'py, PyAny>);
@@ -22,7 +22,7 @@ type Penalty<'py> = (f64, Bound<'py, PyAny>);
 #[allow(clippy::too_many_arguments)]
 pub fn skce<'py>(
     py: Python<'py>,
-    logits: Rows<'_>,
+    logits: FloatRows<'_>,
     labels: PyReadonlyArray1<'_, i64>,
     kernel: &str,
     distance: Option<&str>,
@@ -59,7 +59,7 @@ pub fn skce<'py>(
 #[pyo3(signature = (logits, labels, bandwidth, form, squared))]
 pub fn mmce<'py>(
     py: Python<'py>,
-    logits: Rows<'_>,
+    logits: FloatRows<'_>,
     labels: PyReadonlyArray1<'_, i64>,
     bandwidth: f64,
     form: &str,
@@ -110,7 +110,7 @@ fn one_of(name: &str, value: &str, names: &str) -> PyErr {
 fn penalty<'py>(
     py: Python<'py>,
     criterion: impl Criterion + Send,
-    (logits, labels): (Rows<'_>, PyReadonlyArray1<'_, i64>),
+    (logits, labels): (FloatRows<'_>, PyReadonlyArray1<'_, i64>),
 ) -> PyResult<Penalty<'py>> {
     let (numbers, labels) = (logits.numbers()?, self::labels(&labels)?);
     let computed = py.detach(move || value_and_gradient(&criterion, numbers, labels));
@@ -120,7 +120,7 @@ fn penalty<'py>(
 
 fn value_and_gradient(
     criterion: &impl Criterion,
-    numbers: Numbers,
+    numbers: FloatNumbers,
     labels: Vec<i64>,
 ) -> error::Result<(f64, TensorData)> {
     let device = device();

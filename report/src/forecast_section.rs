@@ -7,7 +7,7 @@ use super::{
     number::{decimals, fixed, percent, significant},
     quantile_picture,
     section::Parts,
-    table::{Cell, Quantity},
+    table::{Cell, PageQuantity},
 };
 use burn_calibration::{
     diagram::QuantileDiagram,
@@ -147,7 +147,7 @@ impl Section for ForecastSection {
         }
     }
 
-    fn quantities(&self) -> Vec<Quantity> {
+    fn quantities(&self) -> Vec<PageQuantity> {
         const PARTS: [(Name, &str); 3] = [
             (
                 names::WIS_DISPERSION,
@@ -162,7 +162,7 @@ impl Section for ForecastSection {
                 "The part for targets above intervals and medians: forecasts that are too low.",
             ),
         ];
-        let wis = Quantity::new(
+        let wis = PageQuantity::new(
             names::WIS,
             "Twice the pinball score, averaged over the levels, in units of the targets. It measures \
              calibration and accuracy together. With more and more levels it becomes the CRPS.",
@@ -178,8 +178,8 @@ impl Section for ForecastSection {
             Err(reason) => [(); 3].map(|()| Cell::missing("–", reason)),
         };
         let parts = PARTS.into_iter().zip(parts);
-        let parts = parts.map(|((name, meaning), cell)| Quantity::new(name, meaning, cell));
-        let error = Quantity::new(
+        let parts = parts.map(|((name, meaning), cell)| PageQuantity::new(name, meaning, cell));
+        let error = PageQuantity::new(
             names::QUANTILE_CALIBRATION,
             "Mean distance of the marks in the quantile diagram from the diagonal. It averages over all \
              forecasts, and is above 0 for a calibrated model too.",

@@ -10,7 +10,7 @@ use super::{
     page::{self, bandwidth, figure, profile},
     pit_picture, quantile_picture,
     section::Parts,
-    table::{Cell, Quantity},
+    table::{Cell, PageQuantity},
 };
 use burn_calibration::{
     diagram::{PitDiagram, QuantileDiagram},
@@ -287,19 +287,19 @@ impl Section for QuantileSection {
         }
     }
 
-    fn quantities(&self) -> Vec<Quantity> {
+    fn quantities(&self) -> Vec<PageQuantity> {
         let log = match &self.log {
             Some(log) => Cell::mean_or(log, "–", fixed),
             None => Cell::missing("–", "these predictions have no density"),
         };
         vec![
-            Quantity::new(
+            PageQuantity::new(
                 names::INTERVAL_OVERCONFIDENCE.with("points"),
                 "90 % minus the coverage of central 90 % intervals, in percentage points. Above 0 \
                  predictions are too narrow, below 0 too wide.",
                 Cell::interval(&self.overconfidence, points),
             ),
-            Quantity::new(
+            PageQuantity::new(
                 names::LOG,
                 "Mean of −ln of the predicted density at the target. It measures calibration and \
                  accuracy together. It depends on the units of the targets, so only differences \
@@ -307,7 +307,7 @@ impl Section for QuantileSection {
                 log,
             )
             .with_change(fixed),
-            Quantity::new(
+            PageQuantity::new(
                 names::CRPS,
                 "Continuous ranked probability score, in units of the targets, 0 at best. It \
                  generalises the absolute error to predicted distributions. Like the log score it \
@@ -315,31 +315,31 @@ impl Section for QuantileSection {
                 Cell::mean_or(&self.crps, "–", significant),
             )
             .with_change(significant),
-            Quantity::new(
+            PageQuantity::new(
                 names::STANDARD_DEVIATION,
                 "The width of the predictions (sharpness). A smaller width is better only among \
                  calibrated models.",
                 Cell::mean(&self.sharpness.standard_deviation, significant),
             ),
-            Quantity::new(
+            PageQuantity::new(
                 names::ROOT_MEAN_SQUARED_ERROR,
                 "The error of the predicted means. It says nothing about the rest of the \
                  predictions.",
                 Cell::of(significant(self.root_mean_squared_error)),
             ),
-            Quantity::new(
+            PageQuantity::new(
                 names::COVERAGE_50,
                 "The share of targets between the predicted quartiles, 50 % if the model is \
                  calibrated. A model with 50 % need not be calibrated.",
                 Cell::mean(&self.half.coverage, percent),
             ),
-            Quantity::new(
+            PageQuantity::new(
                 names::COVERAGE_90,
                 "The share of targets between the predicted quantiles at 5 % and 95 %, 90 % if \
                  the model is calibrated. Below 90 % predictions are too certain.",
                 Cell::mean(&self.ninety.coverage, percent),
             ),
-            Quantity::new(
+            PageQuantity::new(
                 names::QUANTILE_CALIBRATION,
                 "Mean distance of the marks in the quantile diagram from the diagonal. It \
                  averages over all predictions, and is above 0 for a calibrated model too.",

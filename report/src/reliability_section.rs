@@ -9,7 +9,7 @@ use super::{
     number::{self, decimals, fixed, percent, points, whole},
     page::{bandwidth, profile},
     section::Parts,
-    table::{Cell, Quantity},
+    table::{Cell, PageQuantity},
 };
 use burn_calibration::{
     diagram::{CorpDiagram, CorpReliability, Reliability, ReliabilityDiagram},
@@ -321,7 +321,7 @@ impl Section for ReliabilitySection {
         }
     }
 
-    fn quantities(&self) -> Vec<Quantity> {
+    fn quantities(&self) -> Vec<PageQuantity> {
         let of = match self.subject {
             Subject::Classes => "of the top label",
             Subject::Event => "of the event",
@@ -340,29 +340,29 @@ impl Section for ReliabilitySection {
 
 impl ReliabilitySection {
     /// The quantities of an event in the large.
-    fn of_event(&self, of: &str) -> Vec<Quantity> {
+    fn of_event(&self, of: &str) -> Vec<PageQuantity> {
         let ratio = match self.observed_expected {
             Some(ratio) => Cell::interval(&Ok(ratio), number::ratio),
             None => Cell::missing("–", "no event is expected"),
         };
         vec![
-            Quantity::new(
+            PageQuantity::new(
                 names::OBSERVED_EXPECTED.with("observed by expected events"),
                 "Observed number of events divided by the expected number: 1 for a calibrated model, below \
                  1 if probabilities are too high. Errors in opposite directions cancel.",
                 ratio,
             ),
-            Quantity::new(
+            PageQuantity::new(
                 names::OVERPREDICTION.of(of).with("points"),
                 "The same as a difference, in percentage points.",
                 Cell::interval(&self.overconfidence, points),
             ),
-            Quantity::new(
+            PageQuantity::new(
                 Name::new("frequency", "frequency of the event"),
                 "How often the event occurred. It says nothing about the probabilities.",
                 Cell::mean(&self.accuracy, percent),
             ),
-            Quantity::new(
+            PageQuantity::new(
                 Name::new("mean_risk", "mean probability of the event"),
                 "How often the event would occur if the probabilities were right.",
                 Cell::mean(&self.confidence, percent),
@@ -371,20 +371,20 @@ impl ReliabilitySection {
     }
 
     /// The quantities of confidence and accuracy.
-    fn of_confidence(&self, of: &str) -> Vec<Quantity> {
+    fn of_confidence(&self, of: &str) -> Vec<PageQuantity> {
         vec![
-            Quantity::new(
+            PageQuantity::new(
                 names::OVERCONFIDENCE.of(of).with("points"),
                 "Mean confidence minus accuracy, in percentage points, below 0 if the model is \
                  underconfident. Over- and underconfidence of different samples cancel.",
                 Cell::interval(&self.overconfidence, points),
             ),
-            Quantity::new(
+            PageQuantity::new(
                 names::ACCURACY,
                 "How often the most likely class was right. It says nothing about the probabilities.",
                 Cell::mean(&self.accuracy, percent),
             ),
-            Quantity::new(
+            PageQuantity::new(
                 names::CONFIDENCE,
                 "The accuracy that the model predicts. It equals the accuracy if the model is calibrated, \
                  but also if over- and underconfidence cancel.",
@@ -394,15 +394,15 @@ impl ReliabilitySection {
     }
 
     /// The quantities that are the same of the top label and of an event.
-    fn of_both(&self, of: &str) -> [Quantity; 5] {
+    fn of_both(&self, of: &str) -> [PageQuantity; 5] {
         [
-            Quantity::new(
+            PageQuantity::new(
                 names::ECE_DEBIASED.of(of).with("points"),
                 "Root mean squared distance between probability and frequency in 15 bins of equal mass, \
                  minus the part due to chance. It uses only one probability of each prediction.",
                 Cell::interval(&self.ece_debiased, points),
             ),
-            Quantity::new(
+            PageQuantity::new(
                 names::BRIER,
                 "Mean squared distance of the probabilities from the outcome, summed over all classes (an \
                  event and its complement are two), from 0 (best) to 2. It measures calibration and \
@@ -410,21 +410,21 @@ impl ReliabilitySection {
                 Cell::mean(&self.brier, fixed),
             )
             .with_change(fixed),
-            Quantity::new(
+            PageQuantity::new(
                 names::LOG,
                 "Mean of −ln of the probability of the outcome, 0 at best. Like the Brier score it \
                  measures calibration and accuracy together. A single confident error can dominate it.",
                 Cell::mean_or(&self.log, "∞", fixed),
             )
             .with_change(fixed),
-            Quantity::new(
+            PageQuantity::new(
                 names::ECE_EVENT.of(of),
                 "Mean distance of the marks in the diagram from the diagonal, weighted by samples. It \
                  depends on the bins, uses only one probability of each prediction, and is above 0 for a \
                  calibrated model too.",
                 Cell::of(fixed(self.ece)),
             ),
-            Quantity::new(
+            PageQuantity::new(
                 names::KS.of(of),
                 "Kolmogorov–Smirnov error: the largest gap between the cumulative sums of probabilities \
                  and of outcomes. It needs no bins, but uses only one probability of each prediction, and \
@@ -436,7 +436,7 @@ impl ReliabilitySection {
 }
 
 impl EceOfOrder {
-    fn quantity(&self, of: &str) -> Quantity {
+    fn quantity(&self, of: &str) -> PageQuantity {
         let (name, meaning) = match self.order {
             2.0 => (
                 names::RMSCE_EVENT,
@@ -454,7 +454,7 @@ impl EceOfOrder {
                  samples. It depends on the bins, and is above 0 for a calibrated model too.",
             ),
         };
-        Quantity::new(name.of(of), meaning, Cell::of(fixed(self.error)))
+        PageQuantity::new(name.of(of), meaning, Cell::of(fixed(self.error)))
     }
 }
 

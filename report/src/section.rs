@@ -5,7 +5,7 @@ use maud::Markup;
 use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
-use super::{Report, drawn::Drawn, table::Quantity};
+use super::{Report, drawn::Drawn, table::PageQuantity};
 use burn_calibration::{
     distribution::{
         AbsoluteMoments, Component, Density, Geometry, Laplace, Mixture, Normal, Samples, Targets,
@@ -135,7 +135,7 @@ pub trait Section: Clone + Debug + Serialize {
     fn drawings(&self, subject: &Self::Subject) -> Vec<(String, Drawn)>;
 
     #[doc(hidden)]
-    fn quantities(&self) -> Vec<Quantity>;
+    fn quantities(&self) -> Vec<PageQuantity>;
 }
 
 /// The change of a score from before to after, in which each sample is compared with itself.

@@ -13,7 +13,7 @@ use burn_calibration::{
 };
 
 /// A number of a page, with a sentence on what it means and what it cannot say.
-pub struct Quantity {
+pub struct PageQuantity {
     name: Name,
     meaning: &'static str,
     cell: Cell,
@@ -21,7 +21,7 @@ pub struct Quantity {
     change: Option<fn(f64) -> String>,
 }
 
-impl Quantity {
+impl PageQuantity {
     pub(super) fn new(name: Name, meaning: &'static str, cell: Cell) -> Self {
         Self {
             name,
@@ -127,15 +127,15 @@ fn ends(interval: &Interval, format: fn(f64) -> String) -> Option<String> {
 }
 
 /// All quantities of a set of predictions: the test first, the SKCE last.
-fn quantities<S: Section>(section: &S) -> Vec<Quantity> {
-    let test = Quantity::new(
+fn quantities<S: Section>(section: &S) -> Vec<PageQuantity> {
+    let test = PageQuantity::new(
         Name::new("p_value", "p-value of the omnibus test"),
         "The probability of data at least as extreme if the model were calibrated. A small p-value is \
          evidence against calibration. A large one is not evidence for it.",
         Cell::p_value(section.omnibus()),
     );
     let skce = section.skce().map(|skce| {
-        Quantity::new(
+        PageQuantity::new(
             names::SKCE,
             "Squared kernel calibration error of the whole prediction. The error of the model is at least \
              0, and 0 only if the model is calibrated; the estimate can be below 0 by chance. Its size \
@@ -154,7 +154,7 @@ pub(super) fn numbers<S: Section>(report: &Report<S>) -> Markup {
         None => &["value"],
         Some(_) => &["before", "after", "change"],
     };
-    let row = |(k, quantity): (usize, Quantity)| {
+    let row = |(k, quantity): (usize, PageQuantity)| {
         let change = report.change(quantity.name.key).zip(quantity.change);
         let change = change.map(|(change, format)| Cell::change(change, report.level, format));
         let mut cells = vec![quantity.cell];

@@ -12,7 +12,7 @@ use crate::{
         Result,
         checks::{check_classes, check_probabilities},
     },
-    host::{Numbers, checked_labels, checked_rows, int_tensor, to_vec},
+    host::{HostNumbers, checked_labels, checked_rows, int_tensor, to_vec},
     ops::softmax,
     radial::Distance,
 };
@@ -169,7 +169,7 @@ impl Categorical {
     /// The probabilities on the host.
     pub(crate) fn rows(&self) -> Arc<ClassRows> {
         let rows = || {
-            let values = Numbers::of(self.probabilities().detach());
+            let values = HostNumbers::of(self.probabilities().detach());
             ClassRows::new(values, self.classes()).into()
         };
         self.rows.get_or_init(rows).clone()

@@ -3,14 +3,14 @@ use std::sync::Arc;
 use burn::tensor::{Int, Tensor};
 
 use super::redrawn::Flip;
-use crate::host::Numbers;
+use crate::host::HostNumbers;
 
 /// Class probabilities on the host, in f64 whatever the dtype, and what redraws of their labels start
 /// from.
 #[derive(Debug)]
 pub(crate) struct ClassRows {
     /// `p_ic`, row by row.
-    pub values: Numbers,
+    pub values: HostNumbers,
     /// The number `m` of classes.
     pub classes: usize,
     /// The most likely class of each sample, the first of several.
@@ -40,7 +40,7 @@ pub(crate) fn most_likely_on_device(p: Tensor<2>) -> Tensor<2, Int> {
 }
 
 impl ClassRows {
-    pub(super) fn new(values: Numbers, classes: usize) -> Self {
+    pub(super) fn new(values: HostNumbers, classes: usize) -> Self {
         let rows = values.chunks(classes);
         let top: Arc<[u32]> = rows.map(|p| most_likely(p) as u32).collect();
         let others = |(p, &top): (&[f64], &u32)| {

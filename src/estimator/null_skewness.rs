@@ -42,18 +42,18 @@ pub fn null_skewness<P: Geometry, K: JointKernel<P>>(
         Some(classes) if classes.classes.matrix.is_none() => {
             let m = classes.classes.probabilities.dims()[1] as f64;
             let size = (TRIPLES / (m + 1.0)).cbrt().clamp(128.0, 1024.0) as usize;
-            let sample = Sample::of_classes(&classes.classes.probabilities, size, rng);
+            let sample = Subsample::of_classes(&classes.classes.probabilities, size, rng);
             return Ok(standardised(moments_of_classes(&classes, &sample)));
         }
-        Some(classes) => Sample::of_classes(&classes.classes.probabilities, LARGEST, rng),
-        None => Sample::of_equals(predictions.len(), rng),
+        Some(classes) => Subsample::of_classes(&classes.classes.probabilities, LARGEST, rng),
+        None => Subsample::of_equals(predictions.len(), rng),
     };
     by_redrawing(kernel, predictions, &sample, rng)
 }
 
 /// Samples that stand for all.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Sample {
+pub(super) struct Subsample {
     /// The samples, in increasing order if they are drawn.
     rows: Vec<usize>,
     /// The number of samples that each stands for in a sum: the inverse of its inclusion probability.
@@ -65,7 +65,7 @@ pub(super) struct Sample {
 /// Samples whose matrix of `h` is built.
 const LARGEST: usize = 512;
 
-impl Sample {
+impl Subsample {
     /// All samples up to 512, otherwise so many, drawn without replacement.
     pub fn of_equals(n: usize, rng: &mut dyn Rng) -> Self {
         let s = n.min(LARGEST);
@@ -151,7 +151,7 @@ fn standardised([second, third]: [f64; 2]) -> f64 {
 fn by_redrawing<P: Geometry, K: JointKernel<P>>(
     kernel: &K,
     predictions: &P,
-    sample: &Sample,
+    sample: &Subsample,
     rng: &mut dyn Rng,
 ) -> Result<f64> {
     let s = sample.rows.len();
@@ -195,7 +195,7 @@ const TRIPLES: f64 = 2.5e9;
 /// In the sum over triples the three `p` count alike, and so do the three `g`. With a kernel that is 0 on the
 /// diagonal, where triples are not distinct, and `A_c = K∘(√p_c √p_cᵀ)` it is
 /// `Σ_c Σ_ij (A_c²)_ij (A_c)_ij (1 − 3 p_ic + 3 g_ij) − Σ_ij (B²)_ij B_ij` for `B = K∘g`.
-fn moments_of_classes(classes: &Compared, sample: &Sample) -> [f64; 2] {
+fn moments_of_classes(classes: &Compared, sample: &Subsample) -> [f64; 2] {
     let s = sample.rows.len();
     if s < 2 {
         return [0.0; 2];
@@ -269,12 +269,12 @@ mod tests {
             },
         };
         let mut rng = StdRng::seed_from_u64(5);
-        let all = Sample::of_classes(&p, 24, &mut rng);
+        let all = Subsample::of_classes(&p, 24, &mut rng);
         let expected = moments_of_classes(&classes, &all);
         let sets = 1500;
         let (mut size, mut sum, mut squares) = (0, [0.0; 2], [0.0; 2]);
         for _ in 0..sets {
-            let sample = Sample::of_classes(&p, 12, &mut rng);
+            let sample = Subsample::of_classes(&p, 12, &mut rng);
             size += sample.rows.len();
             let found = moments_of_classes(&classes, &sample);
             for (at, value) in found.into_iter().enumerate() {

@@ -7,7 +7,7 @@ use super::{Bandwidth, Distances, Kernel, median_distance};
 use crate::{
     distribution::{Geometry, in_batches},
     error::{Result, check_parameter},
-    host::{Numbers, to_scalar, to_vec},
+    host::{HostNumbers, to_scalar, to_vec},
     ops::{median_of_pairs, median_of_tiles, shuffled},
 };
 
@@ -96,7 +96,10 @@ impl Kernel {
         let p = predictions.detach();
         let median = match p.coordinates() {
             Some(points) => {
-                if let Some(&x) = Numbers::of(points.clone()).iter().find(|x| !x.is_finite()) {
+                if let Some(&x) = HostNumbers::of(points.clone())
+                    .iter()
+                    .find(|x| !x.is_finite())
+                {
                     let name = "a coordinate of the predictions";
                     check_parameter(false, name, x, "a finite number")?;
                 }

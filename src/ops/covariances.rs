@@ -5,7 +5,7 @@ use burn::tensor::{Element, Tensor};
 use super::{
     pairs::{PairKernel, host_kernel_matrix},
     simd::{
-        product::{Matrix, product},
+        product::{MatrixView, product},
         real::{Real, with_real},
     },
 };
@@ -55,8 +55,8 @@ fn sum<T: Real + Element>(
     let products = |a: &[T], b: &[T], width: usize| {
         let (rows, columns) = (a.len() / width, b.len() / width);
         let mut result = vec![T::new(0.0); rows * columns];
-        let a = Matrix::new(a, width, [rows, width]);
-        let b = Matrix::new(b, width, [columns, width]);
+        let a = MatrixView::new(a, width, [rows, width]);
+        let b = MatrixView::new(b, width, [columns, width]);
         product(&mut result, columns, a, b.transposed());
         result
     };

@@ -70,13 +70,13 @@ pub(crate) struct Line {
 
 /// `Σ_j a_j k_ij` over the points `j` below point `i`, at its position (`i` included), and above.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Sums {
+pub(crate) struct NeighbourSums {
     below: f64,
     at: f64,
     above: f64,
 }
 
-impl Sums {
+impl NeighbourSums {
     /// `Σ_j a_j k_ij`.
     pub fn total(&self) -> f64 {
         self.below + self.at + self.above
@@ -107,9 +107,9 @@ impl Line {
     }
 
     /// The sums for each point, by a sweep from below and one from above.
-    pub fn sums(&self, weights: &[f64]) -> Vec<Sums> {
+    pub fn sums(&self, weights: &[f64]) -> Vec<NeighbourSums> {
         let groups = self.decay.len();
-        let mut sums = vec![Sums::default(); groups];
+        let mut sums = vec![NeighbourSums::default(); groups];
         for (&g, a) in self.group.iter().zip(weights) {
             sums[g].at += a;
         }

@@ -103,7 +103,7 @@ pub use pairwise_distance::{pairwise_distance, squared_euclidean_distance};
 pub use simd::arch::on_instruction_sets;
 pub(crate) use simd::{
     exp2::exp,
-    product::{Matrix, add_product, product},
+    product::{MatrixView, add_product, product},
     real::Real,
 };
 pub(crate) use softmax::softmax;

@@ -31,7 +31,7 @@ use crate::radial::{CoordinateSum, Distance};
 /// If batch sizes, dimensions, dtypes or devices differ, or on a backend that this crate was not
 /// compiled for (see its features).
 pub fn pairwise_distance(x: Tensor<3>, y: Tensor<3>, distance: Distance) -> Tensor<3> {
-    run(x, y, Form::Distance(distance))
+    run(x, y, DistanceForm::Distance(distance))
 }
 
 /// The squares of the Euclidean distances, without the root: smooth where points coincide. Otherwise as
@@ -41,10 +41,10 @@ pub fn pairwise_distance(x: Tensor<3>, y: Tensor<3>, distance: Distance) -> Tens
 ///
 /// As [`pairwise_distance`].
 pub fn squared_euclidean_distance(x: Tensor<3>, y: Tensor<3>) -> Tensor<3> {
-    run(x, y, Form::Squares)
+    run(x, y, DistanceForm::Squares)
 }
 
-fn run(x: Tensor<3>, y: Tensor<3>, form: Form) -> Tensor<3> {
+fn run(x: Tensor<3>, y: Tensor<3>, form: DistanceForm) -> Tensor<3> {
     let ([b, _, d], [b_y, _, d_y]) = (x.dims(), y.dims());
     assert_eq!(
         (b, d),
@@ -74,13 +74,13 @@ impl Distance {
 
 /// What is computed of two points.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Form {
+pub(super) enum DistanceForm {
     Distance(Distance),
     /// The sum of squares that the Euclidean distance is the root of.
     Squares,
 }
 
-impl Form {
+impl DistanceForm {
     /// The sum over coordinates.
     fn sum(self) -> CoordinateSum {
         match self {
@@ -109,7 +109,7 @@ on_every_backend! {
         fn pairwise_distance(
             x: FloatTensor<Self>,
             y: FloatTensor<Self>,
-            form: Form,
+            form: DistanceForm,
         ) -> FloatTensor<Self> {
             distances::<Self>(&x, &y, form)
         }
@@ -123,7 +123,7 @@ composed_elsewhere!(PairwiseDistance);
 pub(super) fn distances<B: Backend>(
     x: &FloatTensor<B>,
     y: &FloatTensor<B>,
-    form: Form,
+    form: DistanceForm,
 ) -> FloatTensor<B> {
     let of_coordinate = |c| {
         let difference = difference::<B>(x, y, c); // [b, n, k]
@@ -152,11 +152,11 @@ pub(super) fn pull_back<B: Backend>(
     gradient: FloatTensor<B>,
     distances: Option<FloatTensor<B>>,
     [x, y]: [&FloatTensor<B>; 2],
-    form: Form,
+    form: DistanceForm,
     wanted: [bool; 2],
 ) -> [FloatTensor<B>; 2] {
     let weight = match (form, distances) {
-        (Form::Squares, _) => scaled::<B>(gradient, 2.0),
+        (DistanceForm::Squares, _) => scaled::<B>(gradient, 2.0),
         (_, Some(distances)) => divide_where_positive::<B>(gradient, distances),
         (_, None) => scaled::<B>(gradient, form.scale()),
     }; // [b, n, k]
@@ -218,7 +218,7 @@ impl<B: PairwiseDistance, C: CheckpointStrategy> PairwiseDistance for Autodiff<B
     fn pairwise_distance(
         x: FloatTensor<Self>,
         y: FloatTensor<Self>,
-        form: Form,
+        form: DistanceForm,
     ) -> FloatTensor<Self> {
         let inputs = [x, y];
         let wanted = inputs.each_ref().map(|input| input.is_tracked());

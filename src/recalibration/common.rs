@@ -11,7 +11,7 @@ pub(super) use super::{
     configuration::regularised_map,
     data::FitData,
     descent::{Evaluated, Limits, Metric, minimise},
-    family::{Family, Settings, fit_family},
+    family::{ParametricMaps, Settings, fit_family},
     fit::{Fit, Progress, observer},
     fitted::{Apply, Fitted, Form, expect_classes},
     formula::{Formula, Operation, Symbol, Term},

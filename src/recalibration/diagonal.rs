@@ -118,7 +118,7 @@ fn coefficients(knots: &[f64]) -> DMatrix<f64> {
     linear
 }
 
-impl Family for DiagonalFamily {
+impl ParametricMaps for DiagonalFamily {
     type Inputs = Located;
 
     fn ridge(&self) -> &Ridge {

@@ -17,7 +17,7 @@ use super::{
 use crate::{error::Result, ops::exp, parallel};
 
 /// Maps that differ by their parameters `θ`, on the host in f64.
-pub(super) trait Family: Sync + Sized {
+pub(super) trait ParametricMaps: Sync + Sized {
     /// What the maps need of logits, computed once for a fit.
     type Inputs: Send + Sync;
 
@@ -141,7 +141,7 @@ pub(super) fn log_losses(mut logits: Vec<f64>, labels: &[usize]) -> Vec<f64> {
 }
 
 /// Data in the form a family needs.
-pub(super) struct Prepared<'a, F: Family> {
+pub(super) struct Prepared<'a, F: ParametricMaps> {
     family: &'a F,
     inputs: F::Inputs,
     pub data: &'a FitData,
@@ -154,7 +154,7 @@ const BLOCK: usize = 4096;
 /// Blocks, at most: each has a gradient of its own.
 const BLOCKS: usize = 64;
 
-impl<'a, F: Family> Prepared<'a, F> {
+impl<'a, F: ParametricMaps> Prepared<'a, F> {
     pub fn new(family: &'a F, data: &'a FitData, parallel: bool) -> Self {
         Self {
             family,
@@ -266,12 +266,12 @@ impl<'a, F: Family> Prepared<'a, F> {
 }
 
 /// The regularised log loss as a function of `θ`.
-pub(super) struct Regularised<'a, F: Family> {
+pub(super) struct Regularised<'a, F: ParametricMaps> {
     pub prepared: &'a Prepared<'a, F>,
     pub weight: f64,
 }
 
-impl<F: Family> Descent for Regularised<'_, F> {
+impl<F: ParametricMaps> Descent for Regularised<'_, F> {
     fn at(&mut self, theta: &[f64]) -> Evaluated {
         self.prepared.log_loss(theta, self.weight)
     }
@@ -285,7 +285,7 @@ impl<F: Family> Descent for Regularised<'_, F> {
 /// The family of the data, the parameters of the member that fits best, and how the last fit went.
 ///
 /// - `family`: makes the family of data, from which it takes what it needs, such as a temperature
-pub(super) fn fit_family<F: Family>(
+pub(super) fn fit_family<F: ParametricMaps>(
     family: impl Fn(&FitData) -> F,
     settings: Settings,
     task: &mut Task,

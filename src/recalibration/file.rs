@@ -1,4 +1,4 @@
-//! Saved maps: Burn records with an [`Envelope`] in their metadata, and a digest of all of it at the end, where
+//! Saved maps: Burn records with an [`MapEnvelope`] in their metadata, and a digest of all of it at the end, where
 //! Burn does not look.
 
 use std::{collections::BTreeMap, fmt::Display, io::Write, path::Path};
@@ -26,7 +26,7 @@ const DIGEST: usize = 32;
 
 /// What a file says of the map whose parameters it holds.
 #[derive(Serialize, Deserialize)]
-struct Envelope {
+struct MapEnvelope {
     kind: String,
     version: u32,
     fit: Option<FitReport>,
@@ -135,7 +135,7 @@ fn write<M: FittedMap + ?Sized>(
     path: &Path,
 ) -> Result<()> {
     let error = |reason: &dyn Display| failure(path, format!("cannot save: {reason}"));
-    let envelope = Envelope {
+    let envelope = MapEnvelope {
         kind: map.kind().into(),
         version: VERSION,
         fit: map.report().cloned(),
@@ -227,13 +227,13 @@ fn look(bytes: &[u8]) -> &'static str {
 }
 
 /// What a file says that has no envelope: the kind, and the rest under keys of their own.
-fn before_versions(kind: &str, reader: &Reader) -> Result<Envelope, String> {
+fn before_versions(kind: &str, reader: &Reader) -> Result<MapEnvelope, String> {
     fn said<T: DeserializeOwned>(reader: &Reader, key: &str) -> Result<Option<T>, String> {
         let text = reader.metadata().get(key);
         let value = text.map(|text| serde_json::from_str(text).map_err(|e| e.to_string()));
         value.transpose()
     }
-    Ok(Envelope {
+    Ok(MapEnvelope {
         kind: kind.into(),
         version: 0,
         fit: said(reader, "fit")?,

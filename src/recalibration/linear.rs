@@ -8,7 +8,7 @@ use super::{
     common::*,
     family::{Ridge, log_loss},
 };
-use crate::ops::{Matrix, add_product};
+use crate::ops::{MatrixView, add_product};
 
 /// Affine maps of the logits over their spread `s`. The parameters of a class are together: the weight of its own
 /// logit, or those of all logits, times `s`, and the intercept.
@@ -125,8 +125,13 @@ impl AffineFamily {
                 terms.for_each(|((z, x), [a, b])| *z = a * x + b);
             }
         } else {
-            let theta = Matrix::new(theta, width, [m, width]).transposed();
-            add_product(&mut logits, m, Matrix::new(rows, width, [r, width]), theta);
+            let theta = MatrixView::new(theta, width, [m, width]).transposed();
+            add_product(
+                &mut logits,
+                m,
+                MatrixView::new(rows, width, [r, width]),
+                theta,
+            );
         }
         logits
     }
@@ -160,13 +165,13 @@ impl AffineFamily {
                     }
                 }
             }
-            let jacobian = Matrix::new(&jacobian, p, [r, p]).transposed();
+            let jacobian = MatrixView::new(&jacobian, p, [r, p]).transposed();
             add_product(&mut outer, p, jacobian, jacobian.transposed());
             add_product(
                 &mut inner,
                 width,
                 jacobian,
-                Matrix::new(rows, width, [r, width]),
+                MatrixView::new(rows, width, [r, width]),
             );
         }
         let (mut hessian, size) = (DMatrix::from_vec(p, p, outer) * -(n as f64), self.size());
@@ -203,7 +208,7 @@ impl AffineFamily {
             }
             let mut sums = vec![0.0; size * size];
             let [x, weighted] =
-                [&x, &weighted].map(|x| Matrix::new(x, size, [x.len() / size, size]));
+                [&x, &weighted].map(|x| MatrixView::new(x, size, [x.len() / size, size]));
             add_product(&mut sums, size, weighted.transposed(), x);
             let ridge = penalties.rows(class * size, size);
             DMatrix::from_vec(size, size, sums) + DMatrix::from_diagonal(&ridge)
@@ -225,7 +230,7 @@ impl AffineFamily {
     }
 }
 
-impl Family for AffineFamily {
+impl ParametricMaps for AffineFamily {
     /// `(x, 1)` of the logits over their spread: `[n, m + 1]`.
     type Inputs = Vec<f64>;
 
@@ -271,8 +276,13 @@ impl Family for AffineFamily {
                 }
             }
         } else {
-            let slopes = Matrix::new(&logits, m, [r, m]).transposed();
-            add_product(gradient, width, slopes, Matrix::new(x, width, [r, width]));
+            let slopes = MatrixView::new(&logits, m, [r, m]).transposed();
+            add_product(
+                gradient,
+                width,
+                slopes,
+                MatrixView::new(x, width, [r, width]),
+            );
         }
     }
 

@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 use rand_distr::StandardNormal;
 
 use super::{common::*, family::Ridge};
-use crate::ops::{Matrix, add_product, exp};
+use crate::ops::{MatrixView, add_product, exp};
 
 /// The sizes of a network `u ↦ exp(10 tanh((W₂ᵀ tanh(W₁ᵀu + b₁) + b₂)/10))`, whose factors lie in
 /// `[e⁻¹⁰, e¹⁰]`.
@@ -61,8 +61,8 @@ impl Sizes {
         let layer = |rows: &[f64], (w, [inputs, outputs]): (&[f64], [usize; 2]), b: &[f64]| {
             let mut sums = b.repeat(r);
             let (rows, w) = (
-                Matrix::new(rows, inputs, [r, inputs]),
-                Matrix::new(w, outputs, [inputs, outputs]),
+                MatrixView::new(rows, inputs, [r, inputs]),
+                MatrixView::new(w, outputs, [inputs, outputs]),
             );
             add_product(&mut sums, outputs, rows, w);
             sums
@@ -111,7 +111,7 @@ impl Sizes {
         let layer = |w: &mut [f64], b: &mut [f64], rows: &[f64], inputs, slopes: &[f64]| {
             let outputs = b.len();
             let [rows, slopes_of] =
-                [(rows, inputs), (slopes, outputs)].map(|(x, k)| Matrix::new(x, k, [r, k]));
+                [(rows, inputs), (slopes, outputs)].map(|(x, k)| MatrixView::new(x, k, [r, k]));
             add_product(w, outputs, rows.transposed(), slopes_of);
             for row in slopes.chunks_exact(outputs) {
                 b.iter_mut().zip(row).for_each(|(sum, slope)| *sum += slope);
@@ -119,12 +119,12 @@ impl Sizes {
         };
         layer(w2, b2, &pass.hidden, hidden, &slopes);
         let (weights, shape) = self.parts(theta)[2];
-        let slopes = Matrix::new(&slopes, outputs, [r, outputs]);
+        let slopes = MatrixView::new(&slopes, outputs, [r, outputs]);
         add_product(
             &mut back,
             hidden,
             slopes,
-            Matrix::new(weights, outputs, shape).transposed(),
+            MatrixView::new(weights, outputs, shape).transposed(),
         );
         Arch::new().dispatch(|| {
             for (slope, t) in back.iter_mut().zip(&pass.hidden) {

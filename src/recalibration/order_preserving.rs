@@ -106,7 +106,7 @@ impl OrderFamily {
     }
 }
 
-impl Family for OrderFamily {
+impl ParametricMaps for OrderFamily {
     type Inputs = SortedRows;
 
     fn ridge(&self) -> &Ridge {

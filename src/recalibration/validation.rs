@@ -3,7 +3,7 @@
 use super::{
     data::FitData,
     descent::{Limits, minimise},
-    family::{Family, Prepared, Regularised, log_losses},
+    family::{ParametricMaps, Prepared, Regularised, log_losses},
     fit::{Progress, observer},
     regularisation::{Split, WEIGHTS, in_order},
 };
@@ -17,7 +17,7 @@ use crate::{
 pub(super) const PROGRESS: f64 = 1e-5;
 
 /// The fits to all but what is left out, which go on from weight to weight.
-struct Fold<'a, F: Family> {
+struct Fold<'a, F: ParametricMaps> {
     rest: Prepared<'a, F>,
     left_out: Prepared<'a, F>,
     theta: Vec<f64>,
@@ -26,7 +26,7 @@ struct Fold<'a, F: Family> {
 /// The weight whose log loss on the samples left out is least, the larger one of equals, and the
 /// logits of these samples. Weights fall until one is worse than the best by more than one standard error of the paired
 /// difference: each is a longer fit than the one before. Each fit of a weight has a thread of its own.
-pub(super) fn cross_validated<F: Family>(
+pub(super) fn cross_validated<F: ParametricMaps>(
     family: impl Fn(&FitData) -> F,
     data: &FitData,
     splits: &[Split],
@@ -83,7 +83,7 @@ pub(super) fn cross_validated<F: Family>(
     (weight, logits)
 }
 
-impl<F: Family> Fold<'_, F> {
+impl<F: ParametricMaps> Fold<'_, F> {
     /// The logits of what is left out of the fit with a weight, and the objective at each evaluation.
     fn logits(&mut self, weight: f64, limits: Limits) -> (Vec<f64>, Vec<f64>) {
         let (prepared, mut objectives) = (&self.rest, Vec::new());

@@ -10,18 +10,18 @@ use burn_calibration::recalibration::{MapKind, load_map};
 use super::{Applied, check_family};
 use crate::{
     align::Names,
-    args::Apply,
+    args::ApplyArgs,
     error::{Context, Result, wrong},
     files::File,
     fit::{CORRECTNESS, family},
     input::{Cells, LabelColumn, Matrix, clipped},
     labels::event,
     rows::{Wanted, logits, rows_of, takes_zeros},
-    words::{Outcomes, key},
+    words::{OutcomeSpace, key},
 };
 
 /// Recalibrates predictions over classes.
-pub fn of_classes(args: &Apply, file: &mut File, device: &Device) -> Result<Applied> {
+pub fn of_classes(args: &ApplyArgs, file: &mut File, device: &Device) -> Result<Applied> {
     let map = load_map(&args.map, device)?;
     let (kind, fitted_to) = (map.kind(), map.fitted_to());
     if fitted_to.family.as_deref() != Some(CORRECTNESS) {
@@ -61,11 +61,11 @@ pub fn of_classes(args: &Apply, file: &mut File, device: &Device) -> Result<Appl
             .all(|temperature| temperature.values == [1.0]);
     let takes_zeros = is_unchanged || takes_zeros(map.method());
     let (logits, _) = logits(&args.input.predictions, &rows.predictions, takes_zeros)?;
-    let numbers = Numbers::of(args);
+    let numbers = WrittenAs::of(args);
     let values = numbers.values(map.forward(logits), rows.is_binary());
     let values = values.try_into_vec_as::<f64>()?;
     let columns = if rows.is_binary() { 1 } else { classes };
-    let is_wrong = |value: &f64| !value.is_finite() && numbers != Numbers::Logarithms;
+    let is_wrong = |value: &f64| !value.is_finite() && numbers != WrittenAs::Logarithms;
     if let Some(at) = values.iter().position(is_wrong) {
         let wrong = wrong!(
             "after recalibration it is {}, expected a finite number: the logits are too large for the {kind}",
@@ -81,7 +81,7 @@ pub fn of_classes(args: &Apply, file: &mut File, device: &Device) -> Result<Appl
         ..Applied::new(
             args,
             &*map,
-            Outcomes::Classes(classes),
+            OutcomeSpace::Classes(classes),
             Matrix { columns, values },
         )
     };
@@ -101,15 +101,15 @@ const IGNORE_SHIFTS: [&str; 2] = ["temperature scaling", "ensemble temperature s
 
 /// What is written: what was read, unless something else is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Numbers {
+enum WrittenAs {
     Logits,
     Probabilities,
     Percentages,
     Logarithms,
 }
 
-impl Numbers {
-    fn of(args: &Apply) -> Self {
+impl WrittenAs {
+    fn of(args: &ApplyArgs) -> Self {
         match &args.rows {
             _ if args.to_probabilities => Self::Probabilities,
             _ if args.to_logits => Self::Logits,

@@ -10,14 +10,14 @@ use burn_calibration::{
 use serde::Serialize;
 
 use crate::{
-    args::{Apply, Family, RowsArgs},
+    args::{ApplyArgs, FamilyName, RowsArgs},
     error::{Context, Result, ensure, wrong},
     files::{File, LeftOut},
     fit::CORRECTNESS,
     input::{Matrix, say as tell},
     source::{Where, device, options},
-    words::{Outcomes, key, object, say},
-    writer::{Format, Header, write_matrix},
+    words::{OutcomeSpace, key, object, say},
+    writer::{Format, TextHeader, write_matrix},
 };
 use classes::of_classes;
 use real::{of_distributions, of_quantiles};
@@ -30,7 +30,7 @@ struct Applied {
     kind: &'static str,
     n: usize,
     #[serde(flatten)]
-    outcomes: Outcomes,
+    outcomes: OutcomeSpace,
     /// The family of the rows that were written, and what their numbers are.
     family: String,
     numbers: &'static str,
@@ -47,7 +47,7 @@ struct Applied {
 }
 
 impl Applied {
-    fn new(args: &Apply, map: &dyn FittedMap, outcomes: Outcomes, matrix: Matrix) -> Self {
+    fn new(args: &ApplyArgs, map: &dyn FittedMap, outcomes: OutcomeSpace, matrix: Matrix) -> Self {
         Self {
             map: args.map.display().to_string(),
             kind: map.kind(),
@@ -63,30 +63,30 @@ impl Applied {
     }
 }
 
-pub fn run(args: &Apply, json: bool) -> Result<()> {
+pub fn run(args: &ApplyArgs, json: bool) -> Result<()> {
     let format = Format::of(&args.output)?;
     let device = device(args.rows.device)?;
     let mut file = read(args)?;
     let n = file.table.len();
     let (kept, left_out) = kept_rows(&mut file, &args.rows)?;
     let mut made = match args.input.family {
-        Family::Categorical => of_classes(args, &mut file, &device)?,
-        Family::Normal => of_distributions::<Normal>(args, &mut file, &device)?,
-        Family::Laplace => of_distributions::<Laplace>(args, &mut file, &device)?,
-        Family::Quantiles => of_quantiles(args, &mut file, &device)?,
+        FamilyName::Categorical => of_classes(args, &mut file, &device)?,
+        FamilyName::Normal => of_distributions::<Normal>(args, &mut file, &device)?,
+        FamilyName::Laplace => of_distributions::<Laplace>(args, &mut file, &device)?,
+        FamilyName::Quantiles => of_quantiles(args, &mut file, &device)?,
         _ => unreachable!("the families of apply are checked"),
     };
     if !left_out.is_none() {
         made.matrix = made.matrix.spread(&kept, n);
         made.left_out = left_out;
     }
-    let header = Header {
+    let header = TextHeader {
         ids: file.table.ids.as_ref(),
         names: &made.names,
     };
     // a tensor has the name of what it holds
     let name = match args.input.family {
-        Family::Categorical => made.numbers,
+        FamilyName::Categorical => made.numbers,
         _ => "predictions",
     };
     write_matrix(&args.output, format, name, &made.matrix, header)?;
@@ -99,8 +99,8 @@ pub fn run(args: &Apply, json: bool) -> Result<()> {
 }
 
 /// Reads the predictions. Labels beside them are not needed, except for the correctness beside confidences.
-fn read(args: &Apply) -> Result<File> {
-    let are_classes = args.input.family == Family::Categorical;
+fn read(args: &ApplyArgs) -> Result<File> {
+    let are_classes = args.input.family == FamilyName::Categorical;
     let options = options(&args.rows, Where::NotNeeded, are_classes);
     let mut file = File::read(&args.input.predictions, &options, &args.rows)?;
     if !file.table.is_confidence {
@@ -138,7 +138,7 @@ fn kept_rows(file: &mut File, args: &RowsArgs) -> Result<(Vec<usize>, LeftOut)> 
 }
 
 /// Checks that a map was fitted to predictions of the family that it is applied to, where it says so.
-fn check_family(args: &Apply, map: &dyn FittedMap, family: &str) -> Result<()> {
+fn check_family(args: &ApplyArgs, map: &dyn FittedMap, family: &str) -> Result<()> {
     let kind = map.kind();
     let fitted_to = map.fitted_to().family.as_deref();
     let Some(known) = fitted_to.filter(|known| *known != family) else {

@@ -9,21 +9,21 @@ use rand::{SeedableRng, rngs::StdRng};
 
 use super::{Applied, check_family};
 use crate::{
-    args::Apply,
+    args::ApplyArgs,
     error::{Context, Result, bail, ensure, wrong},
     files::File,
     input::{Matrix, clipped},
     kind::Vectors,
     quantiles,
     source::{check_halves, order_columns, tensor},
-    words::{Outcomes, key},
+    words::{OutcomeSpace, key},
 };
 
 /// Samples of a prediction with recalibrated levels.
 const SAMPLES: usize = 100;
 
 /// Shifts the quantiles of forecasts.
-pub fn of_quantiles(args: &Apply, file: &mut File, device: &Device) -> Result<Applied> {
+pub fn of_quantiles(args: &ApplyArgs, file: &mut File, device: &Device) -> Result<Applied> {
     let map = DistributionMap::load(&args.map, device)?;
     check_family(args, &*map, &key(args.input.family))?;
     let DistributionMap::Conformal(map) = map else {
@@ -55,12 +55,12 @@ pub fn of_quantiles(args: &Apply, file: &mut File, device: &Device) -> Result<Ap
     Ok(Applied {
         names,
         numbers: "quantiles",
-        ..Applied::new(args, &*map, Outcomes::Dimensions(1), matrix)
+        ..Applied::new(args, &*map, OutcomeSpace::Dimensions(1), matrix)
     })
 }
 
 /// Recalibrates normal or Laplace predictions.
-pub fn of_distributions<P>(args: &Apply, file: &mut File, device: &Device) -> Result<Applied>
+pub fn of_distributions<P>(args: &ApplyArgs, file: &mut File, device: &Device) -> Result<Applied>
 where
     P: Vectors + ScaleFamily + Component + Marginals,
 {
@@ -75,7 +75,7 @@ where
 }
 
 fn recalibrated<P>(
-    args: &Apply,
+    args: &ApplyArgs,
     map: &DistributionMap,
     file: &mut File,
     device: &Device,
@@ -146,6 +146,6 @@ where
     Ok(Applied {
         names,
         family,
-        ..Applied::new(args, &**map, Outcomes::Dimensions(dimensions), matrix)
+        ..Applied::new(args, &**map, OutcomeSpace::Dimensions(dimensions), matrix)
     })
 }

@@ -19,7 +19,7 @@ use crate::{
 #[command(
     after_help = "Examples:\n  calibration evaluate --predictions probs.csv --labels labels.csv\n  calibration evaluate --predictions all.csv --label-column y --columns p0..p9\n  calibration evaluate --predictions logits.npy --logits --labels y.npy --json\n  calibration evaluate --family normal --predictions mean_sd.csv --targets y.csv"
 )]
-pub struct Evaluate {
+pub struct EvaluateArgs {
     #[command(flatten)]
     pub input: PredictionsArgs,
 
@@ -33,8 +33,8 @@ pub struct Evaluate {
     pub kernel: KernelArgs,
 
     /// What to test: the whole vector of probabilities, the top label, or each class
-    #[arg(long, value_enum, default_value_t = Lens::Canonical)]
-    pub lens: Lens,
+    #[arg(long, value_enum, default_value_t = LensName::Canonical)]
+    pub lens: LensName,
 
     /// Also test calibration given these variables, such as age and sex. A table with a header, in the same
     /// formats, with one row per sample. Each value of a text column is a group. Numbers are compared by a
@@ -62,7 +62,7 @@ pub struct Evaluate {
 #[command(
     after_help = "Examples:\n  calibration compare --before probs.csv --after better.csv --labels labels.csv\n  calibration compare --predictions all.csv --models forest,net --label-column y\n  calibration compare --family normal --after-family normal-mixture --before p.csv --after q.csv --targets y.csv"
 )]
-pub struct Compare {
+pub struct CompareArgs {
     /// The first predictions, in the same formats as for evaluate
     #[arg(
         long,
@@ -86,12 +86,12 @@ pub struct Compare {
     pub models: Vec<String>,
 
     /// Kind of the predictions
-    #[arg(long, value_enum, default_value_t = Family::Categorical)]
-    pub family: Family,
+    #[arg(long, value_enum, default_value_t = FamilyName::Categorical)]
+    pub family: FamilyName,
 
     /// Kind of the second predictions, if it differs
     #[arg(long, value_enum)]
-    pub after_family: Option<Family>,
+    pub after_family: Option<FamilyName>,
 
     #[command(flatten)]
     pub source: SourceArgs,
@@ -114,7 +114,7 @@ pub struct Compare {
 #[command(
     after_help = "Examples:\n  calibration report --predictions probs.csv --labels labels.csv -o report.html\n  calibration report --predictions probs.csv --after better.csv --labels labels.csv -o report.html"
 )]
-pub struct Report {
+pub struct ReportArgs {
     #[command(flatten)]
     pub input: PredictionsArgs,
 
@@ -149,7 +149,7 @@ pub struct Report {
 #[command(
     after_help = "Examples:\n  calibration fit --predictions held_out.csv --labels labels.csv -o best.map\n  calibration fit --predictions logits.npy --logits --labels y.npy --keep accuracy -o best.map\n  calibration fit --family normal --predictions mean_sd.csv --targets y.csv -o best.map\n  calibration fit --trained-at 0.5 --prior 0.002 -o best.map"
 )]
-pub struct Fit {
+pub struct FitArgs {
     /// The map to fit. By default a map is chosen by cross-validation: the simplest one within one standard
     /// error of the lowest log loss, or a mixture of maps if it is better. If no gain is established,
     /// predictions stay unchanged
@@ -177,8 +177,8 @@ pub struct Fit {
     pub predictions: Option<PathBuf>,
 
     /// Kind of the predictions: categorical, normal, laplace or quantiles
-    #[arg(long, value_enum, default_value_t = Family::Categorical)]
-    pub family: Family,
+    #[arg(long, value_enum, default_value_t = FamilyName::Categorical)]
+    pub family: FamilyName,
 
     #[command(flatten)]
     pub source: SourceArgs,
@@ -196,7 +196,7 @@ pub struct Fit {
 #[command(
     after_help = "Examples:\n  calibration apply best.map --predictions new.csv --to-probabilities -o better.csv\n  calibration apply best.map --family normal --predictions mean_sd.csv -o better.csv"
 )]
-pub struct Apply {
+pub struct ApplyArgs {
     /// A map that fit saved
     #[arg(value_name = "MAP")]
     pub map: PathBuf,
@@ -272,7 +272,7 @@ pub enum LossName {
 #[command(
     after_help = "Examples:\n  calibration show best.map\n  calibration show best.map --formula\n  calibration show best.map --export onnx -o best.onnx"
 )]
-pub struct Show {
+pub struct ShowArgs {
     /// A map that fit saved, or FILE.safetensors with a temperature, or weight and bias
     #[arg(value_name = "MAP")]
     pub map: PathBuf,
@@ -305,7 +305,7 @@ pub enum ExportFormat {
 #[command(
     after_help = "Examples:\n  calibration summarise --predictions part1.csv --labels labels1.csv -o part1.json\n  calibration summarise --family normal --predictions p1.csv --targets y1.csv --bandwidth 0.5 --length-scale 1 -o part1.json"
 )]
-pub struct Summarise {
+pub struct SummariseArgs {
     #[command(flatten)]
     pub input: PredictionsArgs,
 
@@ -344,7 +344,7 @@ pub struct Summarise {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  calibration merge part1.json part2.json")]
-pub struct Merge {
+pub struct MergeArgs {
     /// Files that summarise or merge saved, in any order
     #[arg(required = true, value_name = "PART.json")]
     pub parts: Vec<PathBuf>,

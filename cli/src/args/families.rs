@@ -3,7 +3,7 @@
 use burn_calibration::recalibration::{DistributionMethod, MapKind};
 use clap::{ArgMatches, Command, ValueEnum, parser::ValueSource};
 
-use super::Family::{self, *};
+use super::FamilyName::{self, *};
 use crate::{
     error::{Result, wrong},
     fit::CONFORMAL,
@@ -13,18 +13,18 @@ use crate::{
 /// The families that have a command or take an option.
 #[derive(Clone, Copy)]
 enum Families {
-    Only(&'static [Family]),
-    AllBut(&'static [Family]),
+    Only(&'static [FamilyName]),
+    AllBut(&'static [FamilyName]),
 }
 
 use Families::{AllBut, Only};
 
 impl Families {
-    fn list(self) -> Vec<Family> {
+    fn list(self) -> Vec<FamilyName> {
         match self {
             Only(families) => families.to_vec(),
             AllBut(others) => {
-                let all = Family::value_variants().iter().copied();
+                let all = FamilyName::value_variants().iter().copied();
                 all.filter(|family| !others.contains(family)).collect()
             }
         }
@@ -97,7 +97,7 @@ pub fn check_families(command: &Command, matches: &ArgMatches) -> Result<()> {
     let Some((name, given)) = matches.subcommand() else {
         return Ok(());
     };
-    let family = |id| given.try_get_one::<Family>(id).ok().flatten().copied();
+    let family = |id| given.try_get_one::<FamilyName>(id).ok().flatten().copied();
     let (Some(command), Some(own)) = (command.find_subcommand(name), family("family")) else {
         return Ok(());
     };
@@ -113,7 +113,7 @@ pub fn check_families(command: &Command, matches: &ArgMatches) -> Result<()> {
 }
 
 /// Checks that a family takes all given options.
-pub fn check_options(command: &Command, given: &ArgMatches, family: Family) -> Result<()> {
+pub fn check_options(command: &Command, given: &ArgMatches, family: FamilyName) -> Result<()> {
     let values = |option: &str| -> Vec<String> {
         let mut all = command.get_arguments();
         let found = all.find(|argument| argument.get_long() == Some(option));
@@ -139,14 +139,14 @@ pub fn check_options(command: &Command, given: &ArgMatches, family: Family) -> R
             (method == CONFORMAL, QUANTILES),
         ];
         let families = kinds.into_iter().filter(|(is_one, _)| *is_one);
-        let families: Vec<Family> = families.flat_map(|(_, of)| of.list()).collect();
+        let families: Vec<FamilyName> = families.flat_map(|(_, of)| of.list()).collect();
         check(&format!("--method {method}"), &families, family)?;
     }
     Ok(())
 }
 
 /// Checks that a family is one of those that take an option or a command.
-fn check(name: &str, families: &[Family], family: Family) -> Result<()> {
+fn check(name: &str, families: &[FamilyName], family: FamilyName) -> Result<()> {
     if families.contains(&family) {
         return Ok(());
     }

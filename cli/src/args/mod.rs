@@ -27,21 +27,21 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Estimate calibration errors and test calibration
-    Evaluate(Evaluate),
+    Evaluate(EvaluateArgs),
     /// Compare two sets of predictions of the same samples, for example before and after recalibration
-    Compare(Compare),
+    Compare(CompareArgs),
     /// Write a page of HTML with numbers and diagrams
-    Report(Report),
+    Report(ReportArgs),
     /// Fit a recalibration map to held-out predictions
-    Fit(Fit),
+    Fit(FitArgs),
     /// Recalibrate predictions with a saved map
-    Apply(Apply),
+    Apply(ApplyArgs),
     /// Show a map: its kind, its parameters, its guarantees and the result of its fit
-    Show(Show),
+    Show(ShowArgs),
     /// Summarise one piece of a set of predictions, to merge it with others
-    Summarise(Summarise),
+    Summarise(SummariseArgs),
     /// Merge pieces that summarise saved, and print their estimates and a p-value
-    Merge(Merge),
+    Merge(MergeArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell

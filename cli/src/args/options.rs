@@ -12,7 +12,7 @@ use crate::{kernel, program::HeldFiles};
 /// The kind of predictions in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Family {
+pub enum FamilyName {
     /// One column per class, with its probability or logit
     Categorical,
     /// Means, then standard deviations, with one column of each per dimension of the targets
@@ -44,8 +44,8 @@ pub struct PredictionsArgs {
     pub predictions: PathBuf,
 
     /// Kind of the predictions
-    #[arg(long, value_enum, default_value_t = Family::Categorical)]
-    pub family: Family,
+    #[arg(long, value_enum, default_value_t = FamilyName::Categorical)]
+    pub family: FamilyName,
 }
 
 /// Options of the sizes of errors.

@@ -82,7 +82,7 @@ pub fn order(text: &str) -> Result<f64, String> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Lens {
+pub enum LensName {
     Canonical,
     TopLabel,
     ClassWise,

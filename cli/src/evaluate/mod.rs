@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::{
     answer::{Answer, check_level, omnibus, sizes},
-    args::{BinArgs, Evaluate, Family, Lens},
+    args::{BinArgs, EvaluateArgs, FamilyName, LensName},
     coverage::Coverage,
     error::{Result, wrong},
     files::Inputs,
@@ -27,11 +27,11 @@ use crate::{
 };
 
 #[derive(Serialize)]
-pub struct Evaluation {
+pub struct EvaluationAnswer {
     #[serde(flatten)]
     pub data: DataWords,
-    pub family: Family,
-    pub lens: Lens,
+    pub family: FamilyName,
+    pub lens: LensName,
     /// The bins that were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub binned: Option<BinArgs>,
@@ -45,9 +45,9 @@ pub struct Evaluation {
 #[derive(Serialize)]
 #[serde(untagged)]
 pub enum Found {
-    Whole(Box<Aspect>),
+    Whole(Box<AspectAnswer>),
     Classes {
-        classes: Vec<Aspect>,
+        classes: Vec<AspectAnswer>,
         adjusted: Named<Adjusted>,
         /// The means of estimates over the classes.
         mean: Named<f64>,
@@ -55,7 +55,7 @@ pub enum Found {
 }
 
 #[derive(Serialize)]
-pub struct Aspect {
+pub struct AspectAnswer {
     #[serde(flatten)]
     pub class: Option<Class>,
     /// The kernel on predictions, if there is one.
@@ -91,14 +91,14 @@ pub struct Adjusted {
     pub benjamini_hochberg: Vec<f64>,
 }
 
-pub fn run(args: &Evaluate) -> Result<Evaluation> {
+pub fn run(args: &EvaluateArgs) -> Result<EvaluationAnswer> {
     check_level(&args.sizes)?;
     let inputs = Inputs {
         given: args.given.as_deref(),
         ..Inputs::of(&args.input.predictions)
     };
     match args.input.family {
-        Family::Multilabel => evaluate(args, multilabel::read(&inputs, args)?),
+        FamilyName::Multilabel => evaluate(args, multilabel::read(&inputs, args)?),
         family => with_family!(family, P => evaluate(args, Views::<P>::read(&inputs, args)?)),
     }
 }
@@ -108,7 +108,7 @@ pub struct Views<P: Kind> {
     pub data: DataWords,
     pub summary: Named<f64>,
     pub list: LazyViews<P>,
-    pub lens: Lens,
+    pub lens: LensName,
     pub class_names: Vec<String>,
     pub given: Vec<Column>,
     /// The redraws, and the most.
@@ -117,7 +117,7 @@ pub struct Views<P: Kind> {
 
 impl<P: Kind> Views<P> {
     /// Reads predictions, and takes the views of them that a lens asks for.
-    fn read(inputs: &Inputs, args: &Evaluate) -> Result<Self> {
+    fn read(inputs: &Inputs, args: &EvaluateArgs) -> Result<Self> {
         let mut loaded = P::read(inputs, &args.source, Wanted::Probabilities)?;
         let class_names = std::mem::take(&mut loaded.class_names);
         let data = loaded.in_words(&class_names);
@@ -134,23 +134,23 @@ impl<P: Kind> Views<P> {
     }
 }
 
-fn evaluate<P: Kind>(args: &Evaluate, views: Views<P>) -> Result<Evaluation> {
+fn evaluate<P: Kind>(args: &EvaluateArgs, views: Views<P>) -> Result<EvaluationAnswer> {
     let mut aspects = aspects(args, &views)?;
-    Ok(Evaluation {
+    Ok(EvaluationAnswer {
         data: views.data,
         summary: views.summary,
         family: args.input.family,
         lens: views.lens,
         binned: args.bins.asked(),
         found: match views.lens {
-            Lens::ClassWise => Found::classes(aspects),
+            LensName::ClassWise => Found::classes(aspects),
             _ => Found::Whole(Box::new(aspects.remove(0))),
         },
     })
 }
 
 /// What is found of each view.
-fn aspects<P: Kind>(args: &Evaluate, views: &Views<P>) -> Result<Vec<Aspect>> {
+fn aspects<P: Kind>(args: &EvaluateArgs, views: &Views<P>) -> Result<Vec<AspectAnswer>> {
     let tests = chosen::<P>(args)?;
     let steps = 4 + tests.len() + usize::from(!views.given.is_empty());
     let count = steps * views.list.count;
@@ -170,7 +170,7 @@ fn aspects<P: Kind>(args: &Evaluate, views: &Views<P>) -> Result<Vec<Aspect>> {
 }
 
 impl Found {
-    fn classes(classes: Vec<Aspect>) -> Self {
+    fn classes(classes: Vec<AspectAnswer>) -> Self {
         Self::Classes {
             adjusted: adjust(&classes),
             mean: mean(&classes),
@@ -180,10 +180,10 @@ impl Found {
 }
 
 /// The mean over the classes of each estimate that all of them have.
-fn mean(classes: &[Aspect]) -> Named<f64> {
+fn mean(classes: &[AspectAnswer]) -> Named<f64> {
     let first = classes.first().map_or(&[][..], |class| &class.estimates.0);
     let mean = |(k, (name, _)): (usize, &(Name, Told<Estimate>))| {
-        let value = |class: &Aspect| match class.estimates.0[k].1.value.0 {
+        let value = |class: &AspectAnswer| match class.estimates.0[k].1.value.0 {
             Ok(Estimate::Number(value)) => Some(value),
             _ => None,
         };
@@ -198,13 +198,13 @@ fn mean(classes: &[Aspect]) -> Named<f64> {
 
 /// What is found of a view: given columns, and by tests besides.
 fn aspect<P: Kind>(
-    args: &Evaluate,
+    args: &EvaluateArgs,
     views: &Views<P>,
     view: &View<P>,
     tests: &[Test<P>],
     progress: &Progress,
     rng: &mut StdRng,
-) -> Result<Aspect> {
+) -> Result<AspectAnswer> {
     let names = names_of(view.class, views.lens, &views.class_names);
     let replicates = views.redraws.0 as usize;
     progress.step("bandwidth");
@@ -240,7 +240,7 @@ fn aspect<P: Kind>(
         (test.name.clone(), told)
     };
     let tests = tests.iter().map(test).collect();
-    Ok(Aspect {
+    Ok(AspectAnswer {
         class: view.class.map(|index| Class {
             index,
             name: names[1].clone(),
@@ -260,20 +260,20 @@ fn aspect<P: Kind>(
 }
 
 /// The names of the classes that a lens leaves.
-fn names_of(class: Option<usize>, lens: Lens, names: &[String]) -> Vec<String> {
+fn names_of(class: Option<usize>, lens: LensName, names: &[String]) -> Vec<String> {
     match (class, lens) {
         (Some(class), _) => {
             let name = names.get(class).cloned();
             let name = name.unwrap_or_else(|| class.to_string());
             vec![format!("other than {name}"), name]
         }
-        (None, Lens::TopLabel) => ["wrong", "right"].map(str::to_owned).to_vec(),
+        (None, LensName::TopLabel) => ["wrong", "right"].map(str::to_owned).to_vec(),
         (None, _) => names.to_vec(),
     }
 }
 
 /// The tests that the arguments name.
-fn chosen<P: Kind>(args: &Evaluate) -> Result<Vec<Test<P>>> {
+fn chosen<P: Kind>(args: &EvaluateArgs) -> Result<Vec<Test<P>>> {
     let find = |name: &String| {
         let found = tests::<P>().into_iter().find(|test| test.name.key == name);
         found.ok_or_else(|| {
@@ -285,8 +285,8 @@ fn chosen<P: Kind>(args: &Evaluate) -> Result<Vec<Test<P>>> {
 }
 
 /// The p-values of each test across classes, adjusted for their number.
-fn adjust(classes: &[Aspect]) -> Named<Adjusted> {
-    let adjusted = |name: &Name, p_value: &dyn Fn(&Aspect) -> Option<f64>| {
+fn adjust(classes: &[AspectAnswer]) -> Named<Adjusted> {
+    let adjusted = |name: &Name, p_value: &dyn Fn(&AspectAnswer) -> Option<f64>| {
         let p_values: Vec<f64> = classes.iter().map(p_value).collect::<Option<_>>()?;
         let adjusted = Adjusted {
             holm: holm(&p_values).ok()?,
@@ -294,9 +294,10 @@ fn adjust(classes: &[Aspect]) -> Named<Adjusted> {
         };
         Some((name.clone(), adjusted))
     };
-    let omnibus = |class: &Aspect| Some(class.answer.omnibus.0.as_ref().ok()?.p_value);
+    let omnibus = |class: &AspectAnswer| Some(class.answer.omnibus.0.as_ref().ok()?.p_value);
     let of_test = |(k, (name, _)): (usize, &(Name, Told<TestOutcome>))| {
-        let p_value = |class: &Aspect| Some(class.tests.0[k].1.value.0.as_ref().ok()?.p_value);
+        let p_value =
+            |class: &AspectAnswer| Some(class.tests.0[k].1.value.0.as_ref().ok()?.p_value);
         adjusted(name, &p_value)
     };
     let tests = classes.first().map_or(&[][..], |class| &class.tests.0);
@@ -305,14 +306,14 @@ fn adjust(classes: &[Aspect]) -> Named<Adjusted> {
     Named(omnibus.into_iter().chain(of_tests).collect())
 }
 
-impl Evaluation {
+impl EvaluationAnswer {
     /// The omnibus tests, of classes with their names.
     pub fn outcomes(&self) -> program::Outcomes<'_> {
         let aspects = match &self.found {
             Found::Whole(whole) => std::slice::from_ref(&**whole),
             Found::Classes { classes, .. } => classes,
         };
-        let name = |aspect: &Aspect| aspect.class.as_ref().map(|class| class.name.clone());
+        let name = |aspect: &AspectAnswer| aspect.class.as_ref().map(|class| class.name.clone());
         let aspects = aspects.iter();
         aspects
             .map(|aspect| (name(aspect).unwrap_or_default(), &aspect.answer.omnibus))

@@ -9,14 +9,14 @@ use burn_calibration::{
     numbers::{percent, significant},
 };
 
-use super::{Adjusted, Aspect, Class, Evaluation, Found};
+use super::{Adjusted, AspectAnswer, Class, EvaluationAnswer, Found};
 use crate::{
-    args::{Family, Lens},
-    table::{Table, title_width},
+    args::{FamilyName, LensName},
+    table::{TextTable, title_width},
     words::{Estimate, Known, Named, Told, key, p_value, probability},
 };
 
-impl fmt::Display for Evaluation {
+impl fmt::Display for EvaluationAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.found {
             Found::Whole(whole) if whole.coverage.is_some() => {
@@ -29,15 +29,18 @@ impl fmt::Display for Evaluation {
         }
         let lens = match (self.lens, self.data.subject) {
             (_, Subject::Correctness) => "the confidence",
-            (Lens::ClassWise, _) if self.family == Family::Multilabel => {
+            (LensName::ClassWise, _) if self.family == FamilyName::Multilabel => {
                 "each column as an event of its own (multilabel)"
             }
-            (Lens::Canonical, Subject::Event) => "the probability of the event",
-            (Lens::Canonical, _) => "the whole vector of probabilities (canonical)",
-            (Lens::TopLabel, _) => "the confidence in the most likely class (top-label)",
-            (Lens::ClassWise, _) => "each class against the rest (class-wise)",
+            (LensName::Canonical, Subject::Event) => "the probability of the event",
+            (LensName::Canonical, _) => "the whole vector of probabilities (canonical)",
+            (LensName::TopLabel, _) => "the confidence in the most likely class (top-label)",
+            (LensName::ClassWise, _) => "each class against the rest (class-wise)",
         };
-        if matches!(self.family, Family::Categorical | Family::Multilabel) {
+        if matches!(
+            self.family,
+            FamilyName::Categorical | FamilyName::Multilabel
+        ) {
             writeln!(f, "tested: {lens}")?;
         }
         let share = |(name, share): &(Name, f64)| format!("{} {}", name.title, percent(*share, 1));
@@ -53,14 +56,14 @@ impl fmt::Display for Evaluation {
                 mean,
             } => (classes, adjusted, mean),
         };
-        if self.family == Family::Multilabel {
+        if self.family == FamilyName::Multilabel {
             write!(f, "{}", self.verdict(classes, adjusted))?;
         }
         for class in classes {
             write!(f, "{class}")?;
         }
         writeln!(f, "\nmean of the estimates over the classes")?;
-        let table = Table::new(2, title_width(mean.0.iter().map(|(name, _)| name)), [16]);
+        let table = TextTable::new(2, title_width(mean.0.iter().map(|(name, _)| name)), [16]);
         for (Name { title, .. }, mean) in &mean.0 {
             table.line(f, title, &[format!("{mean:.8e}")], "")?;
         }
@@ -69,7 +72,7 @@ impl fmt::Display for Evaluation {
         }
         let across = "p-values across classes, adjusted (smallest of the classes)";
         writeln!(f, "\n{across}")?;
-        let table = Table::new(2, 38, [12, 20]);
+        let table = TextTable::new(2, 38, [12, 20]);
         table.head(f, ["Holm", "Benjamini-Hochberg"])?;
         let least = |p: &[f64]| p_value(p.iter().copied().fold(1.0, f64::min));
         for (Name { title, .. }, adjusted) in &adjusted.0 {
@@ -80,15 +83,15 @@ impl fmt::Display for Evaluation {
     }
 }
 
-impl Evaluation {
+impl EvaluationAnswer {
     /// The columns that fail the omnibus test, whose p-values are adjusted for all of them.
-    fn verdict(&self, classes: &[Aspect], adjusted: &Named<Adjusted>) -> String {
+    fn verdict(&self, classes: &[AspectAnswer], adjusted: &Named<Adjusted>) -> String {
         let omnibus = adjusted.0.iter().find(|(name, _)| *name == names::OMNIBUS);
         let Some((_, Adjusted { holm, .. })) = omnibus else {
             return String::new();
         };
         let count = classes.len();
-        let name = |class: &Aspect| class.class.as_ref().map(|class| class.name.clone());
+        let name = |class: &AspectAnswer| class.class.as_ref().map(|class| class.name.clone());
         let failing: Vec<String> = (classes.iter().zip(holm))
             .filter(|(_, p)| **p <= 0.05)
             .filter_map(|(class, p)| {
@@ -112,7 +115,7 @@ impl Evaluation {
     }
 }
 
-impl fmt::Display for Aspect {
+impl fmt::Display for AspectAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f)?;
         if let Some(Class { name, .. }) = &self.class {
@@ -138,7 +141,7 @@ impl fmt::Display for Aspect {
             return Ok(());
         }
         writeln!(f, "\ntests of calibration")?;
-        let table = Table::new(2, 38, [16, 14, 12]);
+        let table = TextTable::new(2, 38, [16, 14, 12]);
         table.head(f, ["estimate", "statistic", "p-value"])?;
         let cells = |o: &TestOutcome| {
             let p_value = probability(o.p_value, o.is_bound);
@@ -159,12 +162,12 @@ impl fmt::Display for Aspect {
     }
 }
 
-impl Aspect {
+impl AspectAnswer {
     fn write_estimates(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let estimates = &self.estimates.0;
         let width = title_width(estimates.iter().map(|(name, _)| name));
         let have_errors = self.coverage.is_some();
-        let table = Table::new(2, width, if have_errors { [14, 14] } else { [16, 14] });
+        let table = TextTable::new(2, width, if have_errors { [14, 14] } else { [16, 14] });
         writeln!(f, "\nestimates")?;
         if have_errors {
             table.head(f, ["estimate", "standard error"])?;

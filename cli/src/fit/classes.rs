@@ -12,9 +12,9 @@ use burn_calibration::{
     score::{Brier, LogScore},
 };
 
-use super::{Chosen, Data, Fitted, chosen, finish, kept, prior::with_prior};
+use super::{Chosen, Data, FitSummary, chosen, finish, kept, prior::with_prior};
 use crate::{
-    args::{Fit, KeepName, LossName},
+    args::{FitArgs, KeepName, LossName},
     error::{Result, bail, ensure},
     files::Inputs,
     kind::Kind,
@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// Fits the map of classes that was named, or chooses one.
-pub fn of_classes(args: &Fit, path: &Path) -> Result<Fitted> {
+pub fn of_classes(args: &FitArgs, path: &Path) -> Result<FitSummary> {
     let method = args.method.as_ref().map(|name| name.parse::<MapKind>());
     let method = method.transpose()?;
     ensure!(
@@ -97,7 +97,7 @@ pub fn of_classes(args: &Fit, path: &Path) -> Result<Fitted> {
 }
 
 fn fit(
-    (args, method): (&Fit, Option<MapKind>),
+    (args, method): (&FitArgs, Option<MapKind>),
     (subject, zeros): (Subject, bool),
     samples: &Categorical,
     labels: &Tensor<1, Int>,

@@ -12,9 +12,9 @@ use burn_calibration::{
     score::{MeanEstimate, Score as _, WeightedIntervalScore},
 };
 
-use super::{Data, Fitted, chosen, finish, kept};
+use super::{Data, FitSummary, chosen, finish, kept};
 use crate::{
-    args::Fit,
+    args::FitArgs,
     error::Result,
     files::Inputs,
     kind::{Kind, Vectors},
@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Fits the map of normal or Laplace predictions that was named, or chooses one.
-pub fn of_distributions<P>(args: &Fit, path: &Path) -> Result<Fitted>
+pub fn of_distributions<P>(args: &FitArgs, path: &Path) -> Result<FitSummary>
 where
     P: Vectors + ScaleFamily + Component + Marginals + Kind<Targets = Tensor<2>>,
 {
@@ -62,7 +62,7 @@ where
 }
 
 /// Fits the map of quantile forecasts.
-pub fn of_quantiles(args: &Fit, path: &Path) -> Result<Fitted> {
+pub fn of_quantiles(args: &FitArgs, path: &Path) -> Result<FitSummary> {
     let mut loaded = QuantileForecasts::read(&Inputs::of(path), &args.source, Wanted::Logits)?;
     let mut data = Data::of(&loaded);
     let (forecasts, targets) = (loaded.sets.remove(0), loaded.targets);

@@ -19,11 +19,11 @@ pub use distributions::CONFORMAL;
 pub use words::warnings;
 
 use crate::{
-    args::{Family, Fit, KeepName},
+    args::{FamilyName, FitArgs, KeepName},
     error::{Result, ensure},
     finite,
     kind::{Kind, Loaded},
-    words::{DataWords, Known, Pair, key, show},
+    words::{BeforeAfter, DataWords, Known, key, show},
     writer::is_standard_output,
 };
 use classes::of_classes;
@@ -32,7 +32,7 @@ use prior::corrected;
 
 /// What is printed of a fit.
 #[derive(Serialize)]
-pub struct Fitted {
+pub struct FitSummary {
     /// The file of the map.
     map: String,
     method: &'static str,
@@ -62,10 +62,10 @@ struct Data {
     #[serde(skip_serializing_if = "Option::is_none")]
     changed_classes: Option<usize>,
     /// The mean log loss, of a map that has one.
-    log_loss: Known<Pair<f64>>,
+    log_loss: Known<BeforeAfter<f64>>,
     /// The mean weighted interval score, of quantile forecasts.
     #[serde(skip_serializing_if = "Option::is_none")]
-    interval_score: Option<Pair<f64>>,
+    interval_score: Option<BeforeAfter<f64>>,
     /// What is said of probabilities of 0.
     #[serde(skip)]
     zeros: Vec<String>,
@@ -106,7 +106,7 @@ const NONE: &str = "none";
 /// Why there is no report of a fit.
 pub const NOT_KNOWN: &str = "the map does not say how it was fitted";
 
-pub fn run(args: &Fit, json: bool) -> Result<()> {
+pub fn run(args: &FitArgs, json: bool) -> Result<()> {
     let to_standard_output = is_standard_output(&args.output);
     ensure!(
         !to_standard_output || !json,
@@ -132,25 +132,25 @@ fn say_fit(
     show("fit", &made, json)
 }
 
-fn fitted(args: &Fit, path: &Path) -> Result<Fitted> {
+fn fitted(args: &FitArgs, path: &Path) -> Result<FitSummary> {
     match args.family {
-        Family::Categorical => of_classes(args, path),
-        Family::Normal => of_distributions::<Normal>(args, path),
-        Family::Laplace => of_distributions::<Laplace>(args, path),
-        Family::Quantiles => of_quantiles(args, path),
+        FamilyName::Categorical => of_classes(args, path),
+        FamilyName::Normal => of_distributions::<Normal>(args, path),
+        FamilyName::Laplace => of_distributions::<Laplace>(args, path),
+        FamilyName::Quantiles => of_quantiles(args, path),
         _ => unreachable!("the families of fit are checked"),
     }
 }
 
 /// Saves a map, and tells of it.
 fn finish(
-    args: &Fit,
+    args: &FitArgs,
     map: &mut dyn FittedMap,
     (method, choice): (&'static str, Option<Choice>),
     data: Data,
-) -> Result<Fitted> {
+) -> Result<FitSummary> {
     let rows = &args.source.rows;
-    let is_of_classes = args.family == Family::Categorical;
+    let is_of_classes = args.family == FamilyName::Categorical;
     let mut guarantees = map.guarantees();
     if is_of_classes && !rows.logits {
         guarantees.injective = guarantees.injective_on_log_probabilities;
@@ -160,7 +160,7 @@ fn finish(
     if parameters.iter().map(|p| p.values.len()).sum::<usize>() > FEW {
         parameters.clear();
     }
-    let fitted = Fitted {
+    let fitted = FitSummary {
         map: args.output.display().to_string(),
         method,
         kind: map.kind(),
@@ -185,7 +185,7 @@ fn finish(
 }
 
 /// Saves a map to the file or to standard output.
-fn save(map: &dyn FittedMap, args: &Fit) -> Result<()> {
+fn save(map: &dyn FittedMap, args: &FitArgs) -> Result<()> {
     let to_standard_output = is_standard_output(&args.output);
     let path = if to_standard_output {
         Path::new("/dev/stdout")
@@ -202,7 +202,7 @@ const FEW: usize = 6;
 pub const CORRECTNESS: &str = "correctness";
 
 /// The family that a map is of: confidences are no classes.
-pub fn family(family: Family, subject: Subject) -> String {
+pub fn family(family: FamilyName, subject: Subject) -> String {
     match subject {
         Subject::Correctness => CORRECTNESS.into(),
         _ => key(family),
@@ -210,8 +210,8 @@ pub fn family(family: Family, subject: Subject) -> String {
 }
 
 /// What is to be kept of logits, of the logarithms of probabilities, or of distributions.
-fn kept(args: &Fit) -> Option<Keep> {
-    let are_probabilities = args.family == Family::Categorical && !args.source.rows.logits;
+fn kept(args: &FitArgs) -> Option<Keep> {
+    let are_probabilities = args.family == FamilyName::Categorical && !args.source.rows.logits;
     Some(match args.keep? {
         KeepName::Information if are_probabilities => Keep::InformationOfLogProbabilities,
         KeepName::Information => Keep::Information,

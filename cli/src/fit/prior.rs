@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::save;
 use crate::{
-    args::Fit,
+    args::FitArgs,
     error::{Result, bail, ensure},
     words::key,
 };
@@ -34,7 +34,7 @@ pub struct Corrected {
 }
 
 /// Saves the correction for base rates that are known.
-pub fn corrected(args: &Fit) -> Result<Corrected> {
+pub fn corrected(args: &FitArgs) -> Result<Corrected> {
     let mut map = PriorCorrection::new(rates(&args.trained_at), rates(&args.prior))?;
     map.set_fitted_to(FittedTo {
         family: Some(key(args.family)),
@@ -71,7 +71,7 @@ impl fmt::Display for Corrected {
 /// The map, and after it the correction for the base rates of deployment, from the frequencies of the labels.
 pub fn with_prior(
     map: LogitMap,
-    args: &Fit,
+    args: &FitArgs,
     (labels, classes): (&Tensor<1, Int>, usize),
     weights: &Weights,
 ) -> Result<LogitMap> {

@@ -7,10 +7,10 @@ use burn_calibration::{
     recalibration::{Choice, FitReport, FitWarning, NamedParameter, PriorCorrection},
 };
 
-use super::{CORRECTNESS, Fitted, NONE};
+use super::{CORRECTNESS, FitSummary, NONE};
 use crate::{
     show::guarantee_lines,
-    words::{Known, Outcomes, Pair},
+    words::{BeforeAfter, Known, OutcomeSpace},
 };
 
 /// The warnings of a fit in words, with names of classes where there are some.
@@ -38,7 +38,7 @@ pub fn warnings(
     of_fit.chain(of_choice).map(words).collect()
 }
 
-impl fmt::Display for Fitted {
+impl fmt::Display for FitSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (data, kind) = (&self.data, self.kind);
         if let Some(changed @ 1..) = data.changed_classes {
@@ -61,7 +61,7 @@ impl fmt::Display for Fitted {
         if let Known(Ok(choice)) = &self.choice {
             write!(f, "{choice}")?;
         }
-        if let Known(Ok(Pair { before, after })) = &data.log_loss {
+        if let Known(Ok(BeforeAfter { before, after })) = &data.log_loss {
             writeln!(
                 f,
                 "log loss:   {before:.6} before, {after:.6} after, on the data of the fit{}",
@@ -72,7 +72,7 @@ impl fmt::Display for Fitted {
                 }
             )?;
         }
-        if let Some(Pair { before, after }) = &data.interval_score {
+        if let Some(BeforeAfter { before, after }) = &data.interval_score {
             writeln!(
                 f,
                 "WIS:        {before:.6} before, {after:.6} after, on the data of the fit"
@@ -85,8 +85,8 @@ impl fmt::Display for Fitted {
         let of = match (data.of.subject, data.of.outcomes) {
             (Subject::Correctness, _) => CORRECTNESS,
             (Subject::Event, _) => "outcomes",
-            (_, Outcomes::Classes(_)) => "classes",
-            (_, Outcomes::Dimensions(_)) => "dimensions",
+            (_, OutcomeSpace::Classes(_)) => "classes",
+            (_, OutcomeSpace::Dimensions(_)) => "dimensions",
         };
         f.write_str(&guarantee_lines(self.guarantees, of))?;
         let mut warnings = self.warnings.iter();

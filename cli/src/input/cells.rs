@@ -73,14 +73,14 @@ impl<T: ToString> FromIterator<T> for Cells {
 
 /// Where rows are in a file: their numbers from 0, and their lines from 1, which files without lines lack.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Lines {
+pub struct RowLines {
     /// Rows of the file whose line is not the one after that of the row before.
     jumps: Vec<(usize, u64)>,
     /// The row of the file of each row that was selected; empty where they are all, in their order.
     rows: Vec<usize>,
 }
 
-impl Lines {
+impl RowLines {
     /// Adds the line of the next row while a file is read.
     pub fn push(&mut self, row: usize, line: u64) {
         if self.of(row) != Some(line) {

@@ -26,7 +26,7 @@ pub fn read(reader: impl Read, options: &Options) -> Result<Table> {
         options.models.is_empty(),
         "JSON Lines, expected a table with a header for --models"
     );
-    let mut lines = Lines {
+    let mut lines = JsonObjects {
         reader: BufReader::new(reader),
         line: 0,
     };
@@ -62,12 +62,12 @@ pub fn read(reader: impl Read, options: &Options) -> Result<Table> {
 }
 
 /// The objects of a file.
-struct Lines<R> {
+struct JsonObjects<R> {
     reader: BufReader<R>,
     line: u64,
 }
 
-impl<R: Read> Lines<R> {
+impl<R: Read> JsonObjects<R> {
     fn next(&mut self) -> Result<Option<Value>> {
         loop {
             let mut text = Vec::new();
@@ -129,7 +129,7 @@ impl Fields {
                 vec![keys[confidence].clone(), keys[correct].clone()]
             }
             _ => bail!(
-                "JSON Lines with the fields {}, expected --columns to name those of the predictions: a field \
+                "JSON JsonObjects with the fields {}, expected --columns to name those of the predictions: a field \
                  within another is outer.inner, of a list list.0, or list.*.0 of all its elements",
                 clipped(&keys.join(", "))
             ),

@@ -21,7 +21,7 @@ use crate::{
     error::{Context, Result, ensure},
     program::{Held, HeldFiles},
 };
-pub use cells::{Cells, Ids, LabelColumn, Lines};
+pub use cells::{Cells, Ids, LabelColumn, RowLines};
 use columns::Columns;
 pub use columns::PANDAS;
 use open::{Content, open};
@@ -87,7 +87,7 @@ pub struct Table {
     pub weights: Option<LabelColumn>,
     /// What names the rows, if a column does.
     pub ids: Option<Ids>,
-    pub lines: Lines,
+    pub lines: RowLines,
     pub resolution: Resolution,
     /// Whether the columns are confidence and correctness, the latter as labels.
     pub is_confidence: bool,

@@ -31,7 +31,7 @@ pub fn read(reader: impl Read, options: &Options) -> Result<Table> {
     let is_row = header.is_none();
     let width = if is_row { &first } else { &second }.cells.len();
     let Header { names, note } = header.unwrap_or_default();
-    let mut rows = Rows::new(Columns::new(names, width, options)?, options);
+    let mut rows = RowReader::new(Columns::new(names, width, options)?, options);
     let mut head = [is_row.then_some(first), has_second.then_some(second)]
         .into_iter()
         .flatten();
@@ -51,13 +51,13 @@ pub fn read_named(
     options: &Options,
     next: impl FnMut(&mut Record) -> Result<bool>,
 ) -> Result<Table> {
-    let mut rows = Rows::new(columns, options);
+    let mut rows = RowReader::new(columns, options);
     rows.read(options, next)?;
     rows.finish(None, options)
 }
 
 /// The rows that were read.
-struct Rows {
+struct RowReader {
     columns: Columns,
     count: usize,
     /// The first number of the column that may count rows.
@@ -66,7 +66,7 @@ struct Rows {
     table: Table,
 }
 
-impl Rows {
+impl RowReader {
     fn new(columns: Columns, options: &Options) -> Self {
         Self {
             columns,

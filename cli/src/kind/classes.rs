@@ -13,10 +13,10 @@ use burn_calibration::{
 use burn_calibration_report::ReportBuilder;
 use rand::rngs::StdRng;
 
-use super::{Estimates, Kind, LazyViews, Loaded, ScoreOf, Test, View, WithKernel, Words};
+use super::{Estimates, Kind, LazyViews, Loaded, ScoreOf, SubjectWords, Test, View, WithKernel};
 use crate::{
     answer::{Size, Sizing, Unit},
-    args::{BinArgs, Compare, Evaluate, Lens, SourceArgs},
+    args::{BinArgs, CompareArgs, EvaluateArgs, LensName, SourceArgs},
     compare::{Biased, Change, Others, change},
     error::{Result, bail},
     files::Inputs,
@@ -24,13 +24,13 @@ use crate::{
     limits::{BLOCK, QUADRATIC_LIMIT},
     quantities::{SCORES, binned_errors, estimates_of_classes, tests_of_classes},
     rows::{Wanted, read_classes},
-    words::{Named, Outcomes},
+    words::{Named, OutcomeSpace},
 };
 
 impl WithKernel for Categorical {}
 
 impl Kind for Categorical {
-    const OUTCOMES: fn(usize) -> Outcomes = Outcomes::Classes;
+    const OUTCOMES: fn(usize) -> OutcomeSpace = OutcomeSpace::Classes;
 
     fn read(inputs: &Inputs, args: &SourceArgs, wanted: Wanted) -> Result<Loaded<Self>> {
         read_classes(inputs, args, wanted)
@@ -49,18 +49,18 @@ impl Kind for Categorical {
     fn views(
         self,
         labels: Tensor<1, Int>,
-        (lens, names): (Lens, &[String]),
+        (lens, names): (LensName, &[String]),
     ) -> Result<LazyViews<Self>> {
         let is_confidence = self.subject() == Subject::Correctness;
         Ok(match lens {
-            Lens::ClassWise if is_confidence => {
+            LensName::ClassWise if is_confidence => {
                 bail!("--lens class-wise: there are no classes beside confidences and correctness")
             }
-            Lens::TopLabel if !is_confidence => {
+            LensName::TopLabel if !is_confidence => {
                 let (right, labels) = self.top_label(&labels)?;
                 LazyViews::of(vec![right.view(labels, None, names)])
             }
-            Lens::ClassWise => {
+            LensName::ClassWise => {
                 let names = names.to_vec();
                 LazyViews {
                     count: self.classes(),
@@ -74,7 +74,7 @@ impl Kind for Categorical {
         })
     }
 
-    fn kernel(args: &Evaluate, view: &View<Self>, rng: &mut StdRng) -> Result<Kernel> {
+    fn kernel(args: &EvaluateArgs, view: &View<Self>, rng: &mut StdRng) -> Result<Kernel> {
         fixed(&args.kernel, &view.predictions, rng)
     }
 
@@ -124,7 +124,7 @@ impl Kind for Categorical {
         }
     }
 
-    fn scores(of: &Words) -> Vec<ScoreOf<Self>> {
+    fn scores(of: &SubjectWords) -> Vec<ScoreOf<Self>> {
         let score = |(name, score): ScoreOf<Self>| {
             let of = if name == names::BRIER {
                 &of.sum
@@ -137,7 +137,7 @@ impl Kind for Categorical {
     }
 
     fn change_of_skce(
-        args: &Compare,
+        args: &CompareArgs,
         before: &View<Self>,
         after: &View<Self>,
         kernel: Option<Kernel>,
@@ -154,7 +154,11 @@ impl Kind for Categorical {
         Some(change(args, name.of(of), gain))
     }
 
-    fn other_changes(args: &Compare, before: &View<Self>, after: &View<Self>) -> Result<Others> {
+    fn other_changes(
+        args: &CompareArgs,
+        before: &View<Self>,
+        after: &View<Self>,
+    ) -> Result<Others> {
         let errors = |view| binned_errors(&args.bins, view);
         let ece = errors(before).into_iter().zip(errors(after));
         let (of, labels) = (&before.of, &before.targets);
@@ -219,7 +223,7 @@ impl View<Categorical> {
 }
 
 /// What numbers of predictions are of, in words.
-fn words(predictions: &Categorical, class: Option<usize>, names: &[String]) -> Words {
+fn words(predictions: &Categorical, class: Option<usize>, names: &[String]) -> SubjectWords {
     let of_class = |class: usize| match names.get(class) {
         Some(name) => format!("of class {name}"),
         None => format!("of class {class}"),
@@ -239,7 +243,7 @@ fn words(predictions: &Categorical, class: Option<usize>, names: &[String]) -> W
     } else {
         ""
     };
-    Words {
+    SubjectWords {
         sum: format!("{whole}{both}"),
         whole,
         event,

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     answer::{Size, Sizing},
-    args::{BinArgs, Compare, Evaluate, Lens, SourceArgs},
+    args::{BinArgs, CompareArgs, EvaluateArgs, LensName, SourceArgs},
     compare::{Change, Others},
     coverage::Coverage,
     error::Result,
@@ -24,7 +24,7 @@ use crate::{
     given::Column,
     quantities::Pairs,
     rows::Wanted,
-    words::{DataWords, Estimate, Named, Outcomes, TargetWords, Told},
+    words::{DataWords, Estimate, Named, OutcomeSpace, TargetWords, Told},
 };
 
 /// Runs the same lines for the type of predictions of a family.
@@ -60,7 +60,7 @@ macro_rules! with_kind {
     ($family:expr, $kind:ident => $body:expr, { $($name:ident: $of:ident $(<$part:ty>)?,)* }) => {{
         use burn_calibration::distribution as kinds;
         match $family {
-            $($crate::args::Family::$name => {
+            $($crate::args::FamilyName::$name => {
                 type $kind = kinds::$of $(<$part>)?;
                 $body
             })*
@@ -76,7 +76,7 @@ pub struct View<P: Kind> {
     /// The class, where it is one against the rest.
     pub class: Option<usize>,
     /// What numbers are of, in words.
-    pub of: Words,
+    pub of: SubjectWords,
     pub predictions: P,
     pub targets: P::Targets,
     /// The bins of its errors.
@@ -101,7 +101,7 @@ impl<P: Kind> LazyViews<P> {
 
 /// The words for what numbers are of; none of real numbers.
 #[derive(Debug, Clone, Default)]
-pub struct Words {
+pub struct SubjectWords {
     /// The whole prediction.
     pub whole: String,
     /// The same of sums over classes, which may be an event and its complement.
@@ -145,7 +145,7 @@ pub type Estimates = Vec<(Name, Told<Estimate>)>;
 /// A kind of prediction of the command line; the kernel of one without distances is `()`.
 pub trait Kind: Reportable<Kernel: Pairs<Self>> + 'static {
     /// Counts what is predicted.
-    const OUTCOMES: fn(usize) -> Outcomes;
+    const OUTCOMES: fn(usize) -> OutcomeSpace;
 
     /// Reads sets of predictions of the same samples, and their targets.
     fn read(inputs: &Inputs, args: &SourceArgs, wanted: Wanted) -> Result<Loaded<Self>>;
@@ -154,7 +154,7 @@ pub trait Kind: Reportable<Kernel: Pairs<Self>> + 'static {
     fn view(self, targets: Self::Targets, class: Option<usize>, _names: &[String]) -> View<Self> {
         View {
             class,
-            of: Words::default(),
+            of: SubjectWords::default(),
             predictions: self,
             targets,
             bins: BinArgs::default(),
@@ -165,13 +165,13 @@ pub trait Kind: Reportable<Kernel: Pairs<Self>> + 'static {
     fn views(
         self,
         targets: Self::Targets,
-        (_, names): (Lens, &[String]),
+        (_, names): (LensName, &[String]),
     ) -> Result<LazyViews<Self>> {
         Ok(LazyViews::of(vec![self.view(targets, None, names)]))
     }
 
     /// The kernel that the arguments ask for, with its bandwidth fixed.
-    fn kernel(args: &Evaluate, view: &View<Self>, rng: &mut StdRng) -> Result<Self::Kernel>;
+    fn kernel(args: &EvaluateArgs, view: &View<Self>, rng: &mut StdRng) -> Result<Self::Kernel>;
 
     /// The kernel that has no part on targets, of classes.
     fn on_classes(_kernel: Option<Kernel>) -> Option<Self::Kernel> {
@@ -238,11 +238,11 @@ pub trait Kind: Reportable<Kernel: Pairs<Self>> + 'static {
     }
 
     /// The scores whose paired changes are told, with what they are of.
-    fn scores(of: &Words) -> Vec<ScoreOf<Self>>;
+    fn scores(of: &SubjectWords) -> Vec<ScoreOf<Self>>;
 
     /// The paired change of the SKCE, of classes.
     fn change_of_skce(
-        _args: &Compare,
+        _args: &CompareArgs,
         _before: &View<Self>,
         _after: &View<Self>,
         _kernel: Option<Kernel>,
@@ -251,7 +251,11 @@ pub trait Kind: Reportable<Kernel: Pairs<Self>> + 'static {
     }
 
     /// What else changes.
-    fn other_changes(_args: &Compare, _before: &View<Self>, _after: &View<Self>) -> Result<Others> {
+    fn other_changes(
+        _args: &CompareArgs,
+        _before: &View<Self>,
+        _after: &View<Self>,
+    ) -> Result<Others> {
         Ok(Others::default())
     }
 }
@@ -263,7 +267,7 @@ pub trait WithKernel: Geometry {}
 pub struct Test<P: Kind> {
     /// The name, whose key is that on the command line too.
     pub name: Name,
-    pub of: fn(&Words) -> &str,
+    pub of: fn(&SubjectWords) -> &str,
     pub build: Build<P>,
 }
 

@@ -21,7 +21,7 @@ use burn_calibration::{
 
 use crate::{
     args::{BinArgs, Norm},
-    kind::{Build, Estimates, Kind, Test, Vectors, View, Words},
+    kind::{Build, Estimates, Kind, SubjectWords, Test, Vectors, View},
     words::{Estimate, Known, Told, key},
 };
 
@@ -186,7 +186,7 @@ pub fn test_keys() -> Vec<&'static str> {
 
 /// A test with what it is of.
 fn test<P: Kind>(
-    of: fn(&Words) -> &str,
+    of: fn(&SubjectWords) -> &str,
     (key, title, build): (&'static str, &'static str, Build<P>),
 ) -> Test<P> {
     let name = Name::new(key, title);

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Marginal distributions and targets on the host, both valid.
-pub(super) struct Observed {
+pub(super) struct ObservedMarginals {
     pub marginals: Box<dyn HostMarginals>,
     /// `n × d`.
     pub targets: Vec<f64>,
@@ -17,7 +17,7 @@ pub(super) struct Observed {
     pub dimensions: usize,
 }
 
-impl Observed {
+impl ObservedMarginals {
     pub fn new<P: Marginals>(predictions: &P, targets: &Tensor<2>) -> Result<Self> {
         predictions.check()?;
         predictions.check_targets(targets)?;

@@ -2,8 +2,8 @@ use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    checks::{Observed, check_level},
-    quantile::Step,
+    checks::{ObservedMarginals, check_level},
+    quantile::CdfStep,
 };
 use crate::{
     distribution::{Marginals, central},
@@ -46,9 +46,9 @@ impl IntervalCoverage {
     /// [`QuantileCalibration`](super::QuantileCalibration).
     pub fn each<P: Marginals>(&self, predictions: &P, targets: &Tensor<2>) -> Result<Vec<f64>> {
         check_level(self.level)?;
-        let observed = Observed::new(predictions, targets)?;
+        let observed = ObservedMarginals::new(predictions, targets)?;
         Ok(
-            observed.means(|at, y| match Step::of(&*observed.marginals, at, y) {
+            observed.means(|at, y| match CdfStep::of(&*observed.marginals, at, y) {
                 Some(step) => {
                     let [below, up_to] = central(self.level).map(|level| step.share_up_to(level));
                     up_to - below
@@ -69,7 +69,7 @@ impl IntervalCoverage {
     ) -> Result<MeanEstimate> {
         check_level(self.level)?;
         let (plain, weights) = predictions.parted();
-        let observed = Observed::new(&plain, targets)?;
+        let observed = ObservedMarginals::new(&plain, targets)?;
         let width = |at, _| {
             let [low, high] = self.ends(&observed, at);
             high - low
@@ -78,7 +78,7 @@ impl IntervalCoverage {
     }
 
     /// The ends of the interval of a coordinate of a sample.
-    fn ends(&self, observed: &Observed, at: usize) -> [f64; 2] {
+    fn ends(&self, observed: &ObservedMarginals, at: usize) -> [f64; 2] {
         central(self.level).map(|level| observed.marginals.quantile(at, level))
     }
 }

@@ -1,7 +1,7 @@
 use burn::tensor::Tensor;
 
 use super::{
-    checks::{Observed, check_levels},
+    checks::{ObservedMarginals, check_levels},
     quantile::usual_levels,
 };
 use crate::{
@@ -68,7 +68,7 @@ impl Pinball {
 
     /// The scores of the samples at each level.
     fn each<P: Marginals>(&self, predictions: &P, targets: &Tensor<2>) -> Result<Vec<Vec<f64>>> {
-        let observed = Observed::new(predictions, targets)?;
+        let observed = ObservedMarginals::new(predictions, targets)?;
         let at_level = |&level: &f64| {
             observed.means(|at, y| {
                 let above = y - observed.marginals.quantile(at, level);

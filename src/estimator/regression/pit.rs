@@ -1,7 +1,7 @@
 use burn::tensor::Tensor;
 use rand::{Rng, RngExt};
 
-use super::checks::Observed;
+use super::checks::ObservedMarginals;
 use crate::{
     distribution::{HostMarginals, Marginals},
     error::{Result, check_parameter},
@@ -54,7 +54,7 @@ impl Pit {
         targets: &Tensor<2>,
         mut transform: impl FnMut(&dyn HostMarginals, usize, f64) -> f64,
     ) -> Result<Self> {
-        let observed = Observed::new(predictions, targets)?;
+        let observed = ObservedMarginals::new(predictions, targets)?;
         let d = observed.dimensions;
         let mut values = vec![Vec::with_capacity(observed.targets.len() / d); d];
         for (at, &y) in observed.targets.iter().enumerate() {

@@ -1,6 +1,6 @@
 use burn::tensor::Tensor;
 
-use super::checks::{Observed, check_levels};
+use super::checks::{ObservedMarginals, check_levels};
 use crate::{
     distribution::{HostMarginals, Marginals},
     error::Result,
@@ -51,12 +51,12 @@ impl QuantileCalibration {
     ) -> Result<QuantileCurve> {
         let (predictions, weights) = predictions.parted();
         let (observed, d) = (
-            Observed::new(&predictions, targets)?,
+            ObservedMarginals::new(&predictions, targets)?,
             predictions.dimensions(),
         );
         let mut sums = vec![0.0; self.levels.len()];
         for (at, &y) in observed.targets.iter().enumerate() {
-            let step = Step::of(&*observed.marginals, at, y);
+            let step = CdfStep::of(&*observed.marginals, at, y);
             for (sum, &level) in sums.iter_mut().zip(&self.levels) {
                 let share = match &step {
                     Some(step) => step.share_up_to(level),
@@ -87,12 +87,12 @@ impl<P: Marginals> Estimator<P> for QuantileCalibration {
 }
 
 /// The ends of the step of a distribution function at a target: of its randomised transform.
-pub(super) struct Step {
+pub(super) struct CdfStep {
     low: f64,
     high: f64,
 }
 
-impl Step {
+impl CdfStep {
     /// None where the distribution function has no step there.
     pub fn of(marginals: &dyn HostMarginals, at: usize, y: f64) -> Option<Self> {
         let [low, high] = [0.0, 1.0].map(|v| marginals.transform(at, y, v));

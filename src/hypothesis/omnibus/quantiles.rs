@@ -59,7 +59,7 @@ impl Omnibus for QuantileForecasts {
             .collect();
         let levels = levels.to_vec();
         let mut plan = OmnibusPlan::new();
-        let evaluator = Coverage {
+        let evaluator = CoverageGaps {
             values,
             levels,
             looks,
@@ -145,14 +145,14 @@ fn without_rounding(number: f64) -> f64 {
 }
 
 /// The coverage of each look less its probability.
-struct Coverage {
+struct CoverageGaps {
     values: Vec<f64>,
     levels: Vec<f64>,
     looks: Vec<Look>,
     weights: Weights,
 }
 
-impl Coverage {
+impl CoverageGaps {
     fn of(&self, look: &Look, targets: &[f64]) -> f64 {
         let (k, weights) = (self.levels.len(), &self.weights);
         let sums = (look.region).sums(&look.rows, &self.values, k, targets, weights);
@@ -162,7 +162,7 @@ impl Coverage {
     }
 }
 
-impl Evaluator<Vec<Vec<f64>>> for Coverage {
+impl Evaluator<Vec<Vec<f64>>> for CoverageGaps {
     fn width(&self) -> usize {
         self.looks.len()
     }

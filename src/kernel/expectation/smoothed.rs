@@ -16,7 +16,7 @@ use crate::distribution::erfcx;
 /// (r ± t)/√2`. With `X = erfcx`, `A = e^{−t²/2} X(z₊)`, and `B = e^{−t²/2} X(z₋)` for `z₋ ≥ 0`, otherwise
 /// `2e^{r²/2 − u} − e^{−t²/2} X(−z₋)`, where the first term is at least twice the second.
 pub(super) fn smoothed_exponential<const D: usize>(r: Tensor<D>, u: Tensor<D>) -> Tensor<D> {
-    let parts = Parts::new(r.clone().detach(), u.clone().detach());
+    let parts = SmoothedParts::new(r.clone().detach(), u.clone().detach());
     let value = parts.value();
     with_slopes(value, [&r, &u], || parts.slopes())
 }
@@ -57,7 +57,7 @@ pub(super) fn smoothed_exponential_difference<const D: usize>(
     (erfcx_part + exponential_part).mask_where(apart, (value_s - value_r) / gap)
 }
 
-struct Parts<const D: usize> {
+struct SmoothedParts<const D: usize> {
     r: Tensor<D>,
     t: Tensor<D>,
     upper: Tensor<D>,
@@ -67,7 +67,7 @@ struct Parts<const D: usize> {
     bell: Tensor<D>,
 }
 
-impl<const D: usize> Parts<D> {
+impl<const D: usize> SmoothedParts<D> {
     fn new(r: Tensor<D>, u: Tensor<D>) -> Self {
         let t = u.clone() / r.clone();
         let upper = (r.clone() + t.clone()) * FRAC_1_SQRT_2; // z₊

@@ -70,7 +70,7 @@ fn expectations<T: Real + Element>(
     let size = PARTS * padded.len();
     let mut all = Aligned::zeros(n * size);
     for_each_chunk(&mut all, size, COST, |(row, parts)| {
-        Arch::new().dispatch(Row {
+        Arch::new().dispatch(LaplaceRow {
             length_scale,
             unit,
             location: locations[row],
@@ -97,7 +97,7 @@ fn expectations<T: Real + Element>(
 /// `X(z₋) = 2e^{z₋²} − X(−z₋)`. The largest exponential that all terms have is apart. The derivative with
 /// respect to the scale is `−r²√(π/2) (rG)'/ℓ`, in which `rG = ½e^{−t²/2} [√2(Y(z₊) + Y(z₋)) + t(X(z₋) − X(z₊))]`
 /// with `Y = zX(z)`: terms of `r` do not cancel.
-struct Row<'a, T> {
+struct LaplaceRow<'a, T> {
     length_scale: f64,
     unit: f64,
     location: T,
@@ -107,7 +107,7 @@ struct Row<'a, T> {
     parts: &'a mut [T],
 }
 
-impl<T: Real> WithSimd for Row<'_, T> {
+impl<T: Real> WithSimd for LaplaceRow<'_, T> {
     type Output = ();
 
     #[inline(always)]

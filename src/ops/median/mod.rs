@@ -18,10 +18,10 @@ use select::{Pass, Within, of_stored};
 use super::{
     backends::is_on_host,
     simd::{
-        layout::{Vectors, strip},
+        layout::{PaddedVectors, strip},
         real::{Real, with_real},
         similarity::{Similarity, similarities},
-        tile::Tile,
+        tile::StripTile,
     },
 };
 use crate::{
@@ -177,9 +177,9 @@ fn of_points<T: Real>(
         let order = shuffled(size);
         let vectors = |block: &[T]| {
             let point = |i: usize| &block[order[i] * d..][..d];
-            Vectors::new(size, d, true, |i, row| row.copy_from_slice(point(i)))
+            PaddedVectors::new(size, d, true, |i, row| row.copy_from_slice(point(i)))
         };
-        let blocks = Blocks {
+        let blocks = PointBlocks {
             vectors: blocks.map(vectors).collect(),
             size,
             similarity: match distance.sum() {
@@ -195,14 +195,14 @@ fn of_points<T: Real>(
 }
 
 /// Blocks of points, whose distances are compared by the sums over coordinates that they are functions of.
-struct Blocks<T> {
-    vectors: Vec<Vectors<T>>,
+struct PointBlocks<T> {
+    vectors: Vec<PaddedVectors<T>>,
     /// Points of a block.
     size: usize,
     similarity: Similarity,
 }
 
-impl<T: Real> Blocks<T> {
+impl<T: Real> PointBlocks<T> {
     /// Adds all pairs, or as a sample those within strips alone.
     fn add(&self, pass: Pass, within: Within<T>) -> Within<T> {
         let strips = self.size.div_ceil(strip::<T>());
@@ -211,14 +211,14 @@ impl<T: Real> Blocks<T> {
         let threads = threads_for(side, self.vectors[0].d, columns);
         let step = |within: &mut Within<T>, column: usize| {
             let mut sums = [T::new(0.0); 1 << 10];
-            let sums = &mut sums[..Tile::size::<T>()];
+            let sums = &mut sums[..StripTile::size::<T>()];
             let (block, last) = (&self.vectors[column / strips], column % strips);
             let first = match pass {
                 Pass::Sample => last,
                 Pass::All => 0,
             };
             for strip_of_rows in first..=last {
-                let tile = Tile {
+                let tile = StripTile {
                     n: self.size,
                     row: strip_of_rows * strip::<T>(),
                     strips: last..last + 1,

@@ -13,7 +13,7 @@ mod tile;
 use burn::tensor::{DType, Device, Element, Tensor, TensorData};
 use pulp::bytemuck::Pod;
 
-use self::{pair::Gaussian, sums::Pass, tile::Radial};
+use self::{pair::Gaussian, sums::NormalPass, tile::NormalRadial};
 use super::{
     Pairing,
     gradient::linearised,
@@ -207,21 +207,21 @@ fn scaled<T: Real + Element + Pod>(
     d: usize,
     kernel: NormalKernel,
     bandwidth: f64,
-) -> (Rows<'_, T>, Pass) {
+) -> (NormalRows<'_, T>, NormalPass) {
     let unit = unit(kernel.length_scale);
     let [locations, scales, targets] = memory.each_ref().map(|x| x.slice::<T>());
-    let rows = Rows {
+    let rows = NormalRows {
         locations,
         scales,
         targets,
         d,
         unit: T::new(unit),
     };
-    let pass = Pass {
+    let pass = NormalPass {
         gaussian: Gaussian {
             length: kernel.length_scale * unit,
         },
-        radial: Radial {
+        radial: NormalRadial {
             profile: kernel.profile,
             bandwidth: bandwidth * unit,
         },
@@ -249,7 +249,7 @@ pub(super) fn in_units<T: Real>(x: T, unit: T) -> T {
 
 /// Locations, scales and targets on the host, row by row, in units of `1/unit`.
 #[derive(Clone, Copy)]
-struct Rows<'a, T> {
+struct NormalRows<'a, T> {
     locations: &'a [T],
     scales: &'a [T],
     targets: &'a [T],
@@ -258,7 +258,7 @@ struct Rows<'a, T> {
     unit: T,
 }
 
-impl<'a, T: Real> Rows<'a, T> {
+impl<'a, T: Real> NormalRows<'a, T> {
     fn count(&self) -> usize {
         self.locations.len() / self.d
     }

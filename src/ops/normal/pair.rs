@@ -155,7 +155,7 @@ impl<W: Copy> PairTerms<W> {
 
 /// The kernel on predictions, and its slope along a difference of coordinates over that difference.
 #[derive(Clone, Copy)]
-pub(super) struct Weight<W> {
+pub(super) struct KernelWeight<W> {
     pub kernel: W,
     pub slope: W,
 }
@@ -171,7 +171,7 @@ pub(super) struct Weight<W> {
 #[inline(always)]
 pub(super) fn pair<S: Simd, T: Real, const GRADIENT: bool>(
     gaussian: Gaussian,
-    Weight { kernel, slope }: Weight<Wide<S, T>>,
+    KernelWeight { kernel, slope }: KernelWeight<Wide<S, T>>,
     d: usize,
     i: impl Fn(usize) -> Coordinate<Wide<S, T>>,
     j: impl Fn(usize) -> Coordinate<Wide<S, T>>,

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::{
-    Rows,
+    NormalRows,
     pair::Gaussian,
-    tile::{DERIVATIVES, PACKS, Packs, Pairs, Radial, Tile, Weigh, pack},
+    tile::{DERIVATIVES, NormalRadial, NormalTile, NormalWeigh, PACKS, Packs, TilePairs, pack},
 };
 use crate::{
     ops::{
@@ -19,7 +19,7 @@ use crate::{
 const COST: usize = 8;
 
 /// Sums over the pairs `i < j` within blocks.
-pub(super) struct PairSums<T> {
+pub(super) struct NormalPairSums<T> {
     /// `Σ h_ij` of each block.
     pub values: Vec<f64>,
     /// `ν ∂/∂ν Σ h_ij` over all blocks; 0 without a gradient.
@@ -31,9 +31,9 @@ pub(super) struct PairSums<T> {
 
 /// A kernel on predictions and one on targets, in units of the rows.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Pass {
+pub(super) struct NormalPass {
     pub gaussian: Gaussian,
-    pub radial: Radial,
+    pub radial: NormalRadial,
 }
 
 /// What a thread has summed.
@@ -41,20 +41,20 @@ struct Share<T> {
     values: Vec<f64>,
     stretch: f64,
     gradient: Aligned<T>,
-    pairs: Pairs<T>,
+    pairs: TilePairs<T>,
 }
 
-impl Pass {
+impl NormalPass {
     /// Over the first `⌊n/size⌋` blocks of consecutive samples, with half of the diagonal if wanted: the same
     /// result for the same number of threads. A sample that is not finite makes the sum of its block and the
     /// gradient of that NaN.
     pub fn pair_sums<T: Real>(
         self,
-        rows: Rows<T>,
+        rows: NormalRows<T>,
         size: usize,
         with_diagonal: bool,
         gradient: bool,
-    ) -> PairSums<T> {
+    ) -> NormalPairSums<T> {
         let mut sums = if gradient {
             self.sums::<T, true>(rows, size, with_diagonal)
         } else {
@@ -68,10 +68,10 @@ impl Pass {
 
     fn sums<T: Real, const GRADIENT: bool>(
         self,
-        rows: Rows<T>,
+        rows: NormalRows<T>,
         size: usize,
         with_diagonal: bool,
-    ) -> PairSums<T> {
+    ) -> NormalPairSums<T> {
         let (blocks, lanes) = (rows.count() / size, pack::<T>());
         let n = blocks * size;
         let packs = Packs::new(rows, n, self.gaussian);
@@ -80,7 +80,7 @@ impl Pass {
             values: vec![0.0; blocks],
             stretch: 0.0,
             gradient: Aligned::zeros(if GRADIENT { numbers } else { 0 }),
-            pairs: Pairs::zeros(),
+            pairs: TilePairs::zeros(),
         };
         let step = |share: &mut Share<T>, row: usize| {
             let Share {
@@ -137,7 +137,7 @@ impl Pass {
             }
             gradient
         });
-        PairSums {
+        NormalPairSums {
             values: share.values,
             stretch: share.stretch,
             gradient,
@@ -145,7 +145,7 @@ impl Pass {
     }
 
     /// `h_ij` between samples and others, `[n, k]`; NaN for those that are not finite.
-    pub fn matrix<T: Real>(self, rows: Rows<T>, columns: Rows<T>) -> Vec<T> {
+    pub fn matrix<T: Real>(self, rows: NormalRows<T>, columns: NormalRows<T>) -> Vec<T> {
         let (n, k, lanes) = (rows.count(), columns.count(), pack::<T>());
         let mut matrix = vec![T::new(0.0); n * k];
         if matrix.is_empty() {
@@ -155,7 +155,7 @@ impl Pass {
         let [rows, columns] =
             [(rows, n), (columns, k)].map(|(x, n)| Packs::new(x, n, self.gaussian));
         for_each_chunk(&mut matrix, lanes * k, COST * rows.d, |(row, matrix)| {
-            let pairs = &mut Pairs::zeros();
+            let pairs = &mut TilePairs::zeros();
             for first in (0..columns.count()).step_by(PACKS) {
                 let some = (&columns, first..columns.count().min(first + PACKS));
                 self.weigh((&rows, row), some.clone(), pairs);
@@ -175,7 +175,7 @@ impl Pass {
     }
 
     /// `h_ii`; NaN for samples that are not finite.
-    pub fn diagonal<T: Real>(self, rows: Rows<T>) -> Vec<T> {
+    pub fn diagonal<T: Real>(self, rows: NormalRows<T>) -> Vec<T> {
         let (n, lanes) = (rows.count(), pack::<T>());
         let mut diagonal = vec![T::new(0.0); n];
         if n == 0 {
@@ -184,7 +184,7 @@ impl Pass {
         let packs = Packs::new(rows, n, self.gaussian);
         let cost = COST * packs.d * lanes;
         for_each_chunk(&mut diagonal, lanes, cost, |(index, diagonal)| {
-            let pairs = &mut Pairs::zeros();
+            let pairs = &mut TilePairs::zeros();
             let own = (&packs, index..index + 1);
             self.weigh((&packs, index), own.clone(), pairs);
             let rows = ((&packs, index), diagonal.len());
@@ -201,9 +201,9 @@ impl Pass {
         self,
         rows: (&Packs<T>, usize),
         columns: (&Packs<T>, Range<usize>),
-        pairs: &mut Pairs<T>,
+        pairs: &mut TilePairs<T>,
     ) {
-        Arch::new().dispatch(Weigh {
+        Arch::new().dispatch(NormalWeigh {
             radial: self.radial,
             rows,
             columns,
@@ -216,13 +216,13 @@ impl Pass {
         self,
         (rows, count): ((&Packs<T>, usize), usize),
         columns: (&Packs<T>, Range<usize>),
-        pairs: &mut Pairs<T>,
+        pairs: &mut TilePairs<T>,
         sums: &mut [T],
     ) -> f64 {
         /// A tile for a number of coordinates.
         macro_rules! of {
             ($d:literal) => {
-                Arch::new().dispatch(Tile::<T, $d, GRADIENT> {
+                Arch::new().dispatch(NormalTile::<T, $d, GRADIENT> {
                     gaussian: self.gaussian,
                     rows,
                     count,

@@ -5,8 +5,8 @@ use std::ops::Range;
 use pulp::{Simd, WithSimd};
 
 use super::{
-    Rows,
-    pair::{Gaussian, NUMBERS, PairTerms, Weight, coordinate, pair},
+    NormalRows,
+    pair::{Gaussian, KernelWeight, NUMBERS, PairTerms, coordinate, pair},
 };
 use crate::{
     ops::simd::{aligned::Aligned, lanes::Lanes, real::Real, wide::Wide},
@@ -32,7 +32,7 @@ pub(super) struct Packs<T> {
 
 impl<T: Real> Packs<T> {
     /// Packs the first `n` samples.
-    pub fn new(rows: Rows<T>, n: usize, gaussian: Gaussian) -> Self {
+    pub fn new(rows: NormalRows<T>, n: usize, gaussian: Gaussian) -> Self {
         let d = rows.d;
         let size = d * NUMBERS * pack::<T>();
         let mut numbers = Aligned::zeros(n.div_ceil(pack::<T>()) * size);
@@ -64,7 +64,7 @@ impl<T: Real> Packs<T> {
 }
 
 /// What is known of the pairs of a tile, `[row][pack][lane]`.
-pub(super) struct Pairs<T> {
+pub(super) struct TilePairs<T> {
     /// The kernel on predictions.
     pub kernel: Aligned<T>,
     /// The derivative of the kernel along a difference of coordinates over that difference.
@@ -75,7 +75,7 @@ pub(super) struct Pairs<T> {
     pub values: Vec<f64>,
 }
 
-impl<T: Real> Pairs<T> {
+impl<T: Real> TilePairs<T> {
     pub fn zeros() -> Self {
         let zeros = || Aligned::zeros(pack::<T>() * PACKS * pack::<T>());
         Self {
@@ -107,20 +107,20 @@ impl<T: Real> Pairs<T> {
 
 /// A kernel on predictions, `κ(W₂/ν)`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Radial {
+pub(super) struct NormalRadial {
     pub profile: Profile,
     pub bandwidth: f64,
 }
 
 /// The first stage: kernel, slope and squared distances of a pack of rows with some packs of columns.
-pub(super) struct Weigh<'a, T> {
-    pub radial: Radial,
+pub(super) struct NormalWeigh<'a, T> {
+    pub radial: NormalRadial,
     pub rows: (&'a Packs<T>, usize),
     pub columns: (&'a Packs<T>, Range<usize>),
-    pub pairs: &'a mut Pairs<T>,
+    pub pairs: &'a mut TilePairs<T>,
 }
 
-impl<T: Real> WithSimd for Weigh<'_, T> {
+impl<T: Real> WithSimd for NormalWeigh<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -156,17 +156,17 @@ impl<T: Real> WithSimd for Weigh<'_, T> {
 /// The second stage, the residuals, for a given number `D` of coordinates or for any (0). Writes the sums of rows.
 /// Adds to the gradient, `[pack][coordinate][derivative][lane]`, of rows and columns alike; without one, it writes
 /// `h` in the place of the kernel. Returns `ν ∂/∂ν Σ h`, 0 without a gradient.
-pub(super) struct Tile<'a, T, const D: usize, const GRADIENT: bool> {
+pub(super) struct NormalTile<'a, T, const D: usize, const GRADIENT: bool> {
     pub gaussian: Gaussian,
     pub rows: (&'a Packs<T>, usize),
     /// Rows of the pack.
     pub count: usize,
     pub columns: (&'a Packs<T>, Range<usize>),
-    pub pairs: &'a mut Pairs<T>,
+    pub pairs: &'a mut TilePairs<T>,
     pub sums: &'a mut [T],
 }
 
-impl<T: Real, const D: usize, const GRADIENT: bool> WithSimd for Tile<'_, T, D, GRADIENT> {
+impl<T: Real, const D: usize, const GRADIENT: bool> WithSimd for NormalTile<'_, T, D, GRADIENT> {
     type Output = f64;
 
     #[inline(always)]
@@ -207,7 +207,7 @@ impl<T: Real, const D: usize, const GRADIENT: bool> WithSimd for Tile<'_, T, D, 
                 };
                 for v in 0..line {
                     let at = (r * PACKS + k) * line + v;
-                    let weight = Weight {
+                    let weight = KernelWeight {
                         kernel: Wide::new(simd, kernels[at]),
                         slope: Wide::new(simd, slopes[at]),
                     };

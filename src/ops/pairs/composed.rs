@@ -56,7 +56,7 @@ pub(super) fn composed<B: Backend>(
     let x = in_blocks(points.clone()); // [b, size, d]
     let delta = in_blocks(residuals); // [b, size, m]
     let rate = B::float_reshape(B::float_recip(bandwidth.clone()), [1, 1, 1].into());
-    let form = pairwise_distance::Form::Distance(kernel.distance());
+    let form = pairwise_distance::DistanceForm::Distance(kernel.distance());
 
     let (mut value, mut stretch) = (zeros(vec![1]), zeros(vec![1]));
     let (mut of_points, mut of_residuals) = (Vec::new(), Vec::new());

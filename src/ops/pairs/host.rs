@@ -12,7 +12,7 @@ use super::{
     PairKernel, PairMean,
     backend::WithGradients,
     normalisation,
-    simd::{PairSums, Samples, host_kernel_matrix, pair_sums, residuals_of_labels},
+    simd::{PairSamples, PairSums, host_kernel_matrix, pair_sums, residuals_of_labels},
 };
 use crate::{
     host::Memory,
@@ -44,7 +44,7 @@ pub(super) fn run<B: Backend>(
         let points = slice::<T>(&data);
         let of_labels = labels.as_ref().map(|labels| residuals_of_labels(points, labels, d));
         let of_rows = rows.as_ref().map(slice::<T>);
-        let samples = Samples {
+        let samples = PairSamples {
             points,
             d,
             residuals: of_labels.as_deref().or(of_rows).expect("labels or residuals"),
@@ -87,7 +87,7 @@ pub(in crate::ops) fn slice<T: Real + Element>(data: &TensorData) -> &[T] {
 
 /// The mean, and its gradients with respect to points, residuals and bandwidth: without rows if not wanted.
 fn means<T: Real + Element>(
-    samples: Samples<T>,
+    samples: PairSamples<T>,
     bandwidth: f64,
     form: PairMean,
     gradient: bool,
@@ -156,7 +156,7 @@ pub(crate) fn block_values(
     let points = Memory::of(points);
     let sums = with_real!(dtype, T => {
         let points = points.slice::<T>();
-        let samples = Samples {
+        let samples = PairSamples {
             points,
             d,
             residuals: &residuals_of_labels(points, &labels, d),

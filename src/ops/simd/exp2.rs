@@ -95,9 +95,9 @@ impl<T: Real> WithSimd for Exp<'_, T> {
 mod tests {
     use super::*;
 
-    struct Apply<'a, T>(&'a mut [T]);
+    struct MapExp2<'a, T>(&'a mut [T]);
 
-    impl<T: Real> WithSimd for Apply<'_, T> {
+    impl<T: Real> WithSimd for MapExp2<'_, T> {
         type Output = ();
 
         #[inline(always)]
@@ -112,7 +112,7 @@ mod tests {
     /// precision.
     fn largest_error<T: Real>(arguments: &[T], epsilon: f64, exact: impl Fn(f64) -> f64) -> f64 {
         let mut found = arguments.to_vec();
-        Arch::new().dispatch(Apply(&mut found));
+        Arch::new().dispatch(MapExp2(&mut found));
         let errors = arguments.iter().zip(&found).map(|(x, found)| {
             let exact = exact(x.to_f64());
             let unit = epsilon * exact.log2().floor().exp2();
@@ -139,11 +139,11 @@ mod tests {
     #[test]
     fn far_below_it_stays_at_the_smallest_normal_number() {
         let mut numbers = vec![-1e4f32; 16];
-        Arch::new().dispatch(Apply(&mut numbers));
+        Arch::new().dispatch(MapExp2(&mut numbers));
         let near = |x: f32| (x / f32::MIN_POSITIVE - 1.0).abs() < 1e-3;
         assert!(numbers.iter().all(|&x| near(x)), "{numbers:?}");
         numbers.fill(0.0);
-        Arch::new().dispatch(Apply(&mut numbers));
+        Arch::new().dispatch(MapExp2(&mut numbers));
         assert_eq!(numbers, [1.0; 16]);
     }
 }

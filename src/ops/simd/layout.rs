@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use pulp::Simd;
 
-use super::{aligned::Aligned, product::Matrix, real::Real};
+use super::{aligned::Aligned, product::MatrixView, real::Real};
 use crate::parallel::for_each_chunk;
 
 /// Rows that a kernel takes at once.
@@ -24,13 +24,13 @@ pub(crate) const fn line<T: Real, S: Simd>() -> usize {
 pub(crate) const PAIR: usize = 2;
 
 /// Vectors one after the other, each padded to whole vectors of the processor.
-pub(crate) struct Rows<T> {
+pub(crate) struct PaddedRows<T> {
     /// Numbers in a row.
     stride: usize,
     numbers: Aligned<T>,
 }
 
-impl<T: Real> Rows<T> {
+impl<T: Real> PaddedRows<T> {
     /// Rows from the `first` on.
     pub fn from(&self, first: usize) -> std::slice::ChunksExact<'_, T> {
         self.numbers[first * self.stride..].chunks_exact(self.stride)
@@ -42,14 +42,14 @@ impl<T: Real> Rows<T> {
 }
 
 /// Vectors in rows, and in strips: columns side by side for whole vectors of the processor.
-pub(crate) struct Vectors<T> {
+pub(crate) struct PaddedVectors<T> {
     pub d: usize,
-    pub rows: Rows<T>,
+    pub rows: PaddedRows<T>,
     /// `[strip][coordinate][column]`, or none.
     strips: Aligned<T>,
 }
 
-impl<T: Real> Vectors<T> {
+impl<T: Real> PaddedVectors<T> {
     /// `n` vectors, padded to whole strips, in strips too if wanted; `write(i, row)` writes the `i`-th.
     pub fn new(
         n: usize,
@@ -64,7 +64,7 @@ impl<T: Real> Vectors<T> {
         for_each_chunk(&mut numbers[..n * stride], stride, 1, |(i, row)| {
             write(i, &mut row[..d]);
         });
-        let rows = Rows { stride, numbers };
+        let rows = PaddedRows { stride, numbers };
         let mut strips = Aligned::zeros(if in_strips { padded * d } else { 0 });
         for_each_chunk(&mut strips, width * d, 1, |(index, strip)| {
             for (c, line) in strip.chunks_exact_mut(width).enumerate() {
@@ -83,10 +83,10 @@ impl<T: Real> Vectors<T> {
     }
 
     /// Some rows, `[row][coordinate]`.
-    pub fn matrix(&self, rows: Range<usize>) -> Matrix<'_, T> {
-        let Rows { stride, numbers } = &self.rows;
+    pub fn matrix(&self, rows: Range<usize>) -> MatrixView<'_, T> {
+        let PaddedRows { stride, numbers } = &self.rows;
         let shape = [rows.len(), self.d];
-        Matrix::new(
+        MatrixView::new(
             &numbers[rows.start * stride..rows.end * stride],
             *stride,
             shape,
@@ -94,8 +94,8 @@ impl<T: Real> Vectors<T> {
     }
 
     /// A strip, `[coordinate][column]`.
-    pub fn strip_matrix(&self, index: usize) -> Matrix<'_, T> {
-        Matrix::new(self.strip(index), strip::<T>(), [self.d, strip::<T>()])
+    pub fn strip_matrix(&self, index: usize) -> MatrixView<'_, T> {
+        MatrixView::new(self.strip(index), strip::<T>(), [self.d, strip::<T>()])
     }
 
     /// Four rows from a multiple of four on.

@@ -83,7 +83,7 @@ mod tests {
 
     use super::*;
 
-    struct Apply<'a, T, F>(&'a mut [T], F);
+    struct MapLog2<'a, T, F>(&'a mut [T], F);
 
     #[derive(Clone, Copy)]
     enum Function {
@@ -92,7 +92,7 @@ mod tests {
         Successor(f64),
     }
 
-    impl<T: Real> WithSimd for Apply<'_, T, Function> {
+    impl<T: Real> WithSimd for MapLog2<'_, T, Function> {
         type Output = ();
 
         #[inline(always)]
@@ -121,8 +121,8 @@ mod tests {
             .collect();
         let exact: Vec<f64> = arguments.iter().map(|x| exact(x.to_f64())).collect();
         let mut single = arguments.clone();
-        Arch::new().dispatch(Apply(&mut arguments, function));
-        Apply(&mut single, function).with_simd(pulp::Scalar);
+        Arch::new().dispatch(MapLog2(&mut arguments, function));
+        MapLog2(&mut single, function).with_simd(pulp::Scalar);
         let errors = [arguments, single].map(|found| {
             let errors = found.iter().zip(&exact);
             let errors = errors.map(|(x, e)| (x.to_f64() - e).abs() / (epsilon * e.abs()));
@@ -170,11 +170,11 @@ mod tests {
     #[test]
     fn powers_at_the_ends() {
         let mut numbers = [0.0, f32::MIN_POSITIVE / 2.0, f32::INFINITY, 1e38].repeat(16);
-        Arch::new().dispatch(Apply(&mut numbers, Function::Power(0.1)));
+        Arch::new().dispatch(MapLog2(&mut numbers, Function::Power(0.1)));
         assert_eq!(numbers[..2], [0.0; 2]);
         assert!(numbers.iter().all(|x| x.is_finite()), "{numbers:?}");
         let mut numbers = [0.0, f32::MAX, f32::INFINITY, 1.0].repeat(16);
-        Arch::new().dispatch(Apply(&mut numbers, Function::Successor(2.0)));
+        Arch::new().dispatch(MapLog2(&mut numbers, Function::Successor(2.0)));
         assert_eq!(numbers[0], 1.0);
         assert!(numbers[1] < 1e-37 && numbers[2] < 1e-37, "{numbers:?}");
     }

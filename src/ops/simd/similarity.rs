@@ -6,7 +6,7 @@ use pulp::{Simd, WithSimd};
 
 use super::{
     arch::Arch,
-    layout::{PAIR, QUAD, Vectors, line, strip},
+    layout::{PAIR, PaddedVectors, QUAD, line, strip},
     product::{add_product, product},
     real::Real,
 };
@@ -19,7 +19,7 @@ pub(crate) const LONG: usize = 48;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Similarity {
     /// `Σ_c x_c y_c`
-    Inner,
+    InnerProduct,
     /// `Σ_c |x_c − y_c|`
     Magnitudes,
     /// `Σ_c (x_c − y_c)²`
@@ -30,13 +30,13 @@ pub(crate) enum Similarity {
 /// numbers, if there are some.
 pub(crate) fn similarities<T: Real>(
     similarity: Similarity,
-    (x, rows): (&Vectors<T>, Range<usize>),
-    (y, index): (&Vectors<T>, usize),
+    (x, rows): (&PaddedVectors<T>, Range<usize>),
+    (y, index): (&PaddedVectors<T>, usize),
     own: Option<&[T]>,
     sums: &mut [T],
 ) {
     let width = strip::<T>();
-    if similarity == Similarity::Inner && x.d > LONG {
+    if similarity == Similarity::InnerProduct && x.d > LONG {
         let (a, b) = (x.matrix(rows.clone()), y.strip_matrix(index));
         let Some(own) = own else {
             return product(sums, width, a, b);
@@ -49,7 +49,7 @@ pub(crate) fn similarities<T: Real>(
         }
         return add_product(sums, width, a, b);
     }
-    Arch::new().dispatch(Sums {
+    Arch::new().dispatch(SimilaritySums {
         similarity,
         rows: (x, rows),
         columns: (y, index),
@@ -58,21 +58,21 @@ pub(crate) fn similarities<T: Real>(
     });
 }
 
-struct Sums<'a, T> {
+struct SimilaritySums<'a, T> {
     similarity: Similarity,
-    rows: (&'a Vectors<T>, Range<usize>),
-    columns: (&'a Vectors<T>, usize),
+    rows: (&'a PaddedVectors<T>, Range<usize>),
+    columns: (&'a PaddedVectors<T>, usize),
     own: Option<&'a [T]>,
     sums: &'a mut [T],
 }
 
-impl<T: Real> WithSimd for Sums<'_, T> {
+impl<T: Real> WithSimd for SimilaritySums<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         match self.similarity {
-            Similarity::Inner => self.add(
+            Similarity::InnerProduct => self.add(
                 simd,
                 #[inline(always)]
                 |x, y, sum| T::mul_add(simd, x, y, sum),
@@ -94,7 +94,7 @@ impl<T: Real> WithSimd for Sums<'_, T> {
     }
 }
 
-impl<T: Real> Sums<'_, T> {
+impl<T: Real> SimilaritySums<'_, T> {
     /// A few coordinates at a time, which stay in the first-level cache. `add(x, y, sum)` adds what a coordinate
     /// adds to a sum.
     #[inline(always)]

@@ -6,14 +6,14 @@ use super::{layout::strip, real::Real};
 
 /// The pairs `i < j < n` of a strip's worth of rows `i` and the columns `j` of some strips.
 #[derive(Debug, Clone)]
-pub(crate) struct Tile {
+pub(crate) struct StripTile {
     pub n: usize,
     /// The first row, a multiple of a strip's.
     pub row: usize,
     pub strips: Range<usize>,
 }
 
-impl Tile {
+impl StripTile {
     pub fn rows<T>(&self) -> Range<usize> {
         self.row..self.row + strip::<T>()
     }

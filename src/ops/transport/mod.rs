@@ -47,7 +47,7 @@ pub(crate) fn transport_distances(
     let shapes = inputs.each_ref().map(|x| x.dims());
     let [a, x, b, y] = inputs.each_ref().map(|x| to_vec(x.clone().detach()));
     let own = shapes[0] == shapes[2] && a == b && x == y;
-    let pairs = Pairs {
+    let pairs = TransportPairs {
         n,
         m,
         d: shapes[1][2],
@@ -119,7 +119,7 @@ impl Clouds {
 }
 
 /// Distributions of two sides.
-struct Pairs {
+struct TransportPairs {
     n: usize,
     m: usize,
     d: usize,
@@ -132,7 +132,7 @@ struct Pairs {
     least: f64,
 }
 
-impl Pairs {
+impl TransportPairs {
     /// The first column whose pair with a row is to be computed.
     fn first(&self, row: usize) -> usize {
         if self.own { row % self.n } else { 0 }

@@ -2,7 +2,7 @@
 
 use super::{
     rules::Tried,
-    selection::{Reason, Samples, Selection, too_few},
+    selection::{Reason, Selection, SelectionSamples, too_few},
     stack::{MIXTURE, Mixing},
 };
 use crate::{
@@ -119,7 +119,7 @@ impl<'a> LogitSamples<'a> {
     }
 }
 
-impl Samples for LogitSamples<'_> {
+impl SelectionSamples for LogitSamples<'_> {
     type Kind = MapKind;
     type Map = LogitMap;
     const LOSS: &'static str = "log loss";

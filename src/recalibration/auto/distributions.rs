@@ -2,7 +2,7 @@
 
 use super::{
     rules::Tried,
-    selection::{Reason, Samples, too_few},
+    selection::{Reason, SelectionSamples, too_few},
 };
 use crate::{
     distribution::{Component, Density as _, Marginals, Targets as _, Weights},
@@ -63,7 +63,7 @@ impl<P: ScaleFamily + Component + Marginals> DistributionSamples<P> {
     }
 }
 
-impl<P: ScaleFamily + Component + Marginals> Samples for DistributionSamples<P> {
+impl<P: ScaleFamily + Component + Marginals> SelectionSamples for DistributionSamples<P> {
     type Kind = DistributionMethod;
     type Map = DistributionMap;
     const LOSS: &'static str = "log score";

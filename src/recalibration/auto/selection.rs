@@ -29,7 +29,7 @@ pub fn too_few(n: usize, least: usize) -> Option<Reason> {
 ///
 /// What is evaluated of a map on samples that it was not fitted to are numbers, as many of each: logits of classes,
 /// log scores of distributions.
-pub trait Samples: Sync {
+pub trait SelectionSamples: Sync {
     type Kind: Copy + Sync;
     type Map: Deref<Target: FittedMap> + Sync;
 
@@ -105,7 +105,7 @@ impl<M> Selection<M> {
 }
 
 /// Tries all candidates and chooses among them.
-pub fn choose<S: Samples>(
+pub fn choose<S: SelectionSamples>(
     samples: &S,
     splits: &[Split],
     keep: Option<Keep>,

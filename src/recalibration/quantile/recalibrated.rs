@@ -167,7 +167,7 @@ impl<P: Marginals> Marginals for QuantileRecalibrated<P> {
     }
 
     fn on_host(&self) -> Box<dyn HostMarginals> {
-        Box::new(OnHost {
+        Box::new(LevelsOnHost {
             marginals: self.predictions.on_host(),
             complements: self.curves.iter().map(LevelCurve::complement).collect(),
             curves: self.curves.clone(),
@@ -176,14 +176,14 @@ impl<P: Marginals> Marginals for QuantileRecalibrated<P> {
 }
 
 /// Distribution functions and the maps of their levels, one for each coordinate.
-struct OnHost {
+struct LevelsOnHost {
     marginals: Box<dyn HostMarginals>,
     curves: Vec<LevelCurve>,
     /// `1 − R(1 − ·)`.
     complements: Vec<LevelCurve>,
 }
 
-impl HostMarginals for OnHost {
+impl HostMarginals for LevelsOnHost {
     fn tails(&self, at: usize, y: f64) -> (f64, f64) {
         let (lower, upper) = self.marginals.tails(at, y);
         let coordinate = at % self.curves.len();

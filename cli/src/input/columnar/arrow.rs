@@ -23,7 +23,7 @@ use crate::{
 const MAGIC: &[u8] = b"ARROW1";
 
 /// Where a message and its body are in a file.
-struct Message {
+struct MessageBounds {
     metadata: Range<usize>,
     body: Range<usize>,
 }
@@ -47,7 +47,7 @@ pub fn read(bytes: Vec<u8>, options: &Options) -> Result<Table> {
 }
 
 /// The schema and the messages, whose places are in the footer of a file; in a stream one is after the other.
-fn messages(bytes: &[u8]) -> Result<(SchemaRef, Vec<Message>)> {
+fn messages(bytes: &[u8]) -> Result<(SchemaRef, Vec<MessageBounds>)> {
     let mut messages = Vec::new();
     if !bytes.starts_with(MAGIC) {
         let mut at = 0;
@@ -87,7 +87,7 @@ fn schema(schema: Option<arrow_ipc::Schema>) -> Result<SchemaRef> {
 }
 
 /// The message that begins at a place, which is after it then; none at the end.
-fn message(bytes: &[u8], at: &mut usize) -> Result<Option<Message>> {
+fn message(bytes: &[u8], at: &mut usize) -> Result<Option<MessageBounds>> {
     let Some(metadata) = next_metadata(bytes, at)? else {
         return Ok(None);
     };
@@ -95,7 +95,7 @@ fn message(bytes: &[u8], at: &mut usize) -> Result<Option<Message>> {
     let body = *at..at.saturating_add(usize::try_from(message.bodyLength())?);
     ensure!(body.end <= bytes.len(), "ends within the body of a message");
     *at = body.end;
-    Ok(Some(Message { metadata, body }))
+    Ok(Some(MessageBounds { metadata, body }))
 }
 
 /// Where the metadata of the next message is; none at the end.
@@ -130,7 +130,7 @@ struct Reader {
 
 impl Reader {
     /// Reads a batch, or takes note of a dictionary.
-    fn read(&mut self, message: &Message) -> Result<Option<RecordBatch>> {
+    fn read(&mut self, message: &MessageBounds) -> Result<Option<RecordBatch>> {
         let broken = |e: arrow_schema::ArrowError| wrong!("Arrow IPC that is broken: {e}");
         let bytes = self.bytes.clone();
         let body = bytes.slice_with_length(message.body.start, message.body.len());

@@ -18,7 +18,7 @@ use super::{
     resolution::Resolution,
 };
 use crate::error::{Result, bail, ensure, wrong};
-use rows::Rows;
+use rows::ColumnarRows;
 
 /// Reads the columns of a file of Parquet, or of a file or a stream of Arrow IPC, that are asked for. A panic
 /// of a reader is an error: readers take some of what a file says for granted.
@@ -40,7 +40,7 @@ pub fn read(bytes: Vec<u8>, options: &Options) -> Result<Table> {
 
 /// What a column holds.
 #[derive(Debug, Clone, PartialEq)]
-enum Kind {
+enum ColumnKind {
     Numbers(Resolution),
     /// A list of numbers in each row.
     Lists(Resolution),
@@ -49,7 +49,7 @@ enum Kind {
     Other(String),
 }
 
-impl Kind {
+impl ColumnKind {
     fn of(data_type: &DataType) -> Self {
         use DataType as D;
         let found = match data_type {
@@ -96,8 +96,8 @@ where
     I: Iterator<Item = Result<RecordBatch>>,
 {
     let fields = schema.fields().iter();
-    let (names, kinds): (Vec<String>, Vec<Kind>) = fields
-        .map(|field| (field.name().clone(), Kind::of(field.data_type())))
+    let (names, kinds): (Vec<String>, Vec<ColumnKind>) = fields
+        .map(|field| (field.name().clone(), ColumnKind::of(field.data_type())))
         .unzip();
     let mut columns = Columns::new(names.clone(), names.len(), options)?;
     let mut notes = Vec::new();
@@ -108,15 +108,18 @@ where
         check_labels(&columns, label, &kinds)?;
     }
     let resolution = coarsest(&columns, &kinds)?;
-    if !matches!(kinds.get(columns.id), Some(Kind::Numbers(_) | Kind::Text)) {
+    if !matches!(
+        kinds.get(columns.id),
+        Some(ColumnKind::Numbers(_) | ColumnKind::Text)
+    ) {
         columns.index = Index::No;
     }
-    let mut rows = Rows::new(&columns, size as u64);
+    let mut rows = ColumnarRows::new(&columns, size as u64);
     for batch in batches(&rows.wanted)? {
         rows.push(&batch?)?;
     }
     ensure!(rows.count > 0, "holds no rows");
-    let Rows { mut table, .. } = rows;
+    let ColumnarRows { mut table, .. } = rows;
     let is_of_lists = table.numbers.columns != columns.numbers.len();
     table = columns.describe(Table {
         resolution,
@@ -130,12 +133,12 @@ where
 }
 
 /// Leaves an index out, and takes a single column of lists for the rows; notes what was taken for what.
-fn choose(columns: &mut Columns, names: &[String], kinds: &[Kind], notes: &mut Vec<String>) {
+fn choose(columns: &mut Columns, names: &[String], kinds: &[ColumnKind], notes: &mut Vec<String>) {
     // a class may be named as an index is: Indonesian is "id"
     let Some(id) = kinds.get(columns.id) else {
         return;
     };
-    let is_float = matches!(id, Kind::Numbers(Resolution::Binary(dtype)) if dtype.is_float());
+    let is_float = matches!(id, ColumnKind::Numbers(Resolution::Binary(dtype)) if dtype.is_float());
     let is_index = match columns.index {
         Index::Yes => true,
         Index::Named => !is_float,
@@ -144,7 +147,7 @@ fn choose(columns: &mut Columns, names: &[String], kinds: &[Kind], notes: &mut V
     columns.settle(is_index);
     notes.extend(columns.note());
     columns.numbers.retain(|&column| names[column] != PANDAS);
-    let is_list = |column: &&usize| matches!(kinds[**column], Kind::Lists(_));
+    let is_list = |column: &&usize| matches!(kinds[**column], ColumnKind::Lists(_));
     let lists: Vec<usize> = columns.numbers.iter().filter(is_list).copied().collect();
     if let ([list], true) = (&lists[..], columns.numbers.len() > 1) {
         let title = columns.title(*list);
@@ -154,34 +157,35 @@ fn choose(columns: &mut Columns, names: &[String], kinds: &[Kind], notes: &mut V
 }
 
 /// Checks that labels are numbers or text.
-fn check_labels(columns: &Columns, label: usize, kinds: &[Kind]) -> Result<()> {
+fn check_labels(columns: &Columns, label: usize, kinds: &[ColumnKind]) -> Result<()> {
     let name = match &kinds[label] {
-        Kind::Numbers(_) | Kind::Text => return Ok(()),
-        Kind::Lists(_) => "lists",
-        Kind::Other(name) => name,
+        ColumnKind::Numbers(_) | ColumnKind::Text => return Ok(()),
+        ColumnKind::Lists(_) => "lists",
+        ColumnKind::Other(name) => name,
     };
     let title = columns.title(label);
     bail!("{title}: {name}, expected labels as numbers or text");
 }
 
 /// The resolution of the numbers with the fewest digits among those that are asked for.
-fn coarsest(columns: &Columns, kinds: &[Kind]) -> Result<Resolution> {
+fn coarsest(columns: &Columns, kinds: &[ColumnKind]) -> Result<Resolution> {
     let mut coarsest = Resolution::Binary(DType::F64);
     for (at, &column) in columns.numbers.iter().enumerate() {
         let what = match &kinds[column] {
-            Kind::Numbers(found) | Kind::Lists(found)
-                if columns.numbers.len() == 1 || matches!(kinds[column], Kind::Numbers(_)) =>
+            ColumnKind::Numbers(found) | ColumnKind::Lists(found)
+                if columns.numbers.len() == 1
+                    || matches!(kinds[column], ColumnKind::Numbers(_)) =>
             {
                 if at == 0 || found.is_coarser(&coarsest) {
                     coarsest = *found;
                 }
                 continue;
             }
-            Kind::Numbers(_) | Kind::Lists(_) => {
+            ColumnKind::Numbers(_) | ColumnKind::Lists(_) => {
                 "lists, expected numbers, or a single column of lists"
             }
-            Kind::Text => "text, expected numbers",
-            Kind::Other(name) => &format!("{name}, expected numbers"),
+            ColumnKind::Text => "text, expected numbers",
+            ColumnKind::Other(name) => &format!("{name}, expected numbers"),
         };
         let title = columns.title(column);
         bail!("{title}: {what}; --columns chooses columns");

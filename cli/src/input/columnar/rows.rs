@@ -12,7 +12,7 @@ use crate::input::{
 };
 
 /// What was read so far.
-pub struct Rows<'a> {
+pub struct ColumnarRows<'a> {
     columns: &'a Columns,
     /// The column that names rows.
     id: Option<usize>,
@@ -24,7 +24,7 @@ pub struct Rows<'a> {
     pub table: Table,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> ColumnarRows<'a> {
     /// - `size`: bytes of the file
     pub fn new(columns: &'a Columns, size: u64) -> Self {
         let has_ids = matches!(columns.index, Index::Yes | Index::Named);

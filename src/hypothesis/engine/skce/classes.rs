@@ -7,7 +7,7 @@ use crate::{
     estimator::SkceForm,
     hypothesis::engine::Evaluator,
     kernel::Kernel,
-    ops::{Matrix, Real, add_product},
+    ops::{MatrixView, Real, add_product},
     parallel,
 };
 
@@ -230,12 +230,12 @@ fn products(kernel: &HostKernel, points: &ClassPoints, vectors: &[f64]) -> Vec<V
         for first in (0..n).step_by(COLUMNS) {
             let last = n.min(first + COLUMNS);
             let width = last - first;
-            let vectors = Matrix::new(&vectors[first * m..last * m], m, [width, m]);
+            let vectors = MatrixView::new(&vectors[first * m..last * m], m, [width, m]);
             let of = [own.clone(), first..last].map(Vec::from_iter);
             let of = [&of[0][..], &of[1][..]];
             let both = [of_block, &values[first * d..last * d]];
             kernel.at_weighted(both, of, &points.weights, |b, gram| {
-                let gram = Matrix::new(gram, width, [own.len(), width]);
+                let gram = MatrixView::new(gram, width, [own.len(), width]);
                 add_product(&mut products[b], m, gram, vectors);
             });
         }

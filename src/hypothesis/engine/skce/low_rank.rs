@@ -6,7 +6,7 @@ use crate::{
     error::Result,
     hypothesis::engine::Evaluator,
     kernel::Kernel,
-    ops::{Matrix, Real, product},
+    ops::{MatrixView, Real, product},
     parallel::{self, for_each_chunk},
 };
 
@@ -80,8 +80,8 @@ impl<T: Real> LowRank<T> {
             let count = features.len() / width;
             let mut of_bandwidth = vec![0.0; count * rank];
             at_each((block * BLOCK, count), &mut |b, gram| {
-                let root = Matrix::new(roots[b].as_slice(), rank, [rank, rank]); // symmetric
-                let gram = Matrix::new(gram, rank, [count, rank]);
+                let root = MatrixView::new(roots[b].as_slice(), rank, [rank, rank]); // symmetric
+                let gram = MatrixView::new(gram, rank, [count, rank]);
                 product(&mut of_bandwidth, rank, gram, root);
                 let rows = of_bandwidth.chunks(rank);
                 let samples = block * BLOCK..;
@@ -120,8 +120,8 @@ impl<T: Real> LowRank<T> {
     }
 
     /// `φ` of all samples, `[n, B·J]`.
-    pub fn features(&self) -> Matrix<'_, T> {
-        Matrix::new(&self.features, self.width(), [self.samples(), self.width()])
+    pub fn features(&self) -> MatrixView<'_, T> {
+        MatrixView::new(&self.features, self.width(), [self.samples(), self.width()])
     }
 
     /// `‖φ(p_i)‖²` of every bandwidth.

@@ -11,7 +11,7 @@ use crate::{
     host::to_vec,
     hypothesis::engine::Evaluator,
     kernel::{Bandwidth, Kernel, RealKernel, TargetKernel},
-    ops::{Matrix, add_product},
+    ops::{MatrixView, add_product},
     parallel,
 };
 
@@ -103,7 +103,7 @@ impl OfTargets {
             let (n, r, width) = (kernel.samples(), self.rank, kernel.width());
             let residuals = self.residuals(targets);
             let mut z = vec![0.0; r * width];
-            let transposed = Matrix::new(&residuals, r, [n, r]).transposed();
+            let transposed = MatrixView::new(&residuals, r, [n, r]).transposed();
             add_product(&mut z, width, transposed, kernel.features());
             let mut diagonal = vec![0.0; kernel.squares(0).len()];
             for (i, residual) in residuals.chunks(r).enumerate() {
@@ -145,7 +145,7 @@ fn low_rank<P: Geometry>(
 /// `[n, r]` times a symmetric `[r, r]`.
 fn product(rows: &[f64], matrix: &[f64], r: usize) -> Vec<f64> {
     let mut products = vec![0.0; rows.len()];
-    let rows = Matrix::new(rows, r, [rows.len() / r, r]);
-    add_product(&mut products, r, rows, Matrix::new(matrix, r, [r, r]));
+    let rows = MatrixView::new(rows, r, [rows.len() / r, r]);
+    add_product(&mut products, r, rows, MatrixView::new(matrix, r, [r, r]));
     products
 }

@@ -4,7 +4,7 @@ use cubecl::{ir::ElemType, prelude::*};
 
 use super::{
     grid::{Grid, share},
-    pair::{Form, direction, pair, part},
+    pair::{Specialisation, direction, pair, part},
     stage::Staged,
 };
 
@@ -26,7 +26,7 @@ pub(super) fn tile_sums<F: Float, I: Int>(
     grid: &Grid,
     scale: InputScalar,
     factor: InputScalar,
-    #[comptime] form: Form,
+    #[comptime] form: Specialisation,
     #[comptime] side: usize,
     #[define(F, I)] _dtypes: [ElemType; 2],
 ) {

@@ -6,7 +6,7 @@ use super::curve::{Compiled, curve};
 
 /// What a kernel is compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Form {
+pub(super) struct Specialisation {
     /// The Euclidean distance rather than a sum of magnitudes.
     pub(super) euclidean: bool,
     pub(super) profile: Compiled,
@@ -18,7 +18,7 @@ pub(super) struct Form {
 
 /// A pair's part in the sums.
 #[derive(CubeType)]
-pub(super) struct Pair<F: Float> {
+pub(super) struct PairTerms<F: Float> {
     /// `k`.
     pub(super) kernel: F,
     /// `h = k δ_i·δ_j`.
@@ -54,7 +54,12 @@ pub(super) fn direction<F: Float>(difference: F, #[comptime] euclidean: bool) ->
 
 /// The pair from the sum of [`part`]s and `δ_i·δ_j`; `rate` is the scale of the separation over the bandwidth.
 #[cube]
-pub(super) fn pair<F: Float>(parts: F, product: F, rate: F, #[comptime] form: Form) -> Pair<F> {
+pub(super) fn pair<F: Float>(
+    parts: F,
+    product: F,
+    rate: F,
+    #[comptime] form: Specialisation,
+) -> PairTerms<F> {
     let separation = if comptime!(form.euclidean) {
         parts * rate * rate
     } else {
@@ -62,7 +67,7 @@ pub(super) fn pair<F: Float>(parts: F, product: F, rate: F, #[comptime] form: Fo
     };
     let (kernel, slope) = curve::<F>(separation, form.profile, form.euclidean);
     let slope = slope * product;
-    Pair::<F> {
+    PairTerms::<F> {
         kernel,
         value: kernel * product,
         stretch: -slope * separation,

@@ -20,7 +20,7 @@ use cubecl::prelude::*;
 use super::{
     curve::Compiled,
     kernel::tile_sums,
-    pair::Form,
+    pair::Specialisation,
     plan::{Plan, SIDE},
 };
 use crate::{
@@ -58,7 +58,7 @@ pub(in crate::ops::pairs) fn run(
         kernel, pairing, ..
     } = mean;
     let (n, m) = (points.shape()[0], points.shape()[1]);
-    let form = Form {
+    let form = Specialisation {
         euclidean: kernel.distance().sum() == CoordinateSum::Squares,
         profile: Compiled(kernel.profile()),
         diagonal: pairing == Pairing::All, // k_ii = 1, with half the weight of a pair i < j

@@ -1,11 +1,11 @@
 //! Small blocks of samples, pair by pair: linear in the number of samples.
 
-use super::{PairKernel, Radial, Real, Samples, radial::Separation, weigh::Totals};
+use super::{PairKernel, PairSamples, Radial, Real, radial::Separation, weigh::Totals};
 use crate::radial::curve::Value;
 
 /// The sums over the pairs of some samples; adds to the gradient of points and residuals, if there is one.
 pub(super) fn all_pairs<T: Real>(
-    samples: Samples<T>,
+    samples: PairSamples<T>,
     kernel: PairKernel,
     bandwidth: f64,
     mut gradient: Option<&mut [&mut [T]; 2]>,

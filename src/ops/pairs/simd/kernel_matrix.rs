@@ -7,7 +7,7 @@ use super::{
     aligned::Aligned,
     arch::Arch,
     lanes::Lanes,
-    layout::{QUAD, Vectors, strip},
+    layout::{PaddedVectors, QUAD, strip},
     radial::{Radial, with_known},
     similarity::similarities,
 };
@@ -28,7 +28,7 @@ pub(crate) fn host_kernel_matrix<T: Real>(
 ) -> Vec<T> {
     let vectors = |points: &[T], in_strips: bool| {
         let write = |i: usize, row: &mut [T]| row.copy_from_slice(&points[i * d..][..d]);
-        Vectors::new(points.len() / d, d, in_strips, write)
+        PaddedVectors::new(points.len() / d, d, in_strips, write)
     };
     let (k, width) = (y.len() / d, strip::<T>());
     let mut matrix = vec![T::new(0.0); x.len() / d * k];

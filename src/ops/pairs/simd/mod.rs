@@ -23,7 +23,7 @@ pub(crate) use kernel_matrix::host_kernel_matrix;
 use pass::Pass;
 use radial::{Radial, Separation};
 use samples::Sorted;
-pub(super) use samples::{Samples, residuals_of_labels};
+pub(super) use samples::{PairSamples, residuals_of_labels};
 use weigh::Totals;
 
 use super::PairKernel;
@@ -66,7 +66,7 @@ pub(crate) struct PairSums<T> {
 /// Over the first `⌊n/size⌋` blocks of consecutive samples. A sample that is not finite makes the sum of its block
 /// and the gradient of that NaN.
 pub(crate) fn pair_sums<T: Real>(
-    samples: Samples<T>,
+    samples: PairSamples<T>,
     size: usize,
     kernel: PairKernel,
     bandwidth: f64,
@@ -131,7 +131,7 @@ pub(crate) fn block_sums(
     for (row, w) in residuals.chunks_mut(d).zip(weights.unwrap_or_default()) {
         row.iter_mut().for_each(|r| *r *= w);
     }
-    let samples = Samples {
+    let samples = PairSamples {
         points,
         d,
         residuals: &residuals,
@@ -152,7 +152,7 @@ pub(crate) fn block_sums(
 
 /// The sums over all pairs of some samples; writes the gradient of points and residuals, if there is one.
 fn all_pairs<T: Real>(
-    samples: Samples<T>,
+    samples: PairSamples<T>,
     kernel: PairKernel,
     bandwidth: f64,
     gradient: Option<&mut [&mut [T]; 2]>,

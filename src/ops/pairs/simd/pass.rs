@@ -6,13 +6,13 @@ use pulp::{Simd, WithSimd};
 use super::{
     aligned::Aligned,
     arch::Arch,
-    layout::{Vectors, strip},
+    layout::{PaddedVectors, strip},
     radial::{Radial, Separation},
     real::Real,
     samples::Sorted,
     similarity::{Similarity, similarities},
-    sums::Sums,
-    tile::Tile,
+    sums::GradientSums,
+    tile::StripTile,
     weigh::{Totals, Weigh},
 };
 use crate::parallel::{fold_tiles, threads_for};
@@ -26,8 +26,8 @@ pub(super) struct Pass<'a, T> {
     pub radial: Radial,
     pub sorted: &'a Sorted<'a, T>,
     /// The points, unless exponents come from the residuals.
-    pub points: Option<Vectors<T>>,
-    pub residuals: Vectors<T>,
+    pub points: Option<PaddedVectors<T>>,
+    pub residuals: PaddedVectors<T>,
     /// The label of each sample, padded; without meaning where residuals are rows.
     pub labels: Vec<u32>,
     /// Whether the residuals are `e_y − p`.
@@ -45,13 +45,13 @@ struct Scratch<T> {
 impl<T: Real> Pass<'_, T> {
     /// Over all pairs, on as many threads as rayon has. With the gradient, if it is wanted. The totals are the same
     /// for any number of threads, the gradient for the same number.
-    pub fn run(&self, gradient: bool) -> (Totals, Option<Sums<'_, T>>) {
+    pub fn run(&self, gradient: bool) -> (Totals, Option<GradientSums<'_, T>>) {
         let tiles = self.n.div_ceil(strip::<T>());
         let (mut totals, sums, _) = fold_tiles(
             tiles,
             threads_for(self.n, self.residuals.d, tiles),
             || {
-                let sums = gradient.then(|| Sums::zeros(self));
+                let sums = gradient.then(|| GradientSums::zeros(self));
                 (Vec::new(), sums, self.scratch(gradient))
             },
             |(totals, sums, scratch), tile| {
@@ -73,7 +73,7 @@ impl<T: Real> Pass<'_, T> {
 
     /// Of one strip without a gradient, which comes after all strips of a tile.
     fn scratch(&self, gradient: bool) -> Scratch<T> {
-        let zeros = |strips: usize| Aligned::zeros(strips * Tile::size::<T>());
+        let zeros = |strips: usize| Aligned::zeros(strips * StripTile::size::<T>());
         let most = if gradient { STRIPS } else { 1 };
         let strips = most.min(self.n.div_ceil(strip::<T>()));
         Scratch {
@@ -83,33 +83,38 @@ impl<T: Real> Pass<'_, T> {
     }
 
     /// The pairs of the rows of a tile with all columns after them.
-    fn rows(&self, row: usize, scratch: &mut Scratch<T>, mut sums: Option<&mut Sums<T>>) -> Totals {
+    fn rows(
+        &self,
+        row: usize,
+        scratch: &mut Scratch<T>,
+        mut sums: Option<&mut GradientSums<T>>,
+    ) -> Totals {
         let mut totals = Totals::default();
         let strips = row / strip::<T>()..self.n.div_ceil(strip::<T>());
         for first in strips.clone().step_by(STRIPS) {
-            let tile = &Tile {
+            let tile = &StripTile {
                 n: self.n,
                 row,
                 strips: first..strips.end.min(first + STRIPS),
             };
             totals += self.weigh(tile, scratch, sums.is_some());
             if let Some(sums) = &mut sums {
-                let size = tile.strips.len() * Tile::size::<T>();
+                let size = tile.strips.len() * StripTile::size::<T>();
                 sums.add(tile, &scratch.first[..size], &scratch.second[..size]);
             }
         }
         totals
     }
 
-    fn weigh(&self, tile: &Tile, scratch: &mut Scratch<T>, gradient: bool) -> Totals {
-        let (size, mut totals) = (Tile::size::<T>(), Totals::default());
+    fn weigh(&self, tile: &StripTile, scratch: &mut Scratch<T>, gradient: bool) -> Totals {
+        let (size, mut totals) = (StripTile::size::<T>(), Totals::default());
         for (k, strip) in tile.strips.clone().enumerate() {
             let place = if gradient { k * size } else { 0 };
             let first = &mut scratch.first[place..place + size];
             let second = &mut scratch.second[place..place + size];
             let of = |vectors| ((vectors, tile.rows::<T>()), (vectors, strip));
             let (rows, columns) = of(&self.residuals);
-            similarities(Similarity::Inner, rows, columns, None, second);
+            similarities(Similarity::InnerProduct, rows, columns, None, second);
             let separation = self.radial.separation;
             if let Some(points) = &self.points {
                 let (rows, columns) = of(points);
@@ -146,7 +151,7 @@ impl<T: Real> Pass<'_, T> {
 /// that of points.
 struct Exponents<'a, T> {
     pass: &'a Pass<'a, T>,
-    tile: &'a Tile,
+    tile: &'a StripTile,
     strip: usize,
     products: &'a [T],
     exponents: &'a mut [T],

@@ -63,7 +63,7 @@ impl Separation {
         match self {
             Self::Magnitudes => Similarity::Magnitudes,
             Self::Squares => Similarity::Squares,
-            Self::Exponents => Similarity::Inner,
+            Self::Exponents => Similarity::InnerProduct,
         }
     }
 }

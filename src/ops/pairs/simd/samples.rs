@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use super::{
     aligned::Aligned,
-    layout::{Vectors, squared_length, strip},
+    layout::{PaddedVectors, squared_length, strip},
     real::Real,
 };
 use crate::parallel::for_each_chunk;
 
 /// Samples of a pair statistic: points of `ℝ^d` and their residuals.
 #[derive(Clone, Copy)]
-pub(crate) struct Samples<'a, T> {
+pub(crate) struct PairSamples<'a, T> {
     /// `[n, d]`
     pub points: &'a [T],
     pub d: usize,
@@ -31,7 +31,7 @@ pub(crate) fn residuals_of_labels<T: Real>(points: &[T], labels: &[u32], d: usiz
     residuals
 }
 
-impl<T: Real> Samples<'_, T> {
+impl<T: Real> PairSamples<'_, T> {
     pub fn count(&self) -> usize {
         self.points.len() / self.d
     }
@@ -64,14 +64,14 @@ impl<T: Real> Samples<'_, T> {
 
 /// Samples in another order, as the pass reads them.
 pub(super) struct Sorted<'a, T> {
-    pub samples: Samples<'a, T>,
+    pub samples: PairSamples<'a, T>,
     /// The sample that comes to each place.
     order: Vec<usize>,
 }
 
 impl<'a, T: Real> Sorted<'a, T> {
     /// Sorts by label, so that sums by label are sums over neighbours, or leaves samples as they are.
-    pub fn new(samples: Samples<'a, T>, by_label: bool) -> Self {
+    pub fn new(samples: PairSamples<'a, T>, by_label: bool) -> Self {
         let mut order: Vec<usize> = (0..samples.count()).collect();
         if let (Some(labels), true) = (samples.labels, by_label) {
             order.sort_by_key(|&i| labels[i]); // stable
@@ -84,15 +84,15 @@ impl<'a, T: Real> Sorted<'a, T> {
     }
 
     /// The points, in strips too.
-    pub fn points(&self) -> Vectors<T> {
-        Vectors::new(self.order.len(), self.samples.d, true, |place, row| {
+    pub fn points(&self) -> PaddedVectors<T> {
+        PaddedVectors::new(self.order.len(), self.samples.d, true, |place, row| {
             row.copy_from_slice(self.point(place));
         })
     }
 
     /// The residuals, in strips too.
-    pub fn residuals(&self) -> Vectors<T> {
-        Vectors::new(self.order.len(), self.samples.m, true, |place, row| {
+    pub fn residuals(&self) -> PaddedVectors<T> {
+        PaddedVectors::new(self.order.len(), self.samples.m, true, |place, row| {
             row.copy_from_slice(self.samples.residual(self.order[place]));
         })
     }

@@ -22,11 +22,11 @@ use pulp::{Simd, WithSimd};
 use super::{
     aligned::Aligned,
     arch::Arch,
-    layout::{PAIR, QUAD, Vectors, line, strip},
+    layout::{PAIR, PaddedVectors, QUAD, line, strip},
     pass::Pass,
     radial::Separation,
     real::Real,
-    tile::Tile,
+    tile::StripTile,
     weighted_sums::weighted_sums,
 };
 
@@ -38,7 +38,7 @@ const MOST_ROWS: usize = strip::<f32>();
 const COORDINATES: usize = 12;
 
 /// The gradient of a share of the pairs, `[strip][coordinate][column]`.
-pub(super) struct Sums<'a, T> {
+pub(super) struct GradientSums<'a, T> {
     pass: &'a Pass<'a, T>,
     /// The gradient of the points, with that of residuals of labels.
     points: Aligned<T>,
@@ -48,7 +48,7 @@ pub(super) struct Sums<'a, T> {
     slopes: Aligned<T>,
 }
 
-impl<'a, T: Real> Sums<'a, T> {
+impl<'a, T: Real> GradientSums<'a, T> {
     pub fn zeros(pass: &'a Pass<'a, T>) -> Self {
         let padded = pass.labels.len();
         Self {
@@ -61,7 +61,7 @@ impl<'a, T: Real> Sums<'a, T> {
 
     /// Adds the pairs of a tile with slopes and the weights of residuals, `[strip][row][column]`; 0 for
     /// pairs that do not count.
-    pub fn add(&mut self, tile: &Tile, slopes: &[T], weights: &[T]) {
+    pub fn add(&mut self, tile: &StripTile, slopes: &[T], weights: &[T]) {
         let (pass, points) = (self.pass, &mut *self.points);
         let vectors = || {
             pass.points
@@ -127,9 +127,9 @@ fn coordinates<T: Real>(sums: &[T], i: usize, d: usize) -> impl Iterator<Item = 
 
 /// Adds `w_ij` times the slopes of all coordinates to the sums of columns, and subtracts it from those of rows.
 struct Antisymmetric<'a, T> {
-    tile: &'a Tile,
+    tile: &'a StripTile,
     weights: &'a [T],
-    vectors: &'a Vectors<T>,
+    vectors: &'a PaddedVectors<T>,
     /// Whether the slope, the derivative of a coordinate's part of the separation with respect to `y`, is the sign
     /// of `y − x`, or that itself.
     are_signs: bool,
@@ -232,7 +232,7 @@ impl<T: Real> Antisymmetric<'_, T> {
 /// Subtracts `s_ij` from the sum of `i` by the label of `j`, and from that of `j` by the label of `i`; adds it to
 /// the sums of both.
 struct ByLabel<'a, T> {
-    tile: &'a Tile,
+    tile: &'a StripTile,
     weights: &'a [T],
     d: usize,
     /// Sorted and padded: neighbours mostly share theirs.

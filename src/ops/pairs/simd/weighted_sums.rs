@@ -15,18 +15,18 @@ use pulp::{Simd, WithSimd};
 
 use super::{
     arch::Arch,
-    layout::{PAIR, QUAD, Vectors, line, strip},
-    product::{Matrix, add_product},
+    layout::{PAIR, PaddedVectors, QUAD, line, strip},
+    product::{MatrixView, add_product},
     real::Real,
     similarity::LONG,
-    tile::Tile,
+    tile::StripTile,
 };
 
 /// Adds the sums over the pairs of a tile to those of its columns and of its rows, `[strip][coordinate][column]`.
 pub(super) fn weighted_sums<T: Real>(
-    tile: &Tile,
+    tile: &StripTile,
     weights: &[T],
-    vectors: &Vectors<T>,
+    vectors: &PaddedVectors<T>,
     sums: &mut [T],
 ) {
     if vectors.d > LONG {
@@ -48,12 +48,12 @@ pub(super) fn weighted_sums<T: Real>(
 }
 
 /// Products of matrices.
-fn of_long<T: Real>(tile: &Tile, weights: &[T], vectors: &Vectors<T>, sums: &mut [T]) {
+fn of_long<T: Real>(tile: &StripTile, weights: &[T], vectors: &PaddedVectors<T>, sums: &mut [T]) {
     let (width, rows) = (strip::<T>(), vectors.matrix(tile.rows::<T>()));
     let size = vectors.d * width;
-    let weights = weights.chunks_exact(Tile::size::<T>());
+    let weights = weights.chunks_exact(StripTile::size::<T>());
     for (strip, weights) in tile.strips.clone().zip(weights) {
-        let weights = Matrix::new(weights, width, [width, width]);
+        let weights = MatrixView::new(weights, width, [width, width]);
         let column_sums = &mut sums[strip * size..][..size];
         add_product(column_sums, width, rows.transposed(), weights);
         let row_sums = &mut sums[tile.row * vectors.d..][..size];
@@ -90,9 +90,9 @@ macro_rules! with_constant {
 
 /// `sums[c][j] += Σ_i w_ij x_ic`
 struct OverRows<'a, T> {
-    tile: &'a Tile,
+    tile: &'a StripTile,
     weights: &'a [T],
-    vectors: &'a Vectors<T>,
+    vectors: &'a PaddedVectors<T>,
     sums: &'a mut [T],
 }
 
@@ -112,7 +112,7 @@ impl<T: Real> OverRows<'_, T> {
     #[inline(always)]
     fn block<S: Simd, const N: usize>(&mut self, simd: S, c: usize) {
         let line = line::<T, S>();
-        let Vectors { d, rows, .. } = self.vectors;
+        let PaddedVectors { d, rows, .. } = self.vectors;
         let weights = T::lanes::<S>(self.weights).chunks_exact(strip::<T>() * line);
         for (strip, weights) in self.tile.strips.clone().zip(weights) {
             let sums = &mut T::lanes_mut::<S>(self.sums)[(strip * d + c) * line..][..N * line];
@@ -141,9 +141,9 @@ impl<T: Real> OverRows<'_, T> {
 
 /// `sums[c][i] += Σ_j w_ij x_jc`
 struct OverColumns<'a, T> {
-    tile: &'a Tile,
+    tile: &'a StripTile,
     weights: &'a [T],
-    vectors: &'a Vectors<T>,
+    vectors: &'a PaddedVectors<T>,
     sums: &'a mut [T],
 }
 
