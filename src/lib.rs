@@ -1,8 +1,10 @@
 //! Calibration for models built with [Burn](https://burn.dev): **train** with a differentiable calibration
 //! penalty, **recalibrate** a trained model, **test** whether a model is calibrated, with an exact p-value.
 //! It works on the same tensors, on CPU or GPU.
+//!
 //! A model is calibrated if the labels of all inputs for which it predicts the distribution `p` are
 //! distributed as `p`.
+//!
 //! New users begin with the [`guide`]. Its first page goes from `cargo new` to a p-value. The other pages
 //! help to choose a loss, a map and a test.
 //!
@@ -19,9 +21,9 @@
 //! # let (validation_logits, test_logits) = (logits.clone(), logits.clone());
 //! # let (validation_labels, test_labels) = (labels.clone(), labels.clone());
 //! # let step = 0;
-//! // train: cross-entropy, plus a penalty on errors that similar inputs have in common let loss =
-//! PenalisedLoss::new(
-//!     CrossEntropyLossConfig::new().init(&device), // uses the predictions only
+//! // train: cross-entropy, plus a penalty on errors that similar inputs have in common
+//! let loss = PenalisedLoss::new(
+//!     CrossEntropyLossConfig::new().init(&device),       // uses the predictions only
 //!     SkceLoss::new(Skce::unbiased(Kernel::gaussian())), // compares the inputs
 //!     WeightSchedule::WarmUp { weight: 4.0, steps: 1000 },
 //! );
@@ -30,15 +32,19 @@
 //! // recalibrate: fit a map on held-out logits
 //! let map = TemperatureScalingConfig::new().fit(validation_logits, validation_labels)?;
 //! let calibrated = map.forward(test_logits.clone()); // logits in, logits out
-//! // test: is the model calibrated? If not, where does it fail, and by how much? let predictions =
-//! Categorical::from_logits(test_logits)?; let mut rng = StdRng::seed_from_u64(0); let outcome =
-//! OmnibusTest::new().outcome(&predictions, &test_labels, &mut rng)?; assert_eq!(outcome.p_value, 0.001);
-//! assert!(outcome.to_string().contains("overconfident by 45.3 points (adjusted p ≤ 0.001)")); let interval
-//! = Overconfidence::default().size(&predictions, &test_labels)?.interval(0.95)?; assert!(interval.lower >
-//! 0.2);
+//!
+//! // test: is the model calibrated? If not, where does it fail, and by how much?
+//! let predictions = Categorical::from_logits(test_logits)?;
+//! let mut rng = StdRng::seed_from_u64(0);
+//! let outcome = OmnibusTest::new().outcome(&predictions, &test_labels, &mut rng)?;
+//! assert_eq!(outcome.p_value, 0.001);
+//! assert!(outcome.to_string().contains("overconfident by 45.3 points (adjusted p ≤ 0.001)"));
+//! let interval = Overconfidence::default().size(&predictions, &test_labels)?.interval(0.95)?;
+//! assert!(interval.lower > 0.2);
 //! # Ok(())
 //! # }
 //! ```
+//!
 //! # Modules
 //!
 //! | module | content |
@@ -72,11 +78,14 @@
 //! | `k_P`, `k_Y` | kernels on predictions and on targets, `k_P ⊗ k_Y` their tensor product |
 //!
 //! # Features
-//! `train` adds `metric` and Burn's trainer, without its dashboard (feature `tui` of Burn). `remote` lets
-//! the operations run on devices of other machines, and `remote-server` adds the server and the client by
-//! WebSocket. `flex` (default), `ndarray`, `wgpu`, `cuda` and `cubecl-cpu` compile this library and Burn
-//! for a backend. Burn's `Device` chooses one of these at run time. With a backend that is enabled only in
-//! Burn, [`ops::pairwise_distance`] panics.
+//!
+//! - `train` adds `metric` and Burn's trainer, without its dashboard (feature `tui` of Burn).
+//! - `remote` lets the operations run on devices of other machines, and `remote-server` adds the server and
+//!   the client by WebSocket.
+//! - `flex` (default), `ndarray`, `wgpu`, `cuda` and `cubecl-cpu` compile this library and Burn for a backend.
+//!   Burn's `Device` chooses one of these at run time. With a backend that is enabled only in Burn,
+//!   [`ops::pairwise_distance`] panics.
+//!
 //! # Other crates
 //!
 //! | crate | content |

@@ -1,6 +1,8 @@
 //! `calibration` reads a file of predictions, and prints estimates and p-values or writes a page of HTML.
+//!
 //! Programs call [`read_classes`], which reads files as the command does, or [`answer`], which takes
 //! predictions in memory. Use the crate with `default-features = false` if no file is Parquet or Arrow.
+//!
 //! The command prints results, or the names of the files that hold them, to standard output, and everything
 //! else to standard error. For bad input it prints one line and returns the exit code 2.
 
