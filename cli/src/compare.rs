@@ -1,14 +1,18 @@
 //! `calibration compare`: what a recalibration gained.
 
-use std::{fmt, path::PathBuf};
+mod words;
+
+pub use words::{write_changes, write_verdict};
+
+use std::path::PathBuf;
 
 use burn::tensor::Tensor;
 use burn_calibration::{
     distribution::Targets,
     error::{self, serialize_or_infinite},
-    hypothesis::{OmnibusOutcome, TestOutcome},
+    hypothesis::OmnibusOutcome,
     kernel::Kernel,
-    names::{self, Name},
+    names::Name,
     score::{Improvement, Scored},
 };
 use rand::{SeedableRng, rngs::StdRng};
@@ -26,9 +30,8 @@ use crate::{
     progress::Progress,
     quantities::Pairs,
     rows::Wanted,
-    table::{TextTable, title_width},
     vectors::VectorFiles,
-    words::{BeforeAfter, DataWords, KernelWords, Known, Named, probability, verdict},
+    words::{BeforeAfter, DataWords, KernelWords, Known, Named},
 };
 
 #[derive(Serialize)]
@@ -80,15 +83,6 @@ impl Outcome {
                 ("after".into(), &two.omnibus.after),
             ],
             Self::Several(_) => Vec::new(),
-        }
-    }
-}
-
-impl fmt::Display for Outcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Two(comparison) => comparison.fmt(f),
-            Self::Several(models) => models.fmt(f),
         }
     }
 }
@@ -333,107 +327,4 @@ fn compared<T>(
             after: after.sizes(&args.sizes, kernel),
         },
     })
-}
-
-/// Writes the table of paired changes, to which lines may be added.
-pub fn write_changes(
-    f: &mut fmt::Formatter<'_>,
-    changes: &[(String, &Known<Paired>)],
-    level: f64,
-    width: usize,
-) -> Result<TextTable<6>, fmt::Error> {
-    let table = TextTable::new(0, width, [14, 14, 14, 28, 11, 11]);
-    let interval = format!("{} % interval", 100.0 * level);
-    let mut adjusted =
-        (changes.iter()).filter_map(|(_, change)| change.0.as_ref().ok()?.adjusted_p_value);
-    let mut titles = vec!["before", "after", "difference", &interval, "p-value"];
-    titles.extend(adjusted.next().map(|_| "adjusted"));
-    table.line(f, "", &titles, "")?;
-    for (title, change) in changes {
-        let note = change
-            .0
-            .as_ref()
-            .map_or_else(|_| String::new(), Paired::note);
-        table.known(f, title, change, Paired::cells, &note)?;
-    }
-    Ok(table)
-}
-
-/// Writes whether predictions are calibrated.
-pub fn write_verdict(
-    f: &mut fmt::Formatter<'_>,
-    who: &str,
-    Known(outcome): &Known<OmnibusOutcome>,
-) -> fmt::Result {
-    let words = match outcome {
-        Ok(outcome) => verdict(&outcome.verdict(), outcome.p_value > 0.05),
-        Err(reason) => format!("There is no test of calibration: {reason}"),
-    };
-    writeln!(f, "\n{who}: {words}")
-}
-
-impl fmt::Display for Comparison {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}, before and after", self.data)?;
-        if let Some(kernel) = &self.kernel {
-            writeln!(f, "{kernel}")?;
-        }
-        writeln!(f)?;
-        let titles = (self.changes.0.iter().map(|(name, _)| name))
-            .chain(self.others.ece.0.iter().map(|(name, _)| name));
-        let changes =
-            (self.changes.0.iter()).map(|(name, change)| (name.title.to_string(), change));
-        let levels = (self.others.levels.iter()).map(|LevelChange { level, pinball }| {
-            (format!("pinball score, level {level}"), pinball)
-        });
-        let lines: Vec<_> = changes.chain(levels).collect();
-        let table = write_changes(f, &lines, self.level, title_width(titles))?;
-        if let Some(BeforeAfter { before, after }) = &self.others.accuracy {
-            let cells = [before, after].map(|share| format!("{share:.6}"));
-            table.line(f, &names::ACCURACY.title, &cells, "")?;
-        }
-        for (Name { title, .. }, Biased { values, .. }) in &self.others.ece.0 {
-            let cells = [values.before, values.after].map(|ece| format!("{ece:.6e}"));
-            table.line(f, title, &cells, "")?;
-        }
-        let (omnibus, intervals) = (&self.omnibus, &self.intervals);
-        for (when, outcome, sizes) in [
-            ("before", &omnibus.before, &intervals.before),
-            ("after", &omnibus.after, &intervals.after),
-        ] {
-            write_verdict(f, when, outcome)?;
-            write!(f, "{sizes}")?;
-        }
-        writeln!(
-            f,
-            "\nThe difference is after - before: negative is a gain. For a score it is the change of its \
-             calibration\nerror only if the map is injective (a temperature is); for the SKCE it is for any map."
-        )
-    }
-}
-
-impl Paired {
-    fn cells(&self) -> Vec<String> {
-        let values = [self.before, self.after, self.difference];
-        let mut cells = values.map(|value| format!("{value:.6e}")).to_vec();
-        if let Ok((End(low), End(high))) = &self.interval.0 {
-            let p_value = self.p_value.0.as_ref();
-            let p_value = p_value.map_or_else(|_| "-".into(), |p| probability(*p, self.is_bound()));
-            cells.extend([format!("[{low:.4e}, {high:.4e}]"), p_value]);
-            let adjusted = self.adjusted_p_value;
-            cells.extend(adjusted.map(|p| probability(p, self.is_bound())));
-        }
-        cells
-    }
-
-    /// Whether the p-value is the smallest that is told.
-    fn is_bound(&self) -> bool {
-        (self.p_value.0.as_ref()).is_ok_and(|p| *p <= TestOutcome::ASYMPTOTIC_FLOOR)
-    }
-
-    /// Why there is no interval.
-    fn note(&self) -> String {
-        let reason = self.interval.0.as_ref().err();
-        reason.map_or_else(String::new, |reason| format!("no interval: {reason}"))
-    }
 }

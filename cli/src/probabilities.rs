@@ -31,7 +31,7 @@ fn advice(matrix: &Matrix, resolution: &Resolution) -> &'static str {
     if matrix.values.iter().all(|value| *value <= 0.0) {
         "; add --log-probabilities for logarithms of probabilities, or --logits for logits"
     } else if !are_shares(matrix, resolution, 100.0) {
-        "; did you mean --logits?"
+        "; did you mean --logits, or --family for predictions of real numbers?"
     } else if is_one {
         "; add --percent for percentages, or --logits for log-odds"
     } else {

@@ -297,7 +297,7 @@ pub fn logits(
     };
     let wrong = wrong!(
         "the probability is 0, and its logarithm is infinite; --clip EPS raises it to EPS, such as 1e-7, \
-         and --method isotonic, venn-abers or histogram accept zeros"
+         and fit --method isotonic, venn-abers or histogram makes a map that accepts zeros"
     );
     Err(wrong.at(at / classes, format_args!("column {}", at % classes))).of(path)
 }

@@ -271,7 +271,7 @@ impl fmt::Display for GroupsOutcome {
                 "There is no evidence against calibration in any group: {p}."
             )?
         } else {
-            write!(f, "The model is not calibrated in every group: {p}.")?
+            write!(f, "The model is not calibrated in at least one group: {p}.")?
         }
         for group in failing {
             let finding = group

@@ -184,18 +184,12 @@ impl Zeros {
             format!(
                 "{rows} of {samples} rows hold a probability of 0, whose logarithm is infinite: only maps \
                  that accept zeros were tried, histogram binning, isotonic regression and, for two \
-                 classes, Venn-Abers; --clip EPS raises zeros for the other maps"
+                 classes, Venn-Abers, and their log losses and those of the predictions count \
+                 probabilities as at least 1/(2(n + 1)); --clip EPS raises zeros for the other maps"
             )
         });
         let infinite = (*labels > 0).then(|| {
-            let counted = if is_chosen {
-                "; in the choice zeros count as 1/(2(n + 1))"
-            } else {
-                ""
-            };
-            format!(
-                "{labels} labels have a probability of 0: the log loss before is infinite{counted}"
-            )
+            format!("{labels} labels have a probability of 0: the log loss before is infinite")
         });
         tried.into_iter().chain(infinite).collect()
     }

@@ -61,9 +61,15 @@ fn aspects(d: usize) -> Vec<TestedAspect> {
         let row = data
             .row
             .map_or(String::new(), |row| format!(" of row {row}"));
+        // the least number of the transform is a floor
+        let probability = if probability < 1e-300 {
+            "less than 1e-300".into()
+        } else {
+            format!("{probability:.1e}")
+        };
         format!(
-            "the target{}{row} is too far outside: its prediction gives a probability of \
-             {probability:.1e} to targets as far out",
+            "the target{}{row} is too far outside: its prediction gives a probability of {probability} to \
+             targets as far out",
             of(at % d, d),
         )
     });
