@@ -84,7 +84,8 @@ fn halves<P: ScaleFamily>(rows: Tensor<2>, d: usize, what: &str) -> Result<P> {
     let [n, columns] = rows.dims();
     ensure!(
         columns == 2 * d,
-        "{columns} columns, expected {}: {what} for targets of dimension {d}",
+        "{columns} columns, expected {}: {what} for targets of dimension {d}; --family names the kind of the \
+         predictions, and --after-family that of the predictions after in compare",
         2 * d
     );
     let scales = rows.clone().slice([0..n, d..columns]);
