@@ -309,10 +309,9 @@ impl Section for ReliabilitySection {
                 "for the debiased ECE (Kumar et al. 2019) and the SKCE they are approximate. Diagrams and ECE: \
                  {bins}. Bands: {bands} {} % intervals of the frequency in each bin, given the predictions \
                  (Poisson binomial; the idea is that of Bröcker and Smith 2007). They hold for each bin \
-                 separately: of many bins of a calibrated model some lie outside their band. Isotonic \
-                 diagram and \
-                 decomposition: CORP (Dimitriadis, Gneiting, Jordan 2021), with a band by 399 redraws of the \
-                 outcomes, at one probability at a time. SKCE (Widmann et al. 2019):",
+                 separately: of many bins of a calibrated model some lie outside their band. Isotonic diagram \
+                 and decomposition: CORP (Dimitriadis, Gneiting, Jordan 2021), with a band by 399 redraws of \
+                 the outcomes, at one probability at a time. SKCE (Widmann et al. 2019):",
                 decimals(100.0 * report.level, 2)
             ),
             kernel: format!(

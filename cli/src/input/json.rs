@@ -129,7 +129,7 @@ impl Fields {
                 vec![keys[confidence].clone(), keys[correct].clone()]
             }
             _ => bail!(
-                "JSON JsonObjects with the fields {}, expected --columns to name those of the predictions: a field \
+                "JSON Lines with the fields {}, expected --columns to name those of the predictions: a field \
                  within another is outer.inner, of a list list.0, or list.*.0 of all its elements",
                 clipped(&keys.join(", "))
             ),

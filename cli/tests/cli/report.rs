@@ -38,7 +38,7 @@ fn evaluate_and_report_agree() {
     let rounded = format!("{bandwidth:.6}");
     let rounded = rounded.trim_end_matches('0');
     assert!(
-        page.contains(&format!("with bandwidth {rounded};")),
+        page.contains(&format!("with bandwidth {rounded}.")),
         "{bandwidth}"
     );
     let skce = format!("{:.2e}", number(&found["intervals"]["skce"]["estimate"]));

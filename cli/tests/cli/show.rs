@@ -61,7 +61,7 @@ fn a_map_is_shown() {
     assert_eq!(serde_json::from_str::<Value>(&exported).unwrap(), shown);
 
     let same = complaint(&folder, "show saved.map --export json -o saved.map");
-    contains(&same, "is an input");
+    contains(&same, "the output is also an input");
     fs::write(folder.join("z.npy"), npy(&rows(), &[4, 3], npyz::Order::C)).unwrap();
     fs::write(folder.join("empty"), "").unwrap();
     for (file, look) in [
