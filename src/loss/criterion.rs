@@ -24,7 +24,8 @@ use crate::distribution::{Categorical, Predictive};
 ///
 /// Predictions of a batch with weights of samples carry them: a function that does not read
 /// [`sample_weights`](Predictive::sample_weights) counts each sample once. A fit of a map of distributions
-/// gives such a criterion the predictions with their weights; maps of logits are fitted to weights by the log loss only.
+/// gives them to a criterion that [takes weights](Self::takes_weights), and refuses any other; maps of logits are fitted
+/// to weights by the log loss only.
 ///
 /// As a field of a model a criterion has to be a [`Module`](trait@burn::module::Module) as well, which a function is not.
 #[diagnostic::on_unimplemented(
@@ -42,6 +43,12 @@ pub trait Criterion<P: Predictive = Categorical> {
     /// [`PenalisedLoss`](super::PenalisedLoss) checks that its base loss and its penalty have the same.
     fn pad_tokens(&self) -> Option<&[usize]> {
         None
+    }
+
+    /// Returns whether the criterion is a weighted one of predictions with weights of samples. The losses of this library
+    /// are; a criterion of your own is not by default, and a function never is.
+    fn takes_weights(&self) -> bool {
+        false
     }
 }
 

@@ -134,4 +134,8 @@ impl Criterion for FocalLoss {
     fn pad_tokens(&self) -> Option<&[usize]> {
         Some(&self.pad_tokens)
     }
+
+    fn takes_weights(&self) -> bool {
+        true
+    }
 }

@@ -103,4 +103,8 @@ impl<C: Criterion> Criterion for LensLoss<C> {
     fn pad_tokens(&self) -> Option<&[usize]> {
         Some(&[])
     }
+
+    fn takes_weights(&self) -> bool {
+        self.criterion.takes_weights()
+    }
 }

@@ -105,4 +105,8 @@ impl Criterion for MmceLoss {
     fn pad_tokens(&self) -> Option<&[usize]> {
         Some(&self.pad_tokens)
     }
+
+    fn takes_weights(&self) -> bool {
+        true
+    }
 }

@@ -93,6 +93,10 @@ impl<P: Predictive, S: Score<P> + Clone + Send> Criterion<P> for ScoreLoss<S> {
     fn pad_tokens(&self) -> Option<&[usize]> {
         Some(&self.pad_tokens)
     }
+
+    fn takes_weights(&self) -> bool {
+        true
+    }
 }
 
 /// The mean of the values of samples that count, `[n]` to `[1]`, by their weights if there are any, `[n, 1]`; 0 if

@@ -223,6 +223,10 @@ impl<P: Geometry, K: JointKernel<P> + Send> Criterion<P> for SkceLoss<K> {
     fn pad_tokens(&self) -> Option<&[usize]> {
         Some(&self.pad_tokens)
     }
+
+    fn takes_weights(&self) -> bool {
+        true
+    }
 }
 
 /// `√x` where `x > 0`, and 0 with gradient 0 elsewhere (rounding can take a square below 0).

@@ -45,17 +45,31 @@ pub(super) fn observer(
 pub trait Objective<P = Tensor<2>, T = Tensor<1, Int>> {
     /// Returns the criterion of predictions and their labels or targets, differentiable: `[1]`.
     fn objective(&self, predictions: &P, targets: &T) -> Tensor<1>;
+
+    /// Returns whether the criterion is a weighted one of predictions with weights, see
+    /// [`Criterion::takes_weights`].
+    fn takes_weights(&self) -> bool {
+        false
+    }
 }
 
 impl<C: Criterion + ?Sized> Objective for C {
     fn objective(&self, logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Tensor<1> {
         self.value(&Categorical::from_logits_unchecked(logits.clone()), labels)
     }
+
+    fn takes_weights(&self) -> bool {
+        Criterion::takes_weights(self)
+    }
 }
 
 impl<P: Predictive, C: Criterion<P> + ?Sized> Objective<P, P::Targets> for C {
     fn objective(&self, predictions: &P, targets: &P::Targets) -> Tensor<1> {
         self.value(predictions, targets)
+    }
+
+    fn takes_weights(&self) -> bool {
+        Criterion::takes_weights(self)
     }
 }
 
@@ -97,7 +111,8 @@ pub trait Fit<P = Tensor<2>, T = Tensor<1, Int>> {
     ///
     /// Shapes and errors as for [`fit`](Self::fit), and
     /// [`Error::Unsupported`](crate::error::Error::Unsupported) of a map that no criterion can be descended
-    /// in.
+    /// in, and of predictions with weights if the criterion does not [take
+    /// weights](Criterion::takes_weights).
     fn fit_by(
         &self,
         criterion: &dyn Objective<P, T>,

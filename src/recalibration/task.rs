@@ -12,7 +12,7 @@ use super::{
     regularisation::Split,
 };
 use crate::{
-    distribution::{Categorical, Predictive, Weights},
+    distribution::{Categorical, Predictive, Weights, weights_refused},
     error::{Error, Result},
 };
 
@@ -141,8 +141,20 @@ impl<P: Predictive<Targets = Tensor<2>>, C: DistributionFit<P>> Fit<P, Tensor<2>
         let (plain, weights) = predictions.parted();
         plain.check()?;
         plain.check_targets(&targets)?;
+        let takes_weights = criterion.is_none_or(|criterion| criterion.takes_weights());
+        if weights.are_given() && !takes_weights {
+            return Err(weights_refused(
+                "criterion of the fit",
+                "one whose `Criterion::takes_weights` is true, such as a loss of this library, or predictions without \
+                 weights",
+            ));
+        }
         self.find(DistributionTask {
-            predictions,
+            predictions: if weights.are_given() {
+                predictions
+            } else {
+                plain
+            },
             weights,
             targets,
             criterion,

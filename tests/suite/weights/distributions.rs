@@ -50,6 +50,36 @@ fn maps_of_other_programs() {
     assert_relative(map.temperature(), 1.4652020040747238, 1e-12);
 }
 
+/// The weighted CRPS, by a criterion of one's own.
+struct OwnCrps;
+
+impl Criterion<Normal> for OwnCrps {
+    fn value(&self, predictions: &Normal, targets: &Tensor<2>) -> Tensor<1> {
+        let (plain, weights) = predictions.batch_parts();
+        let weights: Tensor<1> = weights.expect("weights").squeeze_dim(1);
+        let values = Crps.values(&plain, targets);
+        (values * weights.clone()).sum() / weights.sum()
+    }
+
+    fn takes_weights(&self) -> bool {
+        true
+    }
+}
+
+/// A criterion that takes no weights is an error, and no panic; one that takes them is the weighted one.
+#[test]
+fn criteria_of_ones_own() {
+    let (p, y) = heavy_normals();
+    let variance = VarianceScalingConfig::new();
+    let map = variance.fit_by(&OwnCrps, p.clone(), y.clone()).unwrap();
+    assert_relative(map.factors()[0], 1.8631797818366316, 1e-5);
+    let own = |p: &Normal, y: &Tensor<2>| Crps.values(p, y).mean();
+    refuses(variance.fit_by(&own, p, y));
+    let (p, y) = normals();
+    let (equal, _) = p.weighted(&weight_tensor(&[0.3; N]), &y).unwrap();
+    assert!(variance.fit_by(&own, equal, y).is_ok());
+}
+
 /// The bandwidth of the least weighted score of samples that are left out, and the means, by NumPy. Saved weights
 /// are loaded.
 #[test]
