@@ -60,7 +60,7 @@ impl LevelCoverage {
             share(coverage.inside),
             share(coverage.covered),
             format!("[{}, {}]", share(low), share(high)),
-            probability(coverage.p_value, false),
+            probability(coverage.p_value, coverage.is_bound()),
         ];
         cells.extend(self.pinball.map(|pinball| significant(pinball.estimate, 4)));
         cells

@@ -5,9 +5,9 @@ use super::{QuantileCurve, QuantilePoint, checks::check_level};
 use crate::{
     distribution::{Predictive, QuantileForecasts, Weights},
     error::Result,
-    estimator::Interval,
+    estimator::{ASYMPTOTIC_FLOOR, Interval},
     host::to_vec,
-    score::clopper_pearson,
+    score::{BoundedMean, clopper_pearson},
 };
 
 /// The coverage of the quantiles of [`QuantileForecasts`] at one level, or of their central intervals: the share of
@@ -19,9 +19,10 @@ use crate::{
 /// interval reaches from the lower end of the one to the upper end of the other, and the p-value is that of
 /// the more favourable share: exact where no target equals a quantile, and else too large if anything.
 ///
-/// With weights the shares are weighted. The interval and the p-value are those of `n_eff` samples, the effective
-/// number (Korn and Graubard 1998): the share of a calibrated model has the variance of a share of so many.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+/// With weights the shares are weighted. The interval and the p-value are those of [`BoundedMean`] (Fay and Feuer 1997),
+/// which hold if few samples have most of the weight. (Those of a count of `n_eff` samples do not: if one sample has half
+/// of the weight, a level of 0.975 has a p-value below 1 % in 4 % of calibrated data sets.)
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct QuantileCoverage {
     /// The level of the lower end, of a central interval.
@@ -37,13 +38,17 @@ pub struct QuantileCoverage {
     pub inside: f64,
     /// The frequency: the number from `inside` to `covered` that is nearest to `expected`.
     pub estimate: f64,
-    /// The two-sided binomial p-value of the hypothesis that the frequency is the expected one, of independent samples.
+    /// The two-sided p-value of the hypothesis that the frequency is the expected one, of independent samples: binomial,
+    /// with weights at least 0.002.
     pub p_value: f64,
     /// The number `n` of samples.
     pub samples: usize,
     /// The effective number of samples, `n` without weights.
     #[serde(skip)]
     pub effective: f64,
+    /// With weights the shares of targets that are inside, and that are not covered.
+    #[serde(skip)]
+    law: Option<[BoundedMean; 2]>,
 }
 
 impl QuantileCoverage {
@@ -80,18 +85,24 @@ impl QuantileCoverage {
     /// A level that is not between 0 and 1.
     pub fn interval(&self, level: f64) -> Result<Interval> {
         check_level(level)?;
-        let n = self.effective;
-        let is_count = n == self.samples as f64;
-        let count = |share: f64| {
-            if is_count {
-                (share * n).round()
-            } else {
-                share * n
+        let ends = match &self.law {
+            Some([inside, outside]) => (
+                inside.lower_limit(level)?,
+                1.0 - outside.lower_limit(level)?,
+            ),
+            None => {
+                let n = self.samples as f64;
+                let [inside, covered] = [self.inside, self.covered]
+                    .map(|share| clopper_pearson((share * n).round(), n, level));
+                (inside.0, covered.1)
             }
         };
-        let [inside, covered] =
-            [self.inside, self.covered].map(|share| clopper_pearson(count(share), n, level));
-        Ok(Interval::new(self.estimate, (inside.0, covered.1), level))
+        Ok(Interval::new(self.estimate, ends, level))
+    }
+
+    /// Returns whether the p-value is the least that is told, of samples with weights.
+    pub fn is_bound(&self) -> bool {
+        self.law.is_some() && self.p_value <= 2.0 * ASYMPTOTIC_FLOOR
     }
 
     fn of(
@@ -103,42 +114,56 @@ impl QuantileCoverage {
         forecasts.check()?;
         let targets = forecasts.checked_targets(targets)?;
         let (values, levels) = (to_vec(forecasts.values()), forecasts.levels());
-        let rows: Vec<usize> = (0..targets.len()).collect();
         let of_region = |region: &Region| {
-            let sums = region.sums(&rows, &values, levels.len(), &targets, &weights);
-            Self::of_sums(region, levels, sums, &weights, rows.len())
+            let shares = |row: usize| {
+                let quantiles = &values[row * levels.len()..][..levels.len()];
+                region.shares(quantiles, targets[row])
+            };
+            let shares: Vec<[f64; 2]> = (0..targets.len()).map(shares).collect();
+            Self::of_shares(region, levels, &shares, weights.clone())
         };
         Ok(regions.iter().map(of_region).collect())
     }
 
-    fn of_sums(
-        region: &Region,
-        levels: &[f64],
-        sums: [f64; 2],
-        weights: &Weights,
-        samples: usize,
-    ) -> Self {
-        let expected = region.probability(levels);
-        let (total, effective) = (weights.total(samples), weights.effective(samples));
-        let [inside, covered] = sums.map(|sum| sum / total);
-        // the binomial probabilities of at least so many, and of at most
-        let scale = effective / total;
-        let (least, rest) = (sums[0] * scale, (total - sums[1]) * scale);
-        let tail = |count: f64, probability: f64| match count {
-            count if count > 0.0 => beta_reg(count, effective - count + 1.0, probability),
-            _ => 1.0,
+    /// - shares: whether each target is inside, and whether it is covered, 0 or 1
+    fn of_shares(region: &Region, levels: &[f64], shares: &[[f64; 2]], weights: Weights) -> Self {
+        let (expected, samples) = (region.probability(levels), shares.len());
+        let [inside, covered]: [Vec<f64>; 2] =
+            [0, 1].map(|k| shares.iter().map(|share| share[k]).collect());
+        let [least, most] = [&inside, &covered].map(|terms| weights.mean(terms));
+        let effective = weights.effective(samples);
+        let law = weights.are_given().then(|| {
+            let outside = covered.iter().map(|covered| 1.0 - covered).collect();
+            let mean = |terms| BoundedMean::new(terms, 0.0, 1.0).with_weights(weights.clone());
+            [mean(inside), mean(outside)]
+        });
+        let tails = match &law {
+            Some([inside, outside]) => [
+                inside.p_value_above(expected),
+                outside.p_value_above(1.0 - expected),
+            ],
+            None => {
+                // the binomial probabilities of at least so many, and of at most
+                let n = samples as f64;
+                let tail = |count: f64, probability: f64| match count {
+                    count if count > 0.0 => beta_reg(count, n - count + 1.0, probability),
+                    _ => 1.0,
+                };
+                let (inside, outside) = ((least * n).round(), n - (most * n).round());
+                [tail(inside, expected), tail(outside, 1.0 - expected)]
+            }
         };
-        let (at_least, at_most) = (tail(least, expected), tail(rest, 1.0 - expected));
         Self {
             lower_level: region.lower.map(|k| levels[k]),
             level: levels[region.upper],
             expected,
-            covered,
-            inside,
-            estimate: expected.clamp(inside, covered),
-            p_value: (2.0 * at_least.min(at_most)).min(1.0),
+            covered: most,
+            inside: least,
+            estimate: expected.clamp(least, most),
+            p_value: (2.0 * tails[0].min(tails[1])).min(1.0),
             samples,
             effective,
+            law,
         }
     }
 }
@@ -189,14 +214,19 @@ impl Region {
     ) -> [f64; 2] {
         let mut sums = [0.0; 2];
         for &row in rows {
-            let (quantiles, y) = (&values[row * k..][..k], targets[row]);
-            let (low, high) = (self.lower.map(|k| quantiles[k]), quantiles[self.upper]);
-            let is_inside = low.is_none_or(|low| low < y) && y < high;
-            let may_be = low.is_none_or(|low| low <= y) && y <= high;
+            let [inside, covered] = self.shares(&values[row * k..][..k], targets[row]);
             let weight = weights.at(row);
-            sums[0] += if is_inside { weight } else { 0.0 };
-            sums[1] += if may_be { weight } else { 0.0 };
+            sums[0] += weight * inside;
+            sums[1] += weight * covered;
         }
         sums
+    }
+
+    /// Whether a target is inside whatever the distribution is, and whether it may be: 0 or 1.
+    fn shares(&self, quantiles: &[f64], y: f64) -> [f64; 2] {
+        let (low, high) = (self.lower.map(|k| quantiles[k]), quantiles[self.upper]);
+        let is_inside = low.is_none_or(|low| low < y) && y < high;
+        let may_be = low.is_none_or(|low| low <= y) && y <= high;
+        [is_inside, may_be].map(|holds| f64::from(u8::from(holds)))
     }
 }

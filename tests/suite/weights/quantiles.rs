@@ -20,8 +20,8 @@ fn forecasts(rows: Vec<Vec<f64>>) -> QuantileForecasts {
     QuantileForecasts::new(LEVELS.to_vec(), tensor(&rows)).unwrap()
 }
 
-/// Of 80 by weight 17 are below the first quantile and 18 at most there. The intervals and p-values are by SciPy's beta
-/// distribution, of shares of 32, the scores by NumPy.
+/// Of 80 by weight 17 are below the first quantile and 18 at most there. The intervals and p-values are of four million
+/// draws of exponential weights by NumPy, the scores too.
 #[test]
 fn numbers_by_hand() {
     let (p, y) = forty();
@@ -32,21 +32,18 @@ fn numbers_by_hand() {
         [47.0 / 80.0, 50.0 / 80.0],
     ];
     let limits = [
-        (0.08853465808350527, 0.40666942565062714, 0.9300047216589536),
-        (
-            0.10575126177046712,
-            0.4340493749222428,
-            0.0070003666914999485,
-        ),
-        (0.4004331664027541, 0.7889996835760071, 0.16086082745880176),
+        (0.11814, 0.39203, 1.0),
+        (0.13630, 0.42154, 0.0039),
+        (0.39955, 0.79964, 0.1980),
     ];
     for ((found, expected), (low, high, p_value)) in found.iter().zip(expected).zip(limits) {
         assert_relative(found.inside, expected[0], 1e-12);
         assert_relative(found.covered, expected[1], 1e-12);
         let ends = found.interval(0.95).unwrap().ends();
-        assert_relative(ends.0, low, 1e-9);
-        assert_relative(ends.1, high, 1e-9);
-        assert_relative(found.p_value, p_value, 1e-9);
+        assert_near(ends.0, low, 1e-3);
+        assert_near(ends.1, high, 1e-3);
+        assert_near(found.p_value, p_value, 1e-3);
+        assert!(!found.is_bound());
     }
     let score = WeightedIntervalScore.mean(&p, &y).unwrap();
     assert_relative(score.estimate, 8.066666666666666, 1e-12);
@@ -128,9 +125,33 @@ fn error_rates() {
             *count += usize::from(p_value <= 0.1 + 1e-9);
         }
     }
-    // 30 expected, and 5.2 standard deviation; the p-values of shares are conservative
+    // 30 expected, and 5.2 standard deviation; the p-values of shares are bounds
     assert!((12..=49).contains(&rejected[0]), "{rejected:?}");
-    assert!((3..=49).contains(&rejected[1]), "{rejected:?}");
+    assert!(rejected[1] <= 49, "{rejected:?}");
+}
+
+/// Where one sample has half of the weight, its side of a level near 0 or 1 is no proof: p-values are at most 1 % in at most
+/// 1 % of calibrated data sets, and intervals hold.
+#[test]
+fn one_heavy_sample() {
+    let mut rng = rng(974);
+    let (trials, n) = (400, 60);
+    let levels = vec![0.025, 0.975];
+    let rows = tensor(&vec![vec![0.025, 0.975]; n]);
+    let weights: Vec<f64> = (0..n).map(|i| if i == 7 { 59.0 } else { 1.0 }).collect();
+    let [mut small, mut missed] = [0; 2];
+    for _ in 0..trials {
+        let p = QuantileForecasts::new(levels.clone(), rows.clone()).unwrap();
+        let y: Vec<Vec<f64>> = (0..n).map(|_| vec![rng.random()]).collect();
+        let (p, y) = p.weighted(&weight_tensor(&weights), &tensor(&y)).unwrap();
+        for coverage in QuantileCoverage::of_levels(&p, &y).unwrap() {
+            let (low, high) = coverage.interval(0.95).unwrap().ends();
+            small += usize::from(coverage.p_value <= 0.01);
+            missed += usize::from(coverage.expected < low || high < coverage.expected);
+        }
+    }
+    // of 800: at most 8, and 40 with a standard deviation of 6.2; the heavy sample is beyond in 20
+    assert!(small <= 8 && missed <= 58, "{small}, {missed}");
 }
 
 /// Levels of whole weights are those of repeated rows, and a model that is wrong where weights are large is found.
