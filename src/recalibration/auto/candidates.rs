@@ -193,8 +193,7 @@ impl SelectionSamples for LogitSamples<'_> {
             weights: self.left_out.weights.clone(),
             probabilities,
             score: (name == MapKind::Temperature.name())
-                .then(|| TemperatureScalingConfig::score_statistic(self.data))
-                .filter(|_| !self.data.weights.are_given()),
+                .then(|| TemperatureScalingConfig::score_statistic(self.data)),
             guarantees,
         }
     }

@@ -4,6 +4,7 @@ use super::stack::MIXTURE;
 use crate::{
     distribution::{Subject, Weights},
     estimator::{Interval, MeanEstimate},
+    numbers::significant,
     recalibration::Guarantees,
 };
 
@@ -38,7 +39,7 @@ pub struct Validation {
     pub subject: Subject,
 }
 
-/// Samples, and wrong predictions and right ones, without which no interval is given: of fewer errors intervals
+/// Samples, and wrong predictions and right ones, by their effective numbers with weights, without which no interval is given: of fewer errors intervals
 /// of simulated temperatures covered 85 to 94 %.
 const FEWEST: usize = 20;
 /// Wrong predictions and right ones without which no gain is established: of more, no loss was taken for a gain.
@@ -106,23 +107,33 @@ impl Rules<'_> {
     /// Why there are too few samples for an interval, with at least this number of of wrong and of right
     /// predictions, or with the event and without it.
     fn few_samples(self, least: usize) -> Option<String> {
-        let Tried { losses, excess, .. } = &self.tried[0];
-        let n = losses.len();
-        if n < FEWEST {
-            return Some(format!("there are {n} samples, fewer than {FEWEST}"));
+        let unchanged = &self.tried[0];
+        let are_weighted = unchanged.weights.are_given();
+        let n = unchanged.effective(|_| 1.0);
+        if n < FEWEST as f64 {
+            return Some(if are_weighted {
+                let n = significant(n, 3);
+                format!("there is an effective number of {n} samples, fewer than {FEWEST}")
+            } else {
+                format!("there are {n} samples, fewer than {FEWEST}")
+            });
         }
-        let wrong = excess.iter().filter(|excess| **excess > 0.0).count();
-        let right = excess.len() - wrong;
         let words = match self.validation.subject {
             Subject::Classes | Subject::Correctness => {
                 ["predictions are wrong", "predictions are right"]
             }
             Subject::Event => ["samples are without the event", "samples have the event"],
         };
+        let [wrong, right] = unchanged.wrong_and_right();
         let kinds = [(wrong, words[0]), (right, words[1])];
-        let few = kinds.iter().find(|(count, _)| *count < least);
-        let (count, kind) = few.filter(|_| !excess.is_empty())?;
-        Some(format!("{count} {kind}, fewer than {least}"))
+        let few = kinds.iter().find(|(count, _)| *count < least as f64);
+        let (count, kind) = few.filter(|_| !unchanged.excess.is_empty())?;
+        Some(if are_weighted {
+            let count = significant(*count, 3);
+            format!("an effective number of {count} {kind}, fewer than {least}")
+        } else {
+            format!("{count} {kind}, fewer than {least}")
+        })
     }
 
     /// Whether a map is better than the predictions as they are: by the interval of the gain, where no sample
@@ -138,7 +149,7 @@ impl Rules<'_> {
         let clear = enough && self.dominant(&differences).is_none() && high < 0.0;
         let score = self.tried[at].score;
         let refuted = score.is_some_and(|score| score.abs() > REFUTED);
-        at > 0 && (clear || refuted && enough_expected(&self.tried[0]) && gains)
+        at > 0 && (clear || refuted && self.tried[0].has_enough_expected() && gains)
     }
 
     /// Whether a map may be chosen: its gain is established, or it is better by more than one standard error than
@@ -190,14 +201,40 @@ fn differences(from: &Tried, to: &Tried) -> Vec<f64> {
     pairs.map(|(from, to)| to - from).collect()
 }
 
-/// Whether there are enough wrong predictions, and right ones, or would be if they were calibrated.
-fn enough_expected(unchanged: &Tried) -> bool {
-    let (n, excess) = (unchanged.losses.len(), &unchanged.excess);
-    let wrong = excess.iter().filter(|excess| **excess > 0.0).count() as f64;
-    let expected = wrong - excess.iter().sum::<f64>();
-    let (least, all) = (FEWEST_FOR_A_GAIN as f64, excess.len() as f64);
-    let both = wrong.max(expected) >= least && (all - wrong).max(all - expected) >= least;
-    n >= FEWEST && (both || excess.is_empty())
+impl Tried {
+    /// The effective number of samples of which each counts by some share, `(Σ w s)²/Σ w² s`: their sum without weights.
+    fn effective(&self, share: impl Fn(usize) -> f64) -> f64 {
+        let terms = self.weights.all(self.losses.len()).enumerate();
+        let [sum, square] = terms.fold([0.0; 2], |[sum, square], (at, w)| {
+            let share = share(at);
+            [sum + w * share, square + w * w * share]
+        });
+        if sum > 0.0 { sum * sum / square } else { 0.0 }
+    }
+
+    /// The effective numbers of wrong predictions and of right ones; none of distributions.
+    fn wrong_and_right(&self) -> [f64; 2] {
+        [true, false].map(|wrong| {
+            let share = |at: usize| f64::from(u8::from((self.excess[at] > 0.0) == wrong));
+            if self.excess.is_empty() {
+                0.0
+            } else {
+                self.effective(share)
+            }
+        })
+    }
+
+    /// Whether there are enough wrong predictions, and right ones, or would be if they were calibrated.
+    fn has_enough_expected(&self) -> bool {
+        let least = FEWEST_FOR_A_GAIN as f64;
+        let expected = |at: usize| f64::from(u8::from(self.excess[at] > 0.0)) - self.excess[at];
+        let both = || {
+            let [wrong, right] = self.wrong_and_right();
+            wrong.max(self.effective(expected)) >= least
+                && right.max(self.effective(|at| 1.0 - expected(at))) >= least
+        };
+        self.effective(|_| 1.0) >= FEWEST as f64 && (self.excess.is_empty() || both())
+    }
 }
 
 /// The 95 % interval of a change.

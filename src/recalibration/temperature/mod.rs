@@ -73,8 +73,13 @@ impl TemperatureScalingConfig {
     /// The derivative of the log loss at a temperature of 1, standardised: about standard normal if the predictions
     /// are calibrated, negative if they are underconfident. NaN of logits that are equal within each row.
     pub(super) fn score_statistic(data: &FitData) -> f64 {
-        let [_, slope, curvature] = TemperedRows::new(data).log_loss(1.0, None);
-        standardised([slope, curvature], data.samples())
+        let sums = TemperedRows::new(data).means(1.0, |rows| {
+            rows.fold([0.0; 2], |[slope, square], row| {
+                let w = row.weight;
+                [slope + w * row.excess, square + w * w * row.variance]
+            })
+        });
+        standardised(sums, data.samples())
     }
 
     /// The `log β` of the lowest log loss.
@@ -110,7 +115,7 @@ impl TemperatureScalingConfig {
 }
 
 /// The derivative of a mean log loss of `n` samples over its standard deviation, of which the square is the second
-/// derivative over `n` where the model is right.
+/// derivative over `n` where the model is right, with the squares of the weights.
 pub(super) fn standardised([slope, curvature]: [f64; 2], n: usize) -> f64 {
     slope / (curvature / n as f64).sqrt()
 }

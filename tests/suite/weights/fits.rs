@@ -218,3 +218,29 @@ fn the_choice_is_by_weight() {
     let found = temperature.named_parameters()[0].values[0];
     assert!((2.0..3.2).contains(&found), "{found}");
 }
+
+/// With weights of a heavy tail, that depend on nothing, the temperature of overconfident predictions is found by its
+/// score test, and hardly ever one of calibrated predictions.
+#[test]
+fn weighted_gains_are_established() {
+    let mut rng = rng(935);
+    let chosen = [0.5, 1.0].map(|slope: f64| {
+        let trials = 40;
+        let is_chosen = |_: &i32| {
+            let (mut rows, mut classes, mut weights) = (vec![], vec![], vec![]);
+            for _ in 0..150 {
+                let z: f64 = 2.0 * rng.sample::<f64, _>(rand_distr::StandardNormal);
+                rows.push(vec![0.0, z]);
+                classes.push(usize::from(
+                    rng.random::<f64>() < 1.0 / (1.0 + (-slope * z).exp()),
+                ));
+                weights.push(rng.sample::<f64, _>(rand_distr::StandardNormal).exp());
+            }
+            let (p, y) = with_weights(&rows, &classes, &weights);
+            let fitted = AutoRecalibrationConfig::new().fit(p, y).unwrap();
+            fitted.choice().chosen != "none"
+        };
+        (0..trials).filter(is_chosen).count()
+    });
+    assert!(chosen[0] >= 15 && chosen[1] <= 4, "{chosen:?}");
+}
