@@ -105,7 +105,10 @@ pub fn null_variance<P: Geometry, K: JointKernel<P>>(
             let mut total = 0.0;
             for _ in 0..sets {
                 let targets = predictions.sample(rng);
-                total += kernel.pairs(predictions, &targets)?.sum_of_squares();
+                total += kernel
+                    .pairs(predictions, &targets)?
+                    .row_sums_and_squares()
+                    .1;
             }
             total / sets as f64
         }

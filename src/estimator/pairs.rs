@@ -263,9 +263,9 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
         let share = self.share(form).map_or(1.0, to_scalar);
         let mean = match (fused, form) {
             (Some(estimate), _) => to_scalar(estimate),
-            (None, SkceForm::Biased) => self.total(0, self.samples(), |h| h) / (n * n),
+            (None, SkceForm::Biased) => self.total(0, self.samples()) / (n * n),
             (None, SkceForm::Unbiased) => {
-                let total = self.total(0, self.samples(), |h| h);
+                let total = self.total(0, self.samples());
                 (total - to_scalar(self.diagonal().sum())) / (n * (n - 1.0))
             }
             (None, SkceForm::Block(size)) => {
@@ -324,7 +324,7 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
             };
             (0..blocks).step_by(batch).flat_map(totals).collect()
         } else {
-            let total = |block| self.total(block * size, size, |h| h);
+            let total = |block| self.total(block * size, size);
             (0..blocks).map(total).collect()
         };
         let pairs = totals.iter().zip(diagonal.chunks(size));
@@ -334,32 +334,34 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
         pairs.map(estimate).collect()
     }
 
-    /// `Σ f(h)` over all pairs of `size` samples from `start` on, in tiles.
-    fn total(&self, start: usize, size: usize, f: fn(Tensor<2>) -> Tensor<2>) -> f64 {
+    /// `Σ h` over all pairs of `size` samples from `start` on, in tiles.
+    fn total(&self, start: usize, size: usize) -> f64 {
         let shifted = |range: &Range<usize>| range.start + start..range.end + start;
         sum_over_pairs(size, |tile| {
-            f(self.tile(shifted(&tile.rows), shifted(&tile.columns)))
+            self.tile(shifted(&tile.rows), shifted(&tile.columns))
         })
-    }
-
-    /// `Σ_{i≠j} h_ij²`, in tiles.
-    pub(crate) fn sum_of_squares(&self) -> f64 {
-        let all = self.total(0, self.samples(), |h| h.square());
-        all - to_scalar(self.diagonal().square().sum())
     }
 
     /// `Σ_j h_ij` for each `i` but `j = i`, in tiles.
     pub fn row_sums(&self) -> Vec<f64> {
-        let mut sums: Vec<f64> = to_vec(self.diagonal()).iter().map(|h| -h).collect();
+        self.row_sums_and_squares().0
+    }
+
+    /// The same, and `Σ_{i≠j} h_ij²`, in one pass.
+    pub(crate) fn row_sums_and_squares(&self) -> (Vec<f64>, f64) {
+        let diagonal = self.diagonal();
+        let mut squares = -to_scalar(diagonal.clone().square().sum());
+        let mut sums: Vec<f64> = to_vec(diagonal).iter().map(|h| -h).collect();
         for tile in upper_tiles(self.samples(), SIDE) {
             let h = self.tile(tile.rows.clone(), tile.columns.clone());
+            squares += tile.multiplicity() * to_scalar(h.clone().square().sum());
             let [of_rows, of_columns] = sums_of_tile(h);
             if !tile.is_diagonal() {
                 add(&mut sums[tile.columns], &of_columns); // its mirror image
             }
             add(&mut sums[tile.rows], &of_rows);
         }
-        sums
+        (sums, squares)
     }
 }
 

@@ -22,7 +22,8 @@ impl Kernel {
     /// 2)}`, `{(2, 1), (2, 3)}`, the Gaussian kernel with the median bandwidth 1.403 has the eigenvalue
     /// −0.0276. Nor is the exponential profile positive definite there with wide bandwidths: the tests have
     /// eight mixtures of three normals. The same holds of empirical distributions in two or more
-    /// dimensions, where draws take the place of `(μ, σ)`.
+    /// dimensions, where draws take the place of `(μ, σ)`. Predictions that are compared by their quantiles
+    /// ([`Mixture::compared_by_quantiles`](crate::distribution::Mixture::compared_by_quantiles)) are points.
     ///
     /// ```
     /// use burn::tensor::{Device, Tensor};
@@ -54,11 +55,31 @@ impl Kernel {
 
     /// The kernel between predictions, `[1, n, k]`, detached; the bandwidth must be fixed.
     pub(crate) fn between_of<P: Geometry>(&self, p: &P, q: &P) -> Tensor<3> {
+        self.between_by_factors(p, q, &[1.0]).remove(0)
+    }
+
+    /// The same for each of the multiples of the bandwidth by some factors. Distances without coordinates are computed
+    /// once.
+    pub(crate) fn between_by_factors<P: Geometry>(
+        &self,
+        p: &P,
+        q: &P,
+        factors: &[f64],
+    ) -> Vec<Tensor<3>> {
+        let bandwidths = factors.iter().map(|factor| factor * self.fixed_bandwidth());
         match (p.coordinates(), q.coordinates()) {
-            (Some(p), Some(q)) => self.between(p.unsqueeze(), q.unsqueeze()),
+            (Some(p), Some(q)) => {
+                let [p, q] = [p, q].map(|points| points.unsqueeze::<3>());
+                let of = |bandwidth| self.with_bandwidth(Bandwidth::Fixed(bandwidth));
+                bandwidths
+                    .map(|bandwidth| of(bandwidth).between(p.clone(), q.clone()))
+                    .collect()
+            }
             _ => {
-                let distances = p.distances(q, self.distance, 1);
-                self.at(Distances::Plain(distances), self.fixed_bandwidth())
+                let distances = Distances::Plain(p.distances(q, self.distance, 1));
+                bandwidths
+                    .map(|bandwidth| self.at(distances.clone(), bandwidth))
+                    .collect()
             }
         }
     }

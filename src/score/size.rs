@@ -85,12 +85,11 @@ impl<P: Geometry, K: JointKernel<P>> Quantify<P> for Skce<K> {
         let pairs = (self.kernel)
             .fair_pairs(Computation::Auto, &predictions, targets)?
             .weighted(&weights);
-        let (values, of_values) = pairs.unbiased_values(self.form);
-        let power = MeanEstimate::weighted(&values, &of_values);
-        let law = match self.form {
-            SkceForm::Block(_) => SizeLaw::Mean(power),
-            _ => {
-                let squares = pairs.sum_of_squares();
+        let unbiased = pairs.unbiased_values(self.form);
+        let power = MeanEstimate::weighted(&unbiased.values, &unbiased.weights);
+        let law = match unbiased.squares {
+            None => SizeLaw::Mean(power),
+            Some(squares) => {
                 let pairs = weights.pairs(predictions.len());
                 let variance = 2.0 * squares.max(0.0) / pairs.powi(2);
                 let most = 4.0 * (0.5 * variance).sqrt();

@@ -84,11 +84,11 @@ impl<K: JointKernel<Categorical>> Skce<K> {
         let kernel = fixed.on_predictions();
         let before = fixed.pairs(before, labels)?.weighted(&weights);
         let after = fixed.pairs(after, labels)?.weighted(&weights);
-        let (before, weights) = before.unbiased_values(self.form);
-        let (after, _) = after.unbiased_values(self.form);
-        let differences = differences(&before, &after, 1.0);
-        let [before, after, difference] =
-            [&before, &after, &differences].map(|values| MeanEstimate::weighted(values, &weights));
+        let before = before.unbiased_values(self.form);
+        let (after, weights) = (after.unbiased_values(self.form).values, before.weights);
+        let differences = differences(&before.values, &after, 1.0);
+        let [before, after, difference] = [&before.values, &after, &differences]
+            .map(|values| MeanEstimate::weighted(values, &weights));
         Ok(Improvement {
             before,
             after,

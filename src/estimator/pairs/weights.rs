@@ -73,18 +73,18 @@ impl<P: Geometry> PairMatrix<'_, P> {
     pub fn weighted_block_estimates(self, size: usize, weights: &[f64]) -> Vec<f64> {
         assert_eq!(weights.len(), self.samples(), "a weight for each sample");
         let pairs = self.weighted(&Weights::new(weights));
-        pairs.unbiased_values(SkceForm::Block(size)).0
+        pairs.unbiased_values(SkceForm::Block(size)).values
     }
 
     /// Values whose mean is the unbiased SKCE, and whose sampling error is that of their mean: the block estimates,
     /// or the pseudo-values of the jackknife, `n U − (n−1) U_(−i) = (2 r_i − n U)/(n − 2)` for row sums `r` of at
     /// least three samples.
-    pub(crate) fn unbiased_values(&self, form: SkceForm) -> (Vec<f64>, Weights) {
+    pub(crate) fn unbiased_values(&self, form: SkceForm) -> UnbiasedValues {
         let weights = Weights::of(self.weights.clone());
         if let SkceForm::Block(size) = form {
             return of_blocks(&self.block_estimates(size), &weights, size);
         }
-        let (sums, n) = (self.row_sums(), self.samples());
+        let ((sums, squares), n) = (self.row_sums_and_squares(), self.samples());
         // U + 2 (r_i − (W − w_i) U)/(W − 2 Σw²/W) with r_i = Σ_j w_j h_ij, whose weighted mean is U: the pseudo-values
         // where each weight is 1
         let total = weights.total(n);
@@ -92,16 +92,25 @@ impl<P: Geometry> PairMatrix<'_, P> {
         let scale = total - 2.0 * weights.squares(n) / total;
         let value =
             |(sum, w): (&f64, f64)| estimate + 2.0 * (sum / w - (total - w) * estimate) / scale;
-        (
-            sums.iter().zip(weights.all(n)).map(value).collect(),
+        UnbiasedValues {
+            values: sums.iter().zip(weights.all(n)).map(value).collect(),
             weights,
-        )
+            squares: Some(squares),
+        }
     }
+}
+
+/// Values whose weighted mean is the unbiased SKCE.
+pub(crate) struct UnbiasedValues {
+    pub values: Vec<f64>,
+    pub weights: Weights,
+    /// `Σ_{i≠j} h_ij²`; None of blocks.
+    pub squares: Option<f64>,
 }
 
 /// The weighted means within blocks of their sums of `w_i w_j h_ij` over the number of pairs, and the weights of the
 /// blocks.
-fn of_blocks(sums: &[f64], weights: &Weights, size: usize) -> (Vec<f64>, Weights) {
+fn of_blocks(sums: &[f64], weights: &Weights, size: usize) -> UnbiasedValues {
     let pairs = (size * (size - 1)) as f64;
     let share = |block: usize| {
         let weights = || (block * size..(block + 1) * size).map(|row| weights.at(row));
@@ -113,5 +122,9 @@ fn of_blocks(sums: &[f64], weights: &Weights, size: usize) -> (Vec<f64>, Weights
     };
     let shares: Vec<f64> = (0..sums.len()).map(share).collect();
     let means = sums.iter().zip(&shares).map(|(sum, share)| sum / share);
-    (means.collect(), Weights::new(&shares))
+    UnbiasedValues {
+        values: means.collect(),
+        weights: Weights::new(&shares),
+        squares: None,
+    }
 }

@@ -10,7 +10,7 @@ use crate::{
     error::{Result, check_parameter},
     host::to_vec,
     hypothesis::engine::Evaluator,
-    kernel::{Bandwidth, Kernel, RealKernel, TargetKernel},
+    kernel::{Kernel, RealKernel, TargetKernel},
     ops::{MatrixView, add_product},
     parallel,
 };
@@ -125,12 +125,9 @@ fn low_rank<P: Geometry>(
     rows: &[usize],
 ) -> LowRank<f64> {
     let locations = predictions.select_rows(rows);
-    let scaled = |factor: &f64| Bandwidth::Fixed(factor * kernel.fixed_bandwidth());
-    let kernels = factors.iter().map(|f| kernel.with_bandwidth(scaled(f)));
-    let kernels: Vec<Kernel> = kernels.collect();
     let matrices = |p: &P| -> Vec<Vec<f64>> {
-        let of = |kernel: &Kernel| to_vec(kernel.between_of(p, &locations)); // [1, n, J]
-        kernels.iter().map(of).collect()
+        let kernels = kernel.between_by_factors(p, &locations, factors); // [1, n, J] each
+        kernels.into_iter().map(to_vec).collect()
     };
     let all = matrices(predictions);
     let n = predictions.len();
