@@ -66,6 +66,10 @@ where
         let components = C::with_location_and_scale(column(part(k)), column(part(2 * k)));
         Ok(Self::new(part(0), components))
     }
+
+    fn for_kernels(self) -> Self {
+        self.compared_by_quantiles()
+    }
 }
 
 impl Vectors for Samples {
@@ -145,7 +149,7 @@ impl VectorFiles {
     where
         P: Kind<Targets = Tensor<2>> + Vectors,
     {
-        self.parse_by(at, args, |File { path, table }, rows, dimensions| {
+        let set = self.parse_by(at, args, |File { path, table }, rows, dimensions| {
             if P::HALVES && !args.by_position {
                 check_halves(&table.names)?;
             }
@@ -159,7 +163,8 @@ impl VectorFiles {
                 say(path, note);
             }
             P::parse(rows, dimensions)
-        })
+        });
+        set.map(P::for_kernels)
     }
 
     /// Makes predictions of the numbers of a file, for targets of some dimension.

@@ -111,7 +111,9 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
 
     /// Computes all numbers and diagrams.
     ///
-    /// Cost: `O(s²·m)` for the `s` samples of the SKCE, for mixtures and draws times the pairs of these,
+    /// Cost: `O(s²·m)` for the `s` samples of the SKCE, for draws times the pairs of these, and for mixtures a
+    /// linear program for each pair, unless they are
+    /// [compared by their quantiles](burn_calibration::distribution::Mixture::compared_by_quantiles),
     /// that of the [`OmnibusTest`](burn_calibration::hypothesis::OmnibusTest), and that of the diagrams.
     ///
     /// # Errors

@@ -5,10 +5,10 @@ use rand::RngExt;
 
 use super::{Geometry, Predictive, Sampler, predictive::in_batches, weights::refuse};
 use crate::{
-    error::{Result, checks::check_simplex},
+    error::{Error, Result, checks::check_simplex},
     host::to_vec,
     ops::transport_distances,
-    radial::Distance,
+    radial::{CoordinateSum, Distance},
 };
 
 /// Predictions of vectors of `ℝ^d` that a [`Mixture`] can be made of.
@@ -36,7 +36,8 @@ pub trait Component: Geometry<Targets = Tensor<2>> {
 /// the components is, contrary to Theorem D.1 of that paper. Kernels over it are not positive definite, see
 /// [`Kernel::is_positive_definite_on`](crate::kernel::Kernel::is_positive_definite_on). The biased SKCE can
 /// be negative, and its distribution-free test refuses such predictions; every other estimator and test
-/// takes them.
+/// takes them. The cost of a pair grows with `K³`: with many components, or thousands of predictions, take
+/// [`compared_by_quantiles`](Self::compared_by_quantiles).
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -56,6 +57,8 @@ pub struct Mixture<C> {
     /// `n · K` rows, those of a prediction in sequence.
     components: C,
     sample_weights: Option<Tensor<2>>,
+    /// The quantiles that kernels compare, `[n, d·Q]`; None where they compare components.
+    pub(super) quantiles: Option<Tensor<2>>,
 }
 
 impl<C: Component> Mixture<C> {
@@ -81,6 +84,7 @@ impl<C: Component> Mixture<C> {
             weights,
             components,
             sample_weights: None,
+            quantiles: None,
         }
     }
 
@@ -178,6 +182,7 @@ impl<C: Component> Predictive for Mixture<C> {
         };
         Self {
             sample_weights: self.sample_weights.clone().map(f),
+            quantiles: self.quantiles.clone().map(f),
             ..Self::new(f(self.weights()), self.components.map(&of_component))
         }
     }
@@ -205,11 +210,21 @@ impl<C: Component> Predictive for Mixture<C> {
 }
 
 impl<C: Component> Geometry for Mixture<C> {
-    /// None except for one component, whose coordinates they are.
+    fn check_distance(&self, distance: Distance) -> Result<()> {
+        match (&self.quantiles, distance.sum()) {
+            (Some(_), CoordinateSum::Magnitudes) => Err(Error::Unsupported {
+                what: format!("there is no {distance} distance of predictions by their quantiles"),
+                expected: "Euclidean, the 2-Wasserstein distance",
+            }),
+            _ => self.components.check_distance(distance),
+        }
+    }
+
+    /// The quantiles that are compared, or the coordinates of the only component; otherwise None.
     fn coordinates(&self) -> Option<Tensor<2>> {
         match self.components() {
             1 => self.components.coordinates(),
-            _ => None,
+            _ => self.quantiles.clone(),
         }
     }
 
@@ -218,14 +233,17 @@ impl<C: Component> Geometry for Mixture<C> {
         self.components.spread()
     }
 
-    /// Solves `batches · n · k` linear programs on the host, see [`Mixture`]. The gradient is exact
-    /// where the best coupling is unique: the coupling is constant for that of the components, the
-    /// dual potentials for that of the weights.
+    /// The distances of coordinates where both have some of the same kind. Otherwise solves `batches · n · k`
+    /// linear programs on the host, see [`Mixture`]. The gradient is exact where the best coupling is unique:
+    /// the coupling is constant for that of the components, the dual potentials for that of the weights.
     fn distances(&self, other: &Self, distance: Distance, batches: usize) -> Tensor<3> {
-        let (k, l) = (self.components(), other.components());
-        if (k, l) == (1, 1) {
-            let others = &other.components;
-            return self.components.distances(others, distance, batches);
+        let is_one = |mixture: &Self| mixture.components() == 1;
+        if let (true, Some(x), Some(y)) = (
+            is_one(self) == is_one(other),
+            self.coordinates(),
+            other.coordinates(),
+        ) {
+            return distance.between(in_batches(x, batches), in_batches(y, batches));
         }
         let side = |mixture: &Self| {
             let points = mixture.components.coordinates();

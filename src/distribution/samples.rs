@@ -29,7 +29,8 @@ use crate::{
 /// A pair of predictions costs `S²` values of the kernel on targets.
 ///
 /// For `d = 1` and as many samples in each prediction the distance is that of points of `ℝ^S`; for
-/// `d > 1` kernels over it are not positive definite, as those of a [`Mixture`](super::Mixture).
+/// `d > 1` kernels over it are not positive definite, as those of a [`Mixture`](super::Mixture), unless samples
+/// are [`compared_by_quantiles`](Self::compared_by_quantiles).
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -47,6 +48,8 @@ pub struct Samples {
     /// `[n, S, d]`.
     draws: Tensor<3>,
     sample_weights: Option<Tensor<2>>,
+    /// Whether kernels compare the marginals.
+    by_quantiles: bool,
 }
 
 impl Samples {
@@ -68,6 +71,19 @@ impl Samples {
         Self {
             draws,
             sample_weights: None,
+            by_quantiles: false,
+        }
+    }
+
+    /// The same predictions, which kernels compare by their quantiles, the sorted draws: by the root of the sum of
+    /// the squared 2-Wasserstein distances of the marginals. For `d = 1` that is the distance that they have.
+    ///
+    /// Take it for thousands of predictions, or many draws, of several dimensions: there are no linear programs, and
+    /// kernels are positive definite. They do not tell predictions with the same marginals apart.
+    pub fn compared_by_quantiles(self) -> Self {
+        Self {
+            by_quantiles: true,
+            ..self
         }
     }
 
@@ -160,6 +176,7 @@ impl Predictive for Samples {
         let n = draws.dims()[0];
         Self {
             sample_weights: self.sample_weights.clone().map(f),
+            by_quantiles: self.by_quantiles,
             ..Self::new(draws.reshape([n, s, d]))
         }
     }
@@ -171,7 +188,10 @@ impl Predictive for Samples {
 
     fn halves(&self) -> Option<(Self, Self)> {
         let [n, s, d] = self.draws.dims();
-        let part = |draws: Range<usize>| Self::new(self.draws().slice([0..n, draws, 0..d]));
+        let part = |draws: Range<usize>| Self {
+            by_quantiles: self.by_quantiles,
+            ..Self::new(self.draws().slice([0..n, draws, 0..d]))
+        };
         (s > 1).then(|| (part(0..s / 2), part(s / 2..s)))
     }
 
@@ -211,12 +231,13 @@ impl Geometry for Samples {
         }
     }
 
-    /// Sorts the samples of `d = 1` and divides them by `√S`: their Euclidean distance is the 2-Wasserstein
-    /// distance between as many samples.
+    /// Sorts the samples of `d = 1`, or of each marginal, and divides them by `√S`: their Euclidean distance is the
+    /// 2-Wasserstein distance between as many samples.
     fn coordinates(&self) -> Option<Tensor<2>> {
         let [n, s, d] = self.draws.dims();
-        let sorted = || self.draws().reshape([n, s]).sort(1);
-        (d == 1).then(|| sorted() * (s as f64).sqrt().recip())
+        let marginals = || self.draws().swap_dims(1, 2).reshape([n * d, s]);
+        let sorted = || marginals().sort(1).reshape([n, d * s]);
+        (d == 1 || self.by_quantiles).then(|| sorted() * (s as f64).sqrt().recip())
     }
 
     /// The standard deviation of the draws about their mean, a mean over the predictions.

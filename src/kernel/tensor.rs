@@ -41,7 +41,7 @@ impl<T> TensorKernel<T> {
 
     /// `exp(−W₂(P, P')/ν) ⊗ k_Y`, with the 2-Wasserstein distance (of mixtures: that of
     /// [`Mixture`](crate::distribution::Mixture), over which the kernel is
-    /// [not positive definite](Kernel::is_positive_definite_on)) and the median bandwidth.
+    /// [not positive definite](Kernel::is_positive_definite_on), or that of their quantiles) and the median bandwidth.
     pub fn wasserstein(targets: T) -> Self {
         Self::new(Kernel::wasserstein(), targets)
     }

@@ -107,9 +107,16 @@ fn other_families() {
         &folder,
         &format!("evaluate --family normal-mixture {files} {fast}"),
     );
-    for name in ["skce_unbiased", "crps", "log", "ence"] {
+    // quantiles of a mixture end before the tails
+    let tolerances = [
+        ("skce_unbiased", 0.05),
+        ("crps", 1e-9),
+        ("log", 1e-9),
+        ("ence", 1e-9),
+    ];
+    for (name, tolerance) in tolerances {
         let of = |found: &serde_json::Value| found["estimates"][name].as_f64().unwrap();
-        assert_relative_eq!(of(&normal), of(&mixture), max_relative = 1e-9);
+        assert_relative_eq!(of(&normal), of(&mixture), max_relative = tolerance);
     }
     let laplace = json(
         &folder,

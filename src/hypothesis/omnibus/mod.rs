@@ -81,7 +81,8 @@ use crate::{
 /// levels that were measured with it.
 ///
 /// Up to 10,000 samples the SKCE is over all pairs, above by 16 landmarks, at linear cost, drawn by the
-/// generator. For real targets it is always by landmarks, of predictions and of targets.
+/// generator. For real targets it is always by landmarks, of predictions and of targets. Mixtures of many components
+/// are compared faster [by their quantiles](crate::distribution::Mixture::compared_by_quantiles).
 /// [`Samples`](crate::distribution::Samples) count as draws from distributions that are not known
 /// otherwise: the target is put among the draws of its prediction, and redrawn from all of them, as by
 /// [`ExactTest`](super::ExactTest).

@@ -12,5 +12,6 @@ mod levels;
 mod mixtures;
 mod positive_definite;
 mod products;
+mod quantiles;
 mod samples;
 mod sampling;

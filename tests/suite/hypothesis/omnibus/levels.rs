@@ -214,23 +214,37 @@ fn real_targets() {
         (ensemble, targets)
     });
     check("mixtures", sets, true, rejected);
+    let sets = 200;
+    let rejected = rejections(sets, 99, |rng| {
+        let members: Vec<Normal> = (0..6).map(|_| normal(30, 1, rng)).collect();
+        let ensemble = Mixture::ensemble(&members);
+        let targets = ensemble.sample(rng);
+        (ensemble.compared_by_quantiles(), targets)
+    });
+    check("mixtures by quantiles", sets, true, rejected);
 }
 
 /// Targets that are one more draw: exchangeable with the draws of the prediction. Few draws are the hard case,
 /// and counts: a redrawn target that is always one of the draws would differ from one that is not.
 #[test]
 fn draws() {
-    for (n, each, d, sets) in [
-        (40, 20, 1, 300),
-        (200, 10, 1, 400),
-        (30, 1, 1, 300),
-        (30, 2, 1, 300),
-        (30, 3, 2, 300),
+    for (n, each, d, sets, by_quantiles) in [
+        (40, 20, 1, 300, false),
+        (200, 10, 1, 400, false),
+        (30, 1, 1, 300, false),
+        (30, 2, 1, 300, false),
+        (30, 3, 2, 300, false),
+        (30, 3, 2, 300, true),
     ] {
         for of_counts in [false, true] {
             let rejected = rejections(sets, 99, |rng| {
                 let truth = normal(n, d, rng);
                 let samples = Samples::drawn_from(&truth, each, rng);
+                let samples = if by_quantiles {
+                    samples.compared_by_quantiles()
+                } else {
+                    samples
+                };
                 let targets = truth.sample(rng);
                 match of_counts {
                     true => (samples.map(&|x| x.round()), targets.round()),
