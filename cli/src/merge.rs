@@ -29,7 +29,7 @@ use crate::{
     table::TextTable,
     words::{
         DataWords, Estimate, KernelWords, Known, Named, OutcomeSpace, TargetWords, is_classes, key,
-        or_infinite, p_value,
+        or_infinite, probability,
     },
 };
 
@@ -373,12 +373,12 @@ impl fmt::Display for Merged {
         )?;
         write!(f, "asymptotic test of the block SKCE: ")?;
         match &skce.test.0 {
-            Ok(o) => writeln!(
-                f,
-                "statistic {:.6}, p-value {}",
-                o.statistic,
-                p_value(o.p_value)
-            ),
+            Ok(o) => {
+                let p_value = probability(o.p_value, o.is_bound);
+                writeln!(f, "statistic {:.6}, p-value {p_value}", o.statistic)?;
+                let mut caveat = o.caveat.iter();
+                caveat.try_for_each(|caveat| writeln!(f, "    {caveat}"))
+            }
             Err(reason) => writeln!(f, "{reason}"),
         }
     }
