@@ -55,7 +55,7 @@ pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<Views<Categorical>> {
         [] => (0..count).map(|column| column.to_string()).collect(),
         names => names.to_vec(),
     };
-    let mut list = Vec::new();
+    let (mut list, mut samples) = (Vec::new(), files.samples.clone());
     for column in 0..count {
         let mut file = File {
             path: path.clone(),
@@ -69,7 +69,10 @@ pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<Views<Categorical>> {
         let labels = labels::of_event(&args.labels, of_labels, at)?;
         let shape = [labels.len()];
         let labels = Tensor::from_data(TensorData::new(labels, shape), &device);
-        let event = SampleWeights::on(&files.samples, event, &labels)?;
+        if let Some(weights) = &mut samples {
+            weights.check_outcomes(path, &event, &labels)?;
+        }
+        let event = SampleWeights::on(&samples, event, &labels)?;
         list.push(event.view(labels, Some(column), &names));
     }
     // enough for an adjusted p-value that is small
@@ -81,7 +84,7 @@ pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<Views<Categorical>> {
             class_names: names.clone(),
             subject: Subject::Classes,
             left_out: files.left_out,
-            weights: files.samples.clone(),
+            weights: samples,
         },
         summary: Named::default(),
         list: LazyViews::of(list),

@@ -212,6 +212,9 @@ pub fn read_classes(
     let targets = TensorData::new(labels.classes, [own.predictions.len()]);
     sets.insert(0, own.predictions);
     let targets = Tensor::from_data(targets, &device);
+    if let Some(weights) = &mut files.samples {
+        weights.check_outcomes(&files.sets[0].path, &sets[0], &targets)?;
+    }
     let sets = sets.into_iter();
     let weighted = sets.map(|set| SampleWeights::on(&files.samples, set, &targets));
     Ok(Loaded {

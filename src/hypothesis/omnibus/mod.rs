@@ -80,6 +80,10 @@ use crate::{
 /// anew among all redraws, and no bound of what that does to the level is proved. `docs/levels.md` has the
 /// levels that were measured with it.
 ///
+/// Weights of samples stay as they are when targets are redrawn. They may depend on the predictions and on what is known
+/// before the outcome, but not on the outcome: with those of a case-control sample half of calibrated models are
+/// rejected.
+///
 /// Up to 10,000 samples the SKCE is over all pairs, above by 16 landmarks, at linear cost, drawn by the
 /// generator. For real targets it is always by landmarks, of predictions and of targets. Mixtures of many components
 /// are compared faster [by their quantiles](crate::distribution::Mixture::compared_by_quantiles).
