@@ -4,7 +4,7 @@ use burn::tensor::Tensor;
 use rand::{Rng, RngExt};
 
 use super::{LocationScale, location_scale::Family};
-use crate::ops::linearised;
+use crate::ops::{exponential_difference, linearised};
 
 /// Laplace predictions: `n` rows of `d` independent coordinates with the densities
 /// `exp(−|x − μ_c|/β_c)/2β_c`.
@@ -89,20 +89,7 @@ impl Family for LaplaceFamily {
         let u = distance.clone() * (b.clone() - c.clone()) / (b.clone() * c.clone());
         let in_units = distance.clone() / b.clone(); // |Δ|/b
         let squares = b * sum.clone() + c.clone().square(); // b² + bc + c²
-        let rest = c.square() * in_units.clone() * mean_decay(u);
+        let rest = c.square() * in_units.clone() * exponential_difference(u);
         distance + in_units.neg().exp() * (squares + rest) / sum
     }
-}
-
-/// `∫₀¹ e^{−ut} dt = (1 − e^{−u})/u` for `u ≥ 0`, by its series below 1.
-fn mean_decay(u: Tensor<2>) -> Tensor<2> {
-    let small = u.clone().lower_elem(1.0);
-    let below = u.clone().mask_fill(small.clone().bool_not(), 0.0);
-    // 1 − u/2 (1 − u/3 (1 − u/4 (…))); 1/18! is 2·10⁻¹⁶
-    let series = (2..=18).rev().fold(u.ones_like(), |inner, k| {
-        inner * below.clone() * -f64::from(k).recip() + 1.0
-    });
-    let above = u.mask_fill(small.clone(), 1.0);
-    let quotient = (above.clone().neg().exp().neg() + 1.0) / above;
-    quotient.mask_where(small, series)
 }

@@ -78,9 +78,7 @@ pub use quantile_forecasts::QuantileForecasts;
 pub(crate) use redrawn::Flip;
 pub use redrawn::{Draw, LabelSets, Redrawer, Redrawn, RedrawnBy};
 pub use samples::Samples;
-pub(crate) use standard_normal::{
-    erfcx, erfcx_coefficients, erfcx_position, upper_quantile as upper_normal_quantile,
-};
+pub(crate) use standard_normal::upper_quantile as upper_normal_quantile;
 pub use subject::Subject;
 pub use targets::Targets;
 pub use weights::Weights;

@@ -52,7 +52,7 @@ pub(super) use {composed_elsewhere, on_every_backend, on_host};
 
 /// Whether the tensor is in the memory of the host, in f32 or f64: then there is a fused pass, and
 /// operations that exist only there.
-pub(crate) fn is_on_host(points: &Tensor<2>) -> bool {
+pub(crate) fn is_on_host<const D: usize>(points: &Tensor<D>) -> bool {
     is_host(&points.device()) && matches!(points.dtype(), DType::F32 | DType::F64)
 }
 

@@ -66,8 +66,8 @@
 mod backends;
 mod computation;
 mod covariances;
+mod formula;
 mod gradient;
-mod laplace_gaussian;
 mod laplacian;
 mod mean_kernel;
 mod median;
@@ -82,8 +82,11 @@ mod transport;
 pub(crate) use backends::is_on_host;
 pub use computation::Computation;
 pub(crate) use covariances::covariance_sum;
+pub(crate) use formula::{
+    Formula, Number, elementwise, erfcx, erfcx_difference, erfcx_with_slopes,
+    exponential_difference, in_place, of_number, second_exponential_difference,
+};
 pub(crate) use gradient::linearised;
-pub(crate) use laplace_gaussian::{ERFCX_F32, ERFCX_F64, laplace_gaussian_at};
 pub(crate) use laplacian::Line;
 pub use laplacian::laplacian_sum;
 pub(crate) use mean_kernel::mean_kernel_matrix;

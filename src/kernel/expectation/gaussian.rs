@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 
 use super::{
     relative,
-    smoothed::{smoothed_exponential, smoothed_exponential_difference},
+    smoothed::{smoothed_exponential, smoothed_exponential_difference, smoothed_laplace},
 };
 
 /// `E exp(−(Δ + √v Z)²/2ℓ²) = (1 + v/ℓ²)^{−½} exp(−Δ²/(2(ℓ² + v)))` for a standard normal `Z`.
@@ -31,7 +31,7 @@ pub(crate) fn gaussian_normal<const D: usize>(
 /// `E exp(−(Δ + βL)²/2ℓ²)` for a standard Laplace `L`: `√(2π)ℓ` times the density of the sum of a
 /// normal of standard deviation `ℓ` and a Laplace of scale `β` at `Δ`.
 ///
-/// It is `√(π/2)·r·E exp(−|u + rZ|)` with `r = ℓ/β`, `u = |Δ|/β` and a standard normal `Z`.
+/// It is `√(π/2)·r·E exp(−r|t + Z|)` with `r = ℓ/β`, `t = |Δ|/ℓ` and a standard normal `Z`.
 ///
 /// # Shapes
 ///
@@ -43,9 +43,7 @@ pub(crate) fn gaussian_laplace<const D: usize>(
     delta: Tensor<D>,
     scale: Tensor<D>,
 ) -> Tensor<D> {
-    let r = relative(scale, length).recip();
-    let t = delta.abs() * length.recip();
-    r.clone() * smoothed_exponential(r.clone(), r * t) * FRAC_PI_2.sqrt()
+    smoothed_laplace(delta.abs() * length.recip(), relative(scale, length))
 }
 
 /// `E exp(−(Δ + βL + β'L')²/2ℓ²)` for independent standard Laplace `L` and `L'`.

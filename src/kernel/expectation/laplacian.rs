@@ -2,11 +2,8 @@
 
 use burn::tensor::Tensor;
 
-use super::{
-    exponential::{exponential_difference, second_exponential_difference},
-    ordered, relative,
-    smoothed::smoothed_exponential,
-};
+use super::{ordered, relative, smoothed::smoothed_exponential};
+use crate::ops::{exponential_difference, second_exponential_difference};
 
 /// `E exp(−|Δ + √v Z|/ℓ) = ½e^{−t²/2} [erfcx((r + t)/√2) + erfcx((r − t)/√2)]` for a standard normal
 /// `Z`, with `r = √v/ℓ` and `t = |Δ|/√v`.

@@ -7,8 +7,8 @@
 //!
 //! Everything is elementwise over tensors of one shape, in the dtype of the input, in any dimension;
 //! nothing is read back. First derivatives with respect to every tensor are exact and finite, second
-//! derivatives are not supported: the special functions carry their slopes as constants, which keeps
-//! the graph small. A tensor that is not tracked costs no slopes.
+//! derivatives are not supported: the special functions are [formulas](crate::ops::Formula), which carry
+//! their slopes as constants.
 //!
 //! Accurate to rounding: no term of a formula cancels another, at equal and nearly equal scales, at
 //! `Δ = 0` and far in the tails; derivatives with respect to a scale or variance relative to the value
@@ -16,24 +16,19 @@
 //! positive number `m` of the dtype (3e−10·ℓ in f32), 0 among them, are taken for it, which changes no
 //! digit, and have gradient 0.
 
-mod divided_difference;
-mod erfcx;
-mod exponential;
 mod gaussian;
 mod laplacian;
-mod slope;
 mod smoothed;
 
 pub(crate) use gaussian::{gaussian_laplace, gaussian_laplace_pair, gaussian_normal};
 pub(crate) use laplacian::{laplacian_laplace, laplacian_laplace_pair, laplacian_normal};
-pub(crate) use slope::with_slopes;
 
 use burn::tensor::Tensor;
 
-/// `x/ℓ`, kept away from 0 so that it and the square of its reciprocal are finite.
+/// `|x|/ℓ`, kept away from 0 so that it and the square of its reciprocal are finite.
 fn relative<const D: usize>(x: Tensor<D>, length: f64) -> Tensor<D> {
     let smallest = x.dtype().finfo().expect("a float tensor").min_positive;
-    (x * length.recip()).clamp_min(smallest.sqrt().sqrt())
+    (x.abs() * length.recip()).clamp_min(smallest.sqrt().sqrt())
 }
 
 /// The smaller and the larger of two numbers, by one mask: at a tie each output is one of the inputs,

@@ -1,30 +1,21 @@
-use std::f64::consts::{FRAC_1_SQRT_2, PI};
+use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_2, PI};
 
 use burn::tensor::Tensor;
 
-use super::{
-    erfcx::{erfcx_decrease, erfcx_difference},
-    exponential::exponential_difference,
-    ordered,
-    slope::with_slopes,
+use super::ordered;
+use crate::ops::{
+    Formula, Number, elementwise, erfcx_difference, erfcx_with_slopes, exponential_difference,
 };
-use crate::distribution::erfcx;
 
-/// `F(r, u) = E exp(−|u + rZ|)` for a standard normal `Z`, `r > 0` and `u ≥ 0`.
-///
-/// With `t = u/r`, `F = (A + B)/2` where `A = e^{r²/2 + u} erfc(z₊)`, `B = e^{r²/2 − u} erfc(z₋)` and `z± =
-/// (r ± t)/√2`. With `X = erfcx`, `A = e^{−t²/2} X(z₊)`, and `B = e^{−t²/2} X(z₋)` for `z₋ ≥ 0`, otherwise
-/// `2e^{r²/2 − u} − e^{−t²/2} X(−z₋)`, where the first term is at least twice the second.
+/// `F(r, u) = E exp(−|u + rZ|)` for a standard normal `Z`, `r > 0` and `u ≥ 0`, differentiable.
 pub(super) fn smoothed_exponential<const D: usize>(r: Tensor<D>, u: Tensor<D>) -> Tensor<D> {
-    let parts = SmoothedParts::new(r.clone().detach(), u.clone().detach());
-    let value = parts.value();
-    with_slopes(value, [&r, &u], || parts.slopes())
+    elementwise(Smoothed, [&r, &u])
 }
 
 /// `(G(s) − G(r))/(r − s) > 0` for `G(r) = E exp(−r|t + Z|)` and `t ≥ 0`, differentiable; `−G'(r)`
 /// for `r = s`. The values `G(r)` and `G(s)` are given.
 ///
-/// As above, `G = e^{−t²/2} [X(z₊) + X(z₋)]/2`, so that this is a divided difference of `X = erfcx`
+/// With `z± = (r ± t)/√2`, `G = e^{−t²/2} [X(z₊) + X(z₋)]/2`, so that this is a divided difference of `X = erfcx`
 /// for each sign. If `z₋(r) + z₋(s) < 0`, it is that of `X(z₋) = 2e^{z₋²} − X(−z₋)`. Only where
 /// `z₋(r)` and `z₋(s)` are on the two sides of 0 and apart, it is computed as it stands.
 pub(super) fn smoothed_exponential_difference<const D: usize>(
@@ -57,59 +48,94 @@ pub(super) fn smoothed_exponential_difference<const D: usize>(
     (erfcx_part + exponential_part).mask_where(apart, (value_s - value_r) / gap)
 }
 
-struct SmoothedParts<const D: usize> {
-    r: Tensor<D>,
-    t: Tensor<D>,
-    upper: Tensor<D>,
-    lower: Tensor<D>,
-    a: Tensor<D>,
-    b: Tensor<D>,
-    bell: Tensor<D>,
+/// With `t = u/r`, `F = (A + B)/2` where `A = e^{r²/2 + u} erfc(z₊)`, `B = e^{r²/2 − u} erfc(z₋)` and `z± =
+/// (r ± t)/√2`. With `X = erfcx`, `A = e^{−t²/2} X(z₊)`, and `B = e^{−t²/2} X(z₋)` for `z₋ ≥ 0`, otherwise
+/// `2e^{r²/2 − u} − e^{−t²/2} X(−z₋)`, where the first term is at least twice the second.
+///
+/// `∂F/∂r = rF − √(2/π) e^{−t²/2}` and `∂F/∂u = (A − B)/2`. For large `z₋` these cancel, and with
+/// `X' = 2zX − 2/√π` they are `e^{−t²/2} (X'(z₊) + X'(z₋))/√8 − t·∂F/∂u` and
+/// `[e^{−t²/2} (X'(z₊) − X'(z₋))/√8 − tF]/r`.
+#[derive(Clone, Copy)]
+struct Smoothed;
+
+impl Formula<2> for Smoothed {
+    #[inline(always)]
+    fn at<X: Number>(self, [r, u]: [X; 2]) -> (X, [X; 2]) {
+        let t = u.clone() / r.clone();
+        let lower = (r.clone() - t.clone()) * FRAC_1_SQRT_2; // z₋
+        let [upper, upper_decrease, _] = erfcx_with_slopes((r.clone() + t.clone()) * FRAC_1_SQRT_2);
+        let [mirrored, lower_decrease, _] = erfcx_with_slopes(lower.clone().abs());
+        let bell = (t.clone() * t.clone() * -0.5).exp(); // e^{−t²/2}
+
+        let a = bell.clone() * upper;
+        let mirrored = bell.clone() * mirrored;
+        let zero = r.constant(0.0);
+        let exponent = (r.clone() * (r.clone() * 0.5) - u).at_most(zero.clone());
+        let whole = exponent.exp() * 2.0;
+        let b = lower
+            .clone()
+            .where_less(zero, whole - mirrored.clone(), mirrored);
+        let value = (a.clone() + b.clone()) * 0.5;
+
+        let slope_r = r.clone() * value.clone() - bell.clone() * (2.0 / PI).sqrt();
+        let slope_u = (a - b) * 0.5;
+        let factor = bell * 8f64.sqrt().recip();
+        let difference = factor.clone() * (lower_decrease.clone() - upper_decrease.clone());
+        let by_t = (difference - t.clone() * value.clone()) / r.clone();
+        let is_large = |yes: X, no: X| r.constant(1.0).where_less(lower.clone(), yes, no);
+        let slope_u = is_large(by_t, slope_u);
+        let direct_r = factor * (upper_decrease + lower_decrease) + t * slope_u.clone();
+        (value, [is_large(-direct_r, slope_r), slope_u])
+    }
 }
 
-impl<const D: usize> SmoothedParts<D> {
-    fn new(r: Tensor<D>, u: Tensor<D>) -> Self {
-        let t = u.clone() / r.clone();
-        let upper = (r.clone() + t.clone()) * FRAC_1_SQRT_2; // z₊
+/// `√(π/2)·E exp(−|t + Z|/s)/s` for a standard normal `Z`, `t ≥ 0` and `s > 0`, differentiable; NaN where one of
+/// them is not finite.
+pub(super) fn smoothed_laplace<const D: usize>(t: Tensor<D>, s: Tensor<D>) -> Tensor<D> {
+    elementwise(SmoothedLaplace, [&t, &s])
+}
+
+/// With `r = 1/s`, `z± = (r ± t)/√2` and `X = erfcx` it is `√(π/2) r G` with `G = ½e^{−t²/2} [X(z₊) + X(z₋)]`, where
+/// for `z₋ < 0` it is `X(z₋) = 2e^{z₋²} − X(−z₋)`. The largest exponential that all terms have is apart. The
+/// derivative with respect to `s` is `−√(π/2) r² (rG)'`, in which
+/// `rG = ½e^{−t²/2} [√2(Y(z₊) + Y(z₋)) + t(X(z₋) − X(z₊))]` with `Y = zX(z)`: terms of `r` do not cancel.
+#[derive(Clone, Copy)]
+struct SmoothedLaplace;
+
+impl Formula<2> for SmoothedLaplace {
+    #[inline(always)]
+    fn at<X: Number>(self, [t, s]: [X; 2]) -> (X, [X; 2]) {
+        let (zero, one) = (t.constant(0.0), t.constant(1.0));
+        let finite = (t.clone() + s.clone()) * 0.0; // or NaN
+        let r = s.clone().reciprocal();
+        // an exponent beyond which an exponential is 0, and a `t` from which on the expectation is
+        let most = if t.is_f64() { 885.0 } else { 109.0 };
+        let end = r.clone() * 0.5 + s * most + (2.0 * most).sqrt();
+        let t = t.at_most(end);
         let lower = (r.clone() - t.clone()) * FRAC_1_SQRT_2; // z₋
-        let bell = (t.clone().square() * -0.5).exp(); // e^{−t²/2}
+        let below = lower.clone().at_most(zero.clone());
+        let half = (-(below.clone() * below)).exp() * 0.5;
+        let inside = |yes: f64, no: f64| {
+            let [yes, no] = [yes, no].map(|x| t.constant(x));
+            lower.clone().where_less(zero.clone(), yes, no)
+        };
+        let (whole, sign) = (inside(1.0, 0.0), inside(-1.0, 1.0)); // e^{z²} for z₋ < 0
+        let [x, decrease, slope] = erfcx_with_slopes((r.clone() + t.clone()) * FRAC_1_SQRT_2);
+        let [x2, decrease2, slope2] = erfcx_with_slopes(lower.clone().abs());
 
-        let a = bell.clone() * erfcx(upper.clone());
-        let mirrored = bell.clone() * erfcx(lower.clone().abs());
-        let whole = (r.clone().square() * 0.5 - u).exp() * 2.0;
-        let inside = lower.clone().greater_equal_scalar(0.0);
-        let b = (whole - mirrored.clone()).mask_where(inside, mirrored);
-        Self {
-            r,
-            t,
-            upper,
-            lower,
-            a,
-            b,
-            bell,
-        }
-    }
-
-    fn value(&self) -> Tensor<D> {
-        (self.a.clone() + self.b.clone()) * 0.5
-    }
-
-    /// `∂F/∂r = rF − √(2/π) e^{−t²/2}` and `∂F/∂u = (A − B)/2`. For large `z₋` these cancel, and with
-    /// `X' = 2zX − 2/√π` they are `e^{−t²/2} (X'(z₊) + X'(z₋))/√8 − t·∂F/∂u` and
-    /// `[e^{−t²/2} (X'(z₊) − X'(z₋))/√8 − tF]/r`.
-    fn slopes(&self) -> [Tensor<D>; 2] {
-        let Self { r, t, a, b, .. } = self;
-        let value = self.value();
-        let slope_r = r.clone() * value.clone() - self.bell.clone() * (2.0 / PI).sqrt();
-        let slope_u = (a.clone() - b.clone()) * 0.5;
-
-        let large = self.lower.clone().greater_scalar(1.0);
-        let upper = erfcx_decrease(self.upper.clone());
-        let lower = erfcx_decrease(self.lower.clone().clamp_min(0.0));
-        let factor = self.bell.clone() * 8f64.sqrt().recip();
-        let by_t = factor.clone() * (lower.clone() - upper.clone()) - t.clone() * value;
-        let slope_u = slope_u.mask_where(large.clone(), by_t / r.clone());
-        let direct_r = factor * (upper + lower) + t.clone() * slope_u.clone();
-        [slope_r.mask_where(large, direct_r.neg()), slope_u]
+        let smooth = half.clone() * sign.clone().mul_add(x2, x);
+        let change = (decrease2 - decrease) * FRAC_1_SQRT_2;
+        let to_t =
+            half.clone() * change.clone() - t.clone() * smooth.clone() - r.clone() * whole.clone();
+        let to_r = half * sign.mul_add(slope2, slope - t.clone() * change)
+            + whole.clone() * (r.clone() * (r.clone() - t.clone()) + one);
+        let inner = t.clone() * t.clone() * -0.5;
+        let exponent = lower
+            .clone()
+            .where_less(zero, r.clone() * (r.clone() * 0.5 - t), inner);
+        let factor = exponent.exp() * r.clone() * FRAC_PI_2.sqrt();
+        let value = factor.clone() * (smooth + whole) + finite.clone();
+        let to_s = -(factor.clone() * r * to_r) + finite.clone();
+        (value, [factor * to_t + finite, to_s])
     }
 }

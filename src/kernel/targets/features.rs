@@ -43,15 +43,13 @@ impl RealKernel {
         let nodes = Tensor::<2>::from_data(TensorData::new(grid.nodes, [r, 1]), options);
         let scales = Tensor::<2>::from_data(TensorData::new(grid.scales, [1, r]), options);
         let narrow = Self::gaussian(self.length_scale * 0.5f64.sqrt());
-        let expected = predictions.mean_kernel_on_line(&narrow, &nodes);
+        let expected = predictions
+            .mean_kernel(&narrow, &nodes, 1)
+            .squeeze_dim::<2>(0);
         let residuals = |y: &Tensor<2>| {
             let (y, nodes) = (y.clone().unsqueeze(), nodes.clone().unsqueeze());
-            let kernel = if y.is_tracked() {
-                narrow.of_points(y, nodes)
-            } else {
-                narrow.kernel().between(y, nodes)
-            };
-            (kernel.squeeze_dim::<2>(0) - expected.clone()) * scales.clone()
+            let kernel = narrow.of_points(y, nodes).squeeze_dim::<2>(0);
+            (kernel - expected.clone()) * scales.clone()
         };
         Some(sets.iter().map(residuals).collect())
     }

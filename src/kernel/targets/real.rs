@@ -66,9 +66,13 @@ impl RealKernel {
         }
     }
 
-    /// The kernel between points: `[batches, n, d]` and `[batches, k, d]` to `[batches, n, k]`.
+    /// The kernel between points, differentiable: `[batches, n, d]` and `[batches, k, d]` to `[batches, n, k]`.
     pub(super) fn of_points(&self, x: Tensor<3>, y: Tensor<3>) -> Tensor<3> {
-        self.kernel().of_points(x, y)
+        if x.dims()[0] == 1 && !x.is_tracked() && !y.is_tracked() {
+            self.kernel().between(x, y)
+        } else {
+            self.kernel().of_points(x, y)
+        }
     }
 
     /// The same kernel between points.

@@ -3,15 +3,15 @@ use burn::tensor::Tensor;
 use super::{RealKernel, RealProfile};
 use crate::{
     distribution::{
-        Component, Family, Geometry, Laplace, LaplaceFamily, LocationScale, Marginals, Mixture,
-        Normal, NormalFamily, in_batches,
+        Component, Family, Geometry, LaplaceFamily, LocationScale, Marginals, Mixture, Normal,
+        NormalFamily, in_batches,
     },
     host::to_vec,
     kernel::expectation::{
         gaussian_laplace, gaussian_laplace_pair, gaussian_normal, laplacian_laplace,
-        laplacian_laplace_pair, laplacian_normal, with_slopes,
+        laplacian_laplace_pair, laplacian_normal,
     },
-    ops::{NormalSamples, is_on_host, laplace_gaussian_at},
+    ops::NormalSamples,
 };
 
 /// Predictions of vectors of `ℝ^d` under which the expectations of a [`RealKernel`] are known.
@@ -30,12 +30,6 @@ pub trait RealExpectations: Geometry<Targets = Tensor<2>> {
 
     /// `E_{Z∼P_i, Z'∼Q_j} k(Z, Z')`, `[batches, n, k]`.
     fn mean_kernel_of_two(&self, other: &Self, kernel: &RealKernel, batches: usize) -> Tensor<3>;
-
-    /// The expectations at points of the line under predictions of one coordinate, `[r, 1]` to `[n, r]`, of
-    /// which features are made: as [`mean_kernel`](Self::mean_kernel) by default, or at less cost.
-    fn mean_kernel_on_line(&self, kernel: &RealKernel, points: &Tensor<2>) -> Tensor<2> {
-        self.mean_kernel(kernel, points, 1).squeeze_dim(0)
-    }
 
     /// For each number of each prediction an interval outside which its density is below `10⁻⁸` of the
     /// largest, read from the device. None, as by default, where there are no features.
@@ -65,15 +59,6 @@ pub trait KernelExpectations: Family {
         delta: Tensor<3>,
         parameters: [Tensor<3>; 2],
     ) -> Tensor<3>;
-
-    /// [`RealExpectations::mean_kernel_on_line`] in vectors; None, as by default, where there are no such.
-    fn in_vectors(
-        _kernel: &RealKernel,
-        _predictions: &LocationScale<Self>,
-        _points: &Tensor<2>,
-    ) -> Option<Tensor<2>> {
-        None
-    }
 
     /// [`RealExpectations::as_normal`].
     fn as_normal(
@@ -137,23 +122,6 @@ impl KernelExpectations for LaplaceFamily {
         };
         coordinate(kernel.length_scale, delta, scale, other)
     }
-
-    /// For the Gaussian profile on the host.
-    fn in_vectors(
-        kernel: &RealKernel,
-        predictions: &Laplace,
-        points: &Tensor<2>,
-    ) -> Option<Tensor<2>> {
-        let (location, scale) = (predictions.location(), predictions.scale());
-        if kernel.profile != RealProfile::Gaussian || !is_on_host(&location) {
-            return None;
-        }
-        let (points, length) = (points.clone(), kernel.length_scale);
-        let [value, to_location, to_scale] =
-            laplace_gaussian_at(location.clone(), scale.clone(), points, length);
-        let slopes = || [to_location, to_scale];
-        Some(with_slopes(value, [&location, &scale], slopes))
-    }
 }
 
 impl<F: KernelExpectations> RealExpectations for LocationScale<F> {
@@ -181,11 +149,6 @@ impl<F: KernelExpectations> RealExpectations for LocationScale<F> {
         })
     }
 
-    fn mean_kernel_on_line(&self, kernel: &RealKernel, points: &Tensor<2>) -> Tensor<2> {
-        let in_vectors = F::in_vectors(kernel, self, points);
-        in_vectors.unwrap_or_else(|| self.mean_kernel(kernel, points, 1).squeeze_dim(0))
-    }
-
     fn reach(&self) -> Option<Vec<[f64; 2]>> {
         let [locations, scales] = [self.means(), self.scales()].map(to_vec);
         let around = |(x, scale): (f64, f64)| [x - F::REACH * scale, x + F::REACH * scale];
@@ -209,11 +172,6 @@ impl<C: Component + RealExpectations> RealExpectations for Mixture<C> {
         let of_components = p.mean_kernel_of_two(q, kernel, batches); // [b, n·K, k·L]
         let rows = sum_over_rows(of_components, self.weights_in_batches(batches)); // [b, n, k·L]
         sum_over_rows(rows.swap_dims(1, 2), other.weights_in_batches(batches)).swap_dims(1, 2)
-    }
-
-    fn mean_kernel_on_line(&self, kernel: &RealKernel, points: &Tensor<2>) -> Tensor<2> {
-        let of_components = self.all_components().mean_kernel_on_line(kernel, points); // [n·K, r]
-        sum_over_rows(of_components.unsqueeze(), self.weights_in_batches(1)).squeeze_dim(0)
     }
 
     fn reach(&self) -> Option<Vec<[f64; 2]>> {

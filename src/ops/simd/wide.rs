@@ -49,11 +49,6 @@ impl<S: Simd, T: Real> Wide<S, T> {
         Self::new(self.simd, T::sqrt(self.simd, self.lanes))
     }
 
-    #[inline(always)]
-    pub fn min(self, other: Self) -> Self {
-        Self::new(self.simd, T::min(self.simd, self.lanes, other.lanes))
-    }
-
     /// `2^x` for `x ≤ 0`, see [`exp2`](super::exp2).
     #[inline(always)]
     pub fn exp2(self) -> Self {

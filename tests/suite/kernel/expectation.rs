@@ -149,9 +149,7 @@ fn of_laplace_predictions_on_the_line() {
             |[location, scale]| {
                 let zero = location.clone().detach().slice([0..1, 0..1]) * 0.0;
                 let kernel = RealKernel::gaussian(LENGTH);
-                let expectations =
-                    Laplace::new(location, scale).mean_kernel_on_line(&kernel, &zero);
-                expectations.unsqueeze() // [1, n, 1]
+                Laplace::new(location, scale).mean_kernel(&kernel, &zero, 1) // [1, n, 1]
             },
         );
     });

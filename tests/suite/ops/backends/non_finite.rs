@@ -128,7 +128,7 @@ fn laplace_predictions() {
                 let column = |number| uneven(1, bad.filter(|_| number == part), dtype);
                 let predictions = Laplace::new(column(0), column(1) + 0.5);
                 let kernel = RealKernel::gaussian(0.8);
-                vector(predictions.mean_kernel_on_line(&kernel, &column(2)))
+                vector(predictions.mean_kernel(&kernel, &column(2), 1))
             })
         };
         let expected = all(None);
