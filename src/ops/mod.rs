@@ -69,7 +69,6 @@ mod covariances;
 mod formula;
 mod gradient;
 mod laplacian;
-mod mean_kernel;
 mod median;
 mod non_finite;
 mod normal;
@@ -89,7 +88,6 @@ pub(crate) use formula::{
 pub(crate) use gradient::linearised;
 pub(crate) use laplacian::Line;
 pub use laplacian::laplacian_sum;
-pub(crate) use mean_kernel::mean_kernel_matrix;
 #[doc(hidden)]
 pub use median::median_of_blocks;
 pub(crate) use median::{
