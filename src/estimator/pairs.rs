@@ -18,8 +18,7 @@ use crate::{
     kernel::{Bandwidth, Kernel, TargetKernel},
     ops::{
         Computation, NormalSamples, Pairing, block_values, has_fused_pass, is_on_host,
-        normal_blocks, normal_diagonal, normal_matrix, normal_statistic, pair_statistic,
-        residual_statistic,
+        normal_diagonal, normal_matrix, normal_statistic, pair_statistic, residual_statistic,
     },
     tiles::{SIDE, sum_over_pairs, upper_tiles},
 };
@@ -291,9 +290,6 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
             return self.composed_block_estimates(size);
         }
         match (&self.road, self.points(), self.kernel.bandwidth) {
-            (Road::Normal(samples, kernel), _, Bandwidth::Fixed(bandwidth)) => {
-                normal_blocks(samples, bandwidth, *kernel, size)
-            }
             (Road::Labels(labels), Some(points), Bandwidth::Fixed(bandwidth))
                 if is_on_host(points) =>
             {

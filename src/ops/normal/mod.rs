@@ -181,26 +181,6 @@ pub(crate) fn normal_diagonal(samples: &NormalSamples, kernel: NormalKernel) -> 
     Tensor::from_data(diagonal, (&device, dtype))
 }
 
-/// The mean of `h` over the pairs of each of the first `⌊n/size⌋` blocks.
-///
-/// # Panics
-///
-/// If there is no fused pass.
-pub(crate) fn normal_blocks(
-    samples: &NormalSamples,
-    bandwidth: f64,
-    kernel: NormalKernel,
-    size: usize,
-) -> Vec<f64> {
-    let ([_, d], memory) = (samples.locations.dims(), samples.memory());
-    let sums = with_real!(samples.locations.dtype(), T => {
-        let (rows, pass) = scaled::<T>(&memory, d, kernel, bandwidth);
-        pass.pair_sums(rows, size, false, false).values
-    });
-    let pairs = (size * (size - 1) / 2) as f64;
-    sums.iter().map(|sum| sum / pairs).collect()
-}
-
 /// Samples and kernel, in units of the length scale.
 fn scaled<T: Real + Element + Pod>(
     memory: &[Memory; 3],
@@ -230,7 +210,7 @@ fn scaled<T: Real + Element + Pod>(
 }
 
 /// A power of 2 near the reciprocal of the length scale, in which lengths are measured without rounding.
-pub(super) fn unit(length_scale: f64) -> f64 {
+fn unit(length_scale: f64) -> f64 {
     assert!(
         length_scale.is_finite() && length_scale > 0.0,
         "the length scale of the target kernel is {length_scale}, expected a positive finite number"
@@ -239,7 +219,7 @@ pub(super) fn unit(length_scale: f64) -> f64 {
 }
 
 /// A number in units of `1/unit`, so bounded that its square is finite; 0 for NaN.
-pub(super) fn in_units<T: Real>(x: T, unit: T) -> T {
+fn in_units<T: Real>(x: T, unit: T) -> T {
     let most = T::MAX.to_f64().sqrt() * 1e-3;
     match x.times(unit).to_f64() {
         x if x.is_nan() => T::new(0.0), // filled in after a pass
