@@ -3,7 +3,7 @@
 use std::{collections::HashMap, path::Path};
 
 use crate::error::{Result, bail, wrong};
-use crate::input::{Ids, PANDAS, clipped, say};
+use crate::input::{PANDAS, TextColumn, clipped, say};
 
 /// Names of columns, and whose they are.
 #[derive(Debug, Clone, Copy)]
@@ -146,7 +146,7 @@ pub fn in_order<T: Clone>(elements: &[T], order: &[usize]) -> Vec<T> {
 }
 
 /// A file, and what names its rows.
-pub type File<'a> = (&'a Path, Option<&'a Ids>);
+pub type File<'a> = (&'a Path, Option<&'a TextColumn>);
 
 /// The rows of each file in the order of the first one with ids; none where they are in that order.
 ///
@@ -182,7 +182,10 @@ pub fn rows(files: &[File]) -> Result<Vec<Option<Vec<usize>>>> {
 }
 
 /// Where each id of a file is in another.
-fn order((path, ids): (&Path, &Ids), (other, found): (&Path, &Ids)) -> Result<Option<Vec<usize>>> {
+fn order(
+    (path, ids): (&Path, &TextColumn),
+    (other, found): (&Path, &TextColumn),
+) -> Result<Option<Vec<usize>>> {
     let are_equal =
         || (ids.cells.iter().zip(found.cells.iter())).all(|(a, b)| plain(a) == plain(b));
     if ids.cells.len() == found.cells.len() && are_equal() {
@@ -233,7 +236,7 @@ fn plain(id: &str) -> &str {
 }
 
 /// The row of each id.
-fn places<'a>(path: &Path, ids: &'a Ids) -> Result<HashMap<&'a str, usize>> {
+fn places<'a>(path: &Path, ids: &'a TextColumn) -> Result<HashMap<&'a str, usize>> {
     let mut places = HashMap::new();
     for (row, id) in ids.cells.iter().map(plain).enumerate() {
         if let Some(first) = places.insert(id, row) {
@@ -249,7 +252,7 @@ fn places<'a>(path: &Path, ids: &'a Ids) -> Result<HashMap<&'a str, usize>> {
 }
 
 /// Whether ids are the numbers of the rows, from 0 or 1.
-fn counts_rows(ids: &Ids) -> bool {
+fn counts_rows(ids: &TextColumn) -> bool {
     let first = ids
         .cells
         .iter()
@@ -260,8 +263,8 @@ fn counts_rows(ids: &Ids) -> bool {
 }
 
 /// Whether both are indices rather than ids: their columns have no name, or that of an index.
-fn are_nameless(own: &Ids, other: &Ids) -> bool {
-    let is_index = |ids: &Ids| {
+fn are_nameless(own: &TextColumn, other: &TextColumn) -> bool {
+    let is_index = |ids: &TextColumn| {
         let name = ids.name.to_lowercase();
         let known = ["", "unnamed: 0", "index", "idx", "row", PANDAS];
         known.contains(&&*name)

@@ -16,7 +16,6 @@ use serde::Serialize;
 
 use crate::{
     args::SizeArgs,
-    error::{Result, ensure},
     kind::{Kind, View},
     quantities::Pairs,
     table::{TextTable, title_width},
@@ -120,16 +119,6 @@ impl Sizing<'_, Categorical> {
         };
         (name, size)
     }
-}
-
-/// Checks the level of intervals.
-pub fn check_level(args: &SizeArgs) -> Result<()> {
-    ensure!(
-        args.level > 0.0 && args.level < 1.0,
-        "--level {}: expected a number between 0 and 1, both excluded",
-        args.level
-    );
-    Ok(())
 }
 
 /// The omnibus test with so many redraws, and the most.

@@ -19,11 +19,11 @@ use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
 use crate::{
-    answer::{Size, check_level, omnibus, sizes},
-    args::{BinArgs, CompareArgs, FamilyName, KernelArgs, SizeArgs},
+    answer::{Size, omnibus, sizes},
+    args::{BinArgs, CompareArgs},
     error::{Result, ensure},
     files::Inputs,
-    kind::{Kind, View, with_family, with_vectors},
+    kind::{Kind, Vectors, View, with_family, with_vectors},
     limits::redraws,
     models::{self, Models},
     program,
@@ -123,31 +123,29 @@ pub struct Biased {
 }
 
 pub fn run(args: &CompareArgs) -> Result<Outcome> {
-    check_level(&args.sizes)?;
     if !args.models.is_empty() {
         ensure!(
             args.bins.asked().is_none(),
             "--bins, --binning, --norm: not with --models, which compares scores and the SKCE"
         );
-        let models = with_family!(args.family, P => models::compare::<P>(args));
-        return models.map(Box::new).map(Outcome::Several);
+        models::check_names(&args.models)?;
     }
-    let two = match args.after_family.filter(|after| *after != args.family) {
+    match args.after_family.filter(|after| *after != args.family) {
         None => with_family!(args.family, P => of_family::<P>(args)),
-        Some(after) => of_families(args, after),
-    };
-    two.map(Box::new).map(Outcome::Two)
+        Some(after) => with_vectors!(args.family, P => {
+            with_vectors!(after, Q => of_families::<P, Q>(args))
+        }),
+    }
 }
 
 /// The files that are compared.
 fn inputs(args: &CompareArgs) -> Inputs<'_> {
+    let two = args.before.iter().chain(&args.after);
     Inputs {
-        predictions: args
-            .before
-            .iter()
-            .chain(&args.after)
+        predictions: (two.chain(&args.predictions))
             .map(PathBuf::as_path)
             .collect(),
+        models: &args.models,
         ..Inputs::default()
     }
 }
@@ -174,75 +172,25 @@ pub fn change(args: &CompareArgs, name: Name, gain: error::Result<Improvement>) 
     (name, Known::of(gain.map(paired)))
 }
 
-/// Predictions before or after with their targets, whatever their family.
-pub trait Side<T> {
-    fn targets(&self) -> &T;
+/// Predictions with each of their scores.
+type Scores<'a, T> = Vec<(Name, Box<dyn Scored<T> + 'a>)>;
 
-    fn dimensions(&self) -> usize;
-
-    /// The kernel on predictions that the arguments ask for.
-    fn kernel(&self, args: &KernelArgs, rng: &mut StdRng) -> Result<Option<Kernel>>;
-
-    /// The predictions with each of their scores.
-    fn scores(&self) -> Vec<(Name, Box<dyn Scored<T> + '_>)>;
-
-    /// The omnibus test with so many redraws, and the most.
-    fn omnibus(
-        &self,
-        kernel: Option<Kernel>,
-        redraws: (u32, usize),
-        names: &[String],
-        rng: &mut StdRng,
-    ) -> Known<OmnibusOutcome>;
-
-    fn sizes(&self, args: &SizeArgs, kernel: Option<Kernel>) -> Named<Size>;
-}
-
-impl<P: Kind> Side<P::Targets> for View<P> {
-    fn targets(&self) -> &P::Targets {
-        &self.targets
-    }
-
-    fn dimensions(&self) -> usize {
-        self.predictions.dimensions()
-    }
-
-    fn kernel(&self, args: &KernelArgs, rng: &mut StdRng) -> Result<Option<Kernel>> {
-        P::Kernel::asked(args, &self.predictions, rng)
-    }
-
-    fn scores(&self) -> Vec<(Name, Box<dyn Scored<P::Targets> + '_>)> {
-        let scores = P::scores(&self.of).into_iter();
-        let scored = |(name, score)| (name, Box::new((&self.predictions, score)) as Box<_>);
-        scores.map(scored).collect()
-    }
-
-    fn omnibus(
-        &self,
-        kernel: Option<Kernel>,
-        redraws: (u32, usize),
-        names: &[String],
-        rng: &mut StdRng,
-    ) -> Known<OmnibusOutcome> {
-        omnibus(kernel, redraws, self, names, rng)
-    }
-
-    fn sizes(&self, args: &SizeArgs, kernel: Option<Kernel>) -> Named<Size> {
-        sizes(args, self, P::on_classes(kernel))
-    }
+fn scores<P: Kind>(view: &View<P>) -> Scores<'_, P::Targets> {
+    let scores = P::scores(&view.of).into_iter();
+    let scored = |(name, score)| (name, Box::new((&view.predictions, score)) as Box<_>);
+    scores.map(scored).collect()
 }
 
 /// The paired changes of the scores that both sides have.
 fn changes<T: Targets>(
     args: &CompareArgs,
-    before: &dyn Side<T>,
-    after: &dyn Side<T>,
+    before: Scores<T>,
+    after: Scores<T>,
+    targets: &T,
 ) -> Vec<Change> {
-    let scores = before.scores().into_iter();
-    let changes = scores.filter_map(|(name, of_before)| {
-        let mut scores = after.scores().into_iter();
-        let (_, of_after) = scores.find(|(other, _)| *other == name)?;
-        let gain = Improvement::between(&*of_before, &*of_after, before.targets());
+    let changes = before.into_iter().filter_map(|(name, of_before)| {
+        let (_, of_after) = after.iter().find(|(other, _)| *other == name)?;
+        let gain = Improvement::between(&*of_before, &**of_after, targets);
         Some(change(args, name, gain))
     });
     changes.collect()
@@ -255,66 +203,69 @@ pub fn paired<P: Kind>(
     after: &View<P>,
     kernel: Option<Kernel>,
 ) -> Vec<Change> {
-    let mut changes = changes(args, before, after);
+    let mut changes = changes(args, scores(before), scores(after), &before.targets);
     changes.extend(P::change_of_skce(args, before, after, kernel));
     changes
 }
 
-/// Compares predictions of one family.
-fn of_family<P: Kind>(args: &CompareArgs) -> Result<Comparison> {
-    let mut loaded = P::read(&inputs(args), &args.source, Wanted::Probabilities)?;
-    let data = loaded.in_words(&loaded.class_names);
-    let sets = (loaded.sets.remove(0), loaded.sets.remove(0));
-    sets.0.check_like(&sets.1)?;
-    let (names, targets) = (loaded.class_names, loaded.targets);
-    let before = sets.0.view(targets.clone(), None, &names);
-    let after = sets.1.view(targets, None, &names);
-    compared(args, (&before, &after), (data, &names), &|kernel| {
-        let others = P::other_changes(args, &before, &after)?;
-        Ok((paired(args, &before, &after, kernel), others))
+/// Compares predictions of one family: two sets, or several models.
+fn of_family<P: Kind>(args: &CompareArgs) -> Result<Outcome> {
+    let loaded = P::read(&inputs(args), &args.source, Wanted::Probabilities)?;
+    let (data, targets) = (loaded.data, loaded.targets);
+    let view = |set: P| set.view(targets.clone(), None, &data.class_names);
+    let views: Vec<View<P>> = loaded.sets.into_iter().map(view).collect();
+    if !args.models.is_empty() {
+        return models::compared(args, data, &views);
+    }
+    let (before, after) = (&views[0], &views[1]);
+    before.predictions.check_like(&after.predictions)?;
+    compared(args, (before, after), data, |kernel| {
+        let others = P::other_changes(args, before, after)?;
+        Ok((paired(args, before, after, kernel), others))
     })
 }
 
 /// Compares predictions of real numbers of two families.
-fn of_families(args: &CompareArgs, of_after: FamilyName) -> Result<Comparison> {
+fn of_families<P, Q>(args: &CompareArgs) -> Result<Outcome>
+where
+    P: Kind<Targets = Tensor<2>> + Vectors,
+    Q: Kind<Targets = Tensor<2>> + Vectors,
+{
     let mut files = VectorFiles::read(&inputs(args), &args.source)?;
-    let mut data = None;
-    let mut side = |at, family| -> Result<Box<dyn Side<Tensor<2>>>> {
-        with_vectors!(family, P => {
-            let set = files.parse::<P>(at, &args.source.rows)?;
-            data.get_or_insert_with(|| files.in_words(&set));
-            Ok(Box::new(set.view(files.targets.clone(), None, &[])))
-        })
-    };
-    let (before, after) = (side(0, args.family)?, side(1, of_after)?);
-    let data = data.expect("that of the side before");
-    compared(args, (&*before, &*after), (data, &[]), &|_| {
-        Ok((changes(args, &*before, &*after), Others::default()))
+    let before = files.parse::<P>(0, &args.source.rows)?;
+    let after = files.parse::<Q>(1, &args.source.rows)?;
+    let data = files.files.in_words(&before, Vec::new());
+    let before = before.view(files.targets.clone(), None, &[]);
+    let after = after.view(files.targets, None, &[]);
+    compared(args, (&before, &after), data, |_| {
+        let changes = changes(args, scores(&before), scores(&after), &before.targets);
+        Ok((changes, Others::default()))
     })
 }
 
 /// Compares predictions before and after by one kernel: their changes, and the omnibus test and the sizes of errors
 /// of each.
-fn compared<T>(
+fn compared<P: Kind, Q: Kind>(
     args: &CompareArgs,
-    (before, after): (&dyn Side<T>, &dyn Side<T>),
-    (data, names): (DataWords, &[String]),
-    changes: &dyn Fn(Option<Kernel>) -> Result<(Vec<Change>, Others)>,
-) -> Result<Comparison> {
-    let count = redraws("--redraws", args.redraws, before.dimensions())?;
+    (before, after): (&View<P>, &View<Q>),
+    data: DataWords,
+    changes: impl FnOnce(Option<Kernel>) -> Result<(Vec<Change>, Others)>,
+) -> Result<Outcome> {
+    let count = redraws("--redraws", args.redraws, before.predictions.dimensions())?;
     let progress = Progress::watched(4, &args.source.rows.held.watcher);
     progress.step("bandwidth");
     let mut rng = StdRng::seed_from_u64(args.source.seed);
-    let kernel = before.kernel(&args.kernel, &mut rng)?;
+    let kernel = P::Kernel::asked(&args.kernel, &before.predictions, &mut rng)?;
     progress.step("scores");
     let (changes, others) = changes(kernel)?;
     progress.step("omnibus test");
+    let names = &data.class_names;
     let omnibus = BeforeAfter {
-        before: before.omnibus(kernel, count, names, &mut rng),
-        after: after.omnibus(kernel, count, names, &mut rng),
+        before: omnibus(kernel, count, before, names, &mut rng),
+        after: omnibus(kernel, count, after, names, &mut rng),
     };
     progress.step("confidence intervals");
-    Ok(Comparison {
+    Ok(Outcome::Two(Box::new(Comparison {
         data,
         kernel: kernel.as_ref().map(KernelWords::from),
         level: args.sizes.level,
@@ -323,8 +274,8 @@ fn compared<T>(
         binned: args.bins.asked(),
         omnibus,
         intervals: BeforeAfter {
-            before: before.sizes(&args.sizes, kernel),
-            after: after.sizes(&args.sizes, kernel),
+            before: sizes(&args.sizes, before, P::on_classes(kernel)),
+            after: sizes(&args.sizes, after, Q::on_classes(kernel)),
         },
-    })
+    })))
 }

@@ -86,10 +86,7 @@ impl Error {
 
     /// Adds the row and the column, which may be a class.
     pub fn at(self, row: usize, column: impl fmt::Display) -> Self {
-        Self {
-            column: Some(column.to_string()),
-            ..self.at_row(row)
-        }
+        self.at_row(row).in_column(column)
     }
 }
 

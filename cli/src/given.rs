@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::{
     error::{Context, Result, bail, ensure, wrong},
     files::{File, Files},
-    input::{self, Cells, LabelColumn, clipped, say},
+    input::{self, Cells, TextColumn, clipped, say},
     kind::{Kind, View},
     labels::event,
     quantities::Pairs,
@@ -49,7 +49,7 @@ pub fn of_files(files: &Files, targets: &[f64], names: &[String]) -> Result<Vec<
         return Ok(Vec::new());
     };
     let labels = &files.of_labels().table.labels;
-    let is_target = |column: &LabelColumn| {
+    let is_target = |column: &TextColumn| {
         let numbers = || column.cells.iter().map(|cell| cell.parse::<f64>().ok());
         // classes may count from 1
         let is_shifted = |by: f64| numbers().eq(targets.iter().map(|y| Some(y + by)));
@@ -60,7 +60,7 @@ pub fn of_files(files: &Files, targets: &[f64], names: &[String]) -> Result<Vec<
                 event(cell) == Some(class) || name.is_some_and(|name| is_same(cell, name))
             })
         };
-        let is_label = |label: &LabelColumn| {
+        let is_label = |label: &TextColumn| {
             let mut pairs = column.cells.iter().zip(label.cells.iter());
             pairs.all(|(cell, label)| is_same(cell, label))
         };
@@ -69,7 +69,7 @@ pub fn of_files(files: &Files, targets: &[f64], names: &[String]) -> Result<Vec<
     };
     let (left_out, kept): (Vec<_>, Vec<_>) =
         table.labels.iter().partition(|column| is_target(column));
-    if let Some(LabelColumn { name, .. }) = left_out.first() {
+    if let Some(TextColumn { name, .. }) = left_out.first() {
         let name = clipped(name);
         ensure!(
             !kept.is_empty(),
@@ -92,7 +92,7 @@ fn is_same(one: &str, other: &str) -> bool {
 
 /// Checks that a file has names of columns, which numbers are not.
 pub fn check_header(File { path, table }: &File) -> Result<()> {
-    let is_name = |column: &LabelColumn| column.name.parse::<f64>().is_err();
+    let is_name = |column: &TextColumn| column.name.parse::<f64>().is_err();
     ensure!(
         table.has_header && table.labels.iter().any(is_name),
         "{}: expected a header with the names of the columns in the first line",
@@ -102,7 +102,7 @@ pub fn check_header(File { path, table }: &File) -> Result<()> {
 }
 
 /// The columns of a file, of text or numbers.
-fn columns(path: &Path, table: &input::Table, columns: &[&LabelColumn]) -> Result<Vec<Column>> {
+fn columns(path: &Path, table: &input::Table, columns: &[&TextColumn]) -> Result<Vec<Column>> {
     let read = || {
         let mut names = BTreeSet::new();
         let is_wrong = |name: &String| name.is_empty() || !names.insert(name.clone());
@@ -141,7 +141,7 @@ impl Column {
             });
         };
         if let Some(row) = numbers.iter().position(|number| !number.is_finite()) {
-            let cell = clipped(cells.get(row));
+            let cell = clipped(&cells[row]);
             let wrong = wrong!("\"{cell}\", expected a finite number as in the other rows");
             return Err(wrong.at(row, format_args!("column {name}")));
         }

@@ -2,36 +2,19 @@
 
 use std::{collections::HashMap, fs};
 
-use burn_calibration::distribution::Subject;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use crate::{
-    align::{check_distinct, numbered, places_of, stems},
+    align::{numbered, places_of, stems},
     args::{LabelsArgs, SourceArgs},
     error::{Context, Result, bail, ensure, wrong},
     files::{File, Files},
-    input::{Cells, LabelColumn, Options, Table, WhichLabel, clipped, say, titled},
-    rows::FilePredictions,
+    input::{Cells, Options, Table, TextColumn, WhichLabel, clipped, say, titled},
     source::label_options,
 };
 
 /// What makes the stream of drawn labels another than that of redraws.
 const SOFT: u64 = 0x736f_6674;
-
-/// Labels, in the order of their file.
-pub struct Labels {
-    pub classes: Vec<i64>,
-    /// The names of the classes; empty where these are numbers from 0.
-    pub names: Vec<String>,
-}
-
-/// The names that an option or the columns give the classes.
-fn names_of(args: &SourceArgs, rows: &FilePredictions) -> Vec<String> {
-    match &args.labels.classes {
-        Some(names) => class_names(names),
-        None => rows.class_names().to_vec(),
-    }
-}
 
 /// Reads the labels of a file of their own, if there is one. Names of classes are no header.
 pub fn read_file(files: &mut Files, args: &SourceArgs, names: &[String]) -> Result<()> {
@@ -55,31 +38,25 @@ pub fn read_file(files: &mut Files, args: &SourceArgs, names: &[String]) -> Resu
     files.read_labels(args, &options)
 }
 
-/// The labels of the predictions of the first file. Names the classes where they are not numbers from 0.
-pub fn of_files(args: &SourceArgs, files: &Files, rows: &FilePredictions) -> Result<Labels> {
-    let (count, names) = (rows.predictions.classes(), names_of(args, rows));
-    check_distinct(&names).of("--classes".as_ref())?;
-    let classes = LabelClasses::new(&names, count, &args.labels, args.rows.by_position);
+/// The labels of the predictions of the first file.
+pub fn of_files(args: &SourceArgs, files: &Files, classes: &LabelClasses) -> Result<Vec<i64>> {
     let File { path, table } = files.of_labels();
     let labels = if args.labels.soft_labels {
-        drawn(table, &classes, args.seed)
+        drawn(table, classes, args.seed)
     } else {
-        labels_of(table, &classes)
+        labels_of(table, classes)
     };
     let labels = labels.on(path, &table.lines)?;
     if args.labels.soft_labels {
         let note = "labels are frequencies: one is drawn for each row, seed";
         say(path, format_args!("{note} {}", args.seed));
     }
-    Ok(Labels {
-        classes: labels,
-        names: classes.names(),
-    })
+    Ok(labels)
 }
 
 /// The labels of an event, 0 or 1, in a column of a file.
 pub fn of_event(args: &LabelsArgs, File { path, table }: &File, column: usize) -> Result<Vec<i64>> {
-    let LabelColumn { name, at, cells } = &table.labels[column];
+    let TextColumn { name, at, cells } = &table.labels[column];
     let labels = LabelClasses::new(&[], 2, args, true).parse(cells);
     labels
         .map_err(|error| error.in_column(titled(*at, name)))
@@ -89,18 +66,16 @@ pub fn of_event(args: &LabelsArgs, File { path, table }: &File, column: usize) -
 /// Checks that the labels beside other predictions of the same samples, if there are some, are those of the
 /// first ones.
 pub fn check_same(
-    args: &SourceArgs,
+    classes: &LabelClasses,
     labels: &[i64],
-    (first, rows): (&File, &FilePredictions),
+    first: &File,
     File { path, table }: &File,
 ) -> Result<()> {
     if table.labels.is_empty() {
         return Ok(());
     }
-    let (names, count) = (names_of(args, rows), rows.predictions.classes());
-    let classes = LabelClasses::new(&names, count, &args.labels, args.rows.by_position);
-    let found = labels_of(table, &classes).on(path, &table.lines)?;
-    let what = if rows.predictions.subject() == Subject::Correctness {
+    let found = labels_of(table, classes).on(path, &table.lines)?;
+    let what = if first.table.is_confidence {
         "correctness"
     } else {
         "label"
@@ -133,7 +108,7 @@ fn labels_of(table: &Table, classes: &LabelClasses) -> Result<Vec<i64>> {
     let names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
     let order = classes.order(&names)?;
     let label = |row: usize| {
-        let hit = |labels: &LabelColumn| event(labels.cells.get(row)).unwrap_or(f64::NAN);
+        let hit = |labels: &TextColumn| event(&labels.cells[row]).unwrap_or(f64::NAN);
         let hits: Vec<f64> = table.labels.iter().map(hit).collect();
         let one = hits.iter().position(|hit| *hit == 1.0);
         let are_others_zero = hits.iter().filter(|hit| **hit == 0.0).count() == columns - 1;
@@ -200,7 +175,7 @@ pub fn event(cell: &str) -> Option<f64> {
 }
 
 /// The classes that labels are of.
-struct LabelClasses<'a> {
+pub struct LabelClasses<'a> {
     count: usize,
     /// The names that they have in files; empty where these are numbers.
     names: &'a [String],
@@ -230,7 +205,8 @@ pub fn class_names(names: &str) -> Vec<String> {
 }
 
 impl<'a> LabelClasses<'a> {
-    fn new(
+    /// - `names`: those that an option or the columns give the classes
+    pub fn new(
         names: &'a [String],
         count: usize,
         LabelsArgs { one_based, .. }: &LabelsArgs,
@@ -261,7 +237,7 @@ impl<'a> LabelClasses<'a> {
     }
 
     /// Names for people, without what a terminal obeys; none where classes are numbers from 0.
-    fn names(&self) -> Vec<String> {
+    pub fn names(&self) -> Vec<String> {
         let plain = |name: &String| clipped(&name.replace(|c: char| c.is_control(), " "));
         match self.first {
             _ if self.numbers.len() == self.count => self.names.iter().map(plain).collect(),

@@ -18,8 +18,6 @@ pub const REDRAWS: u32 = 100_000;
 pub const USUAL_REDRAWS: u32 = 999;
 /// Redraws times classes or dimensions: of each pair some numbers are held.
 const REDRAWN: u64 = 20_000_000;
-/// Samples whose median distance may be asked for.
-pub const MEDIAN: usize = QUADRATIC_LIMIT;
 
 /// Checks that the bins of all classes are not too many.
 pub fn check_bins(bins: u32, classes: usize) -> Result<()> {

@@ -23,13 +23,15 @@ use crate::{
     align::{Names, columns, in_order, say_by_name},
     args::{FamilyName, MergeArgs},
     error::{Context, Error, Result, bail, wrong},
-    files::{LeftOut, SampleWeights},
+    files::SampleWeights,
     kernel::{distance, distance_name},
+    kind::Estimates,
+    quantities::told,
     summarise::setting,
     table::TextTable,
     words::{
-        DataWords, Estimate, KernelWords, Known, Named, OutcomeSpace, TargetWords, is_classes, key,
-        or_infinite, probability,
+        DataWords, Estimate, KernelWords, Known, Named, OutcomeSpace, TargetWords, Told,
+        is_classes, key, or_infinite, probability,
     },
 };
 
@@ -39,7 +41,9 @@ pub trait Sums: Saved {
     fn take(&mut self, other: &Self) -> error::Result<()>;
 
     /// The same with the classes in another order, of what has classes.
-    fn reordered(self, order: &[usize]) -> error::Result<Self>;
+    fn reordered(self, _order: &[usize]) -> error::Result<Self> {
+        Ok(self)
+    }
 }
 
 impl Sums for Evaluation {
@@ -55,10 +59,6 @@ impl Sums for Evaluation {
 impl Sums for Means {
     fn take(&mut self, other: &Self) -> error::Result<()> {
         self.merge(other)
-    }
-
-    fn reordered(self, _order: &[usize]) -> error::Result<Self> {
-        Ok(self)
     }
 }
 
@@ -147,7 +147,7 @@ pub struct Merged {
     data: DataWords,
     family: String,
     parts: usize,
-    estimates: Named<Known<Estimate>>,
+    estimates: Named<Told<Estimate>>,
     skce: Known<SkceBlocks>,
 }
 
@@ -194,12 +194,12 @@ fn of_evaluation(evaluation: &Evaluation, parts: usize) -> Merged {
     let brier = evaluation.brier();
     Merged {
         data: DataWords {
-            n: evaluation.samples() as usize,
-            outcomes: OutcomeSpace::Classes(evaluation.classes()),
-            class_names: Vec::new(),
             subject: evaluation.subject(),
-            left_out: LeftOut::default(),
             weights: weights(evaluation.weighted(), brier.weight(), brier.mean()),
+            ..DataWords::new(
+                evaluation.samples() as usize,
+                OutcomeSpace::Classes(evaluation.classes()),
+            )
         },
         family: key(FamilyName::Categorical),
         parts,
@@ -230,22 +230,18 @@ const MEANS: [Name; 5] = [
 fn of_means(means: &Means, parts: usize) -> Result<Merged> {
     let names = MEANS.into_iter();
     let names = names.filter(|name| means.names().any(|found| found == name.key));
-    let estimate = |name: Name| {
-        let mean = means.mean(name.key).map(Estimate::Mean);
-        (name, Known::of(mean))
-    };
+    let estimate = |name: Name| told(name.clone(), "", means.mean(name.key));
     let crps = names::CRPS.key;
     let n = means.count(crps);
     let blocks = means.setting(setting::PROFILE);
     let blocks = blocks.map(|_| blocks_of(means, n)).transpose()?;
     Ok(Merged {
         data: DataWords {
-            n: n as usize,
-            outcomes: OutcomeSpace::Dimensions(parsed(means, setting::DIMENSIONS)?),
-            class_names: Vec::new(),
-            subject: Subject::Classes,
-            left_out: LeftOut::default(),
             weights: weights(means.weighted(), means.weight(crps), means.mean(crps)),
+            ..DataWords::new(
+                n as usize,
+                OutcomeSpace::Dimensions(parsed(means, setting::DIMENSIONS)?),
+            )
         },
         family: of(means, setting::FAMILY)?.to_owned(),
         parts,
@@ -285,12 +281,7 @@ fn parsed<T: FromStr<Err: fmt::Display>>(means: &Means, name: &str) -> Result<T>
     number.map_err(|e: T::Err| wrong!("the setting {name}: {e}"))
 }
 
-fn estimates(all: &Evaluation) -> Vec<(Name, Known<Estimate>)> {
-    let number =
-        |name: Name, value: error::Result<f64>| (name, Known::of(value.map(Estimate::Number)));
-    let mean = |name: Name, value: error::Result<MeanEstimate>| {
-        (name, Known::of(value.map(Estimate::Mean)))
-    };
+fn estimates(all: &Evaluation) -> Estimates {
     let top = all.top_label();
     let bins = top.totals().len();
     let binned = |name: Name| name.with(format_args!("{bins} equal-width bins"));
@@ -304,24 +295,26 @@ fn estimates(all: &Evaluation) -> Vec<(Name, Known<Estimate>)> {
         _ => names::BRIER,
     };
     let mut estimates = vec![
-        number(frequency, top.frequency()),
-        mean(brier, all.brier().mean()),
-        mean(names::LOG, all.log().mean()),
-        mean(names::SPHERICAL, all.spherical().mean()),
+        told(frequency, "", top.frequency()),
+        told(brier, "", all.brier().mean()),
+        told(names::LOG, "", all.log().mean()),
+        told(names::SPHERICAL, "", all.spherical().mean()),
     ];
     if is_classes(&all.subject()) {
         estimates.extend([
-            number(binned(names::ECE_TOP_LABEL), top.ece()),
-            number(binned(names::MCE_TOP_LABEL), top.mce()),
-            number(binned(names::ECE_CLASS_WISE), all.class_wise().cwce()),
+            told(binned(names::ECE_TOP_LABEL), "", top.ece()),
+            told(binned(names::MCE_TOP_LABEL), "", top.mce()),
+            told(binned(names::ECE_CLASS_WISE), "", all.class_wise().cwce()),
         ])
     } else {
         estimates.extend([
-            number(binned(names::ECE_EVENT.of(of)), top.ece()),
-            number(binned(names::MCE_EVENT.of(of)), top.mce()),
+            told(binned(names::ECE_EVENT.of(of)), "", top.ece()),
+            told(binned(names::MCE_EVENT.of(of)), "", top.mce()),
         ])
     }
-    let skce = all.skce().map(|skce| mean(names::SKCE_BLOCK, skce.mean()));
+    let skce = all
+        .skce()
+        .map(|skce| told(names::SKCE_BLOCK, "", skce.mean()));
     estimates.extend(skce);
     estimates
 }
@@ -357,7 +350,7 @@ impl fmt::Display for Merged {
             }
         };
         for (Name { title, .. }, estimate) in &self.estimates.0 {
-            table.known(f, title, estimate, cells, "")?;
+            table.known(f, title, &estimate.value, cells, "")?;
         }
         let Known(Ok(skce)) = &self.skce else {
             return Ok(());

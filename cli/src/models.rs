@@ -2,23 +2,19 @@
 
 use std::fmt;
 
-use burn_calibration::{
-    hypothesis::{OmnibusOutcome, holm},
-    kernel::Kernel,
-};
+use burn_calibration::hypothesis::{OmnibusOutcome, holm};
 use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
 use crate::{
-    answer::Size,
+    answer::{Size, omnibus, sizes},
     args::CompareArgs,
-    compare::{Change, Paired, Side, paired, write_changes, write_verdict},
+    compare::{Outcome, Paired, paired, write_changes, write_verdict},
     error::{Result, ensure},
-    files::Inputs,
     kind::{Kind, View},
     limits::redraws,
     progress::Progress,
-    rows::Wanted,
+    quantities::Pairs,
     table::title_width,
     words::{DataWords, KernelWords, Known, Named},
 };
@@ -51,53 +47,40 @@ struct ModelPair {
     changes: Named<Known<Paired>>,
 }
 
-/// Compares each pair of models, with one kernel: that of the first.
-pub fn compare<P: Kind>(args: &CompareArgs) -> Result<Models> {
+/// Checks the names of models: two or more, each once.
+pub fn check_names(names: &[String]) -> Result<()> {
     ensure!(
-        args.models.len() > 1,
+        names.len() > 1,
         "--models {}: expected two or more names, between commas",
-        args.models.join(",")
+        names.join(",")
     );
-    for (at, name) in args.models.iter().enumerate() {
-        let is_new = !args.models[..at].contains(name);
+    for (at, name) in names.iter().enumerate() {
+        let is_new = !names[..at].contains(name);
         ensure!(is_new, "--models: {name} twice, expected it once");
     }
-    let inputs = Inputs {
-        models: &args.models,
-        predictions: args.predictions.iter().map(|path| path.as_path()).collect(),
-        ..Inputs::default()
-    };
-    let loaded = P::read(&inputs, &args.source, Wanted::Probabilities)?;
-    let data = loaded.in_words(&loaded.class_names);
-    let (names, targets) = (loaded.class_names, loaded.targets);
-    let view = |set: P| set.view(targets.clone(), None, &names);
-    let views: Vec<View<P>> = loaded.sets.into_iter().map(view).collect();
-    let sides: Vec<&dyn Side<P::Targets>> = views.iter().map(|view| view as _).collect();
-    compared(args, (data, &names), &sides, &|[one, other], kernel| {
-        paired(args, &views[one], &views[other], kernel)
-    })
+    Ok(())
 }
 
-/// Tests each model, and compares each pair of them.
-fn compared<T>(
+/// Tests each model, and compares each pair of them, with one kernel: that of the first.
+pub fn compared<P: Kind>(
     args: &CompareArgs,
-    (data, names): (DataWords, &[String]),
-    sides: &[&dyn Side<T>],
-    paired: &dyn Fn([usize; 2], Option<Kernel>) -> Vec<Change>,
-) -> Result<Models> {
-    let count = redraws("--redraws", args.redraws, sides[0].dimensions())?;
+    data: DataWords,
+    views: &[View<P>],
+) -> Result<Outcome> {
+    let first = &views[0].predictions;
+    let count = redraws("--redraws", args.redraws, first.dimensions())?;
     let mut rng = StdRng::seed_from_u64(args.source.seed);
-    let kernel = sides[0].kernel(&args.kernel, &mut rng)?;
-    let progress = Progress::new(sides.len() + sides.len() * (sides.len() - 1) / 2);
-    let model = |(name, side): (&String, &&dyn Side<T>)| {
+    let kernel = P::Kernel::asked(&args.kernel, first, &mut rng)?;
+    let progress = Progress::new(views.len() + views.len() * (views.len() - 1) / 2);
+    let model = |(name, view): (&String, &View<P>)| {
         progress.step(name);
         Model {
             name: name.clone(),
-            omnibus: side.omnibus(kernel, count, names, &mut rng),
-            intervals: side.sizes(&args.sizes, None),
+            omnibus: omnibus(kernel, count, view, &data.class_names, &mut rng),
+            intervals: sizes(&args.sizes, view, None),
         }
     };
-    let models = args.models.iter().zip(sides).map(model).collect();
+    let models = args.models.iter().zip(views).map(model).collect();
     let mut pairs = Vec::new();
     for (one, before) in args.models.iter().enumerate() {
         for (other, after) in args.models.iter().enumerate().skip(one + 1) {
@@ -105,18 +88,18 @@ fn compared<T>(
             pairs.push(ModelPair {
                 before: before.clone(),
                 after: after.clone(),
-                changes: Named(paired([one, other], kernel)),
+                changes: Named(paired(args, &views[one], &views[other], kernel)),
             });
         }
     }
     adjust(&mut pairs)?;
-    Ok(Models {
+    Ok(Outcome::Several(Box::new(Models {
         data,
         kernel: kernel.as_ref().map(KernelWords::from),
         level: args.sizes.level,
         models,
         pairs,
-    })
+    })))
 }
 
 /// Adjusts the p-values of each quantity for the number of pairs, by Holm.

@@ -1,7 +1,7 @@
 //! `--family multilabel`: columns that are events of their own, of which several may happen at once.
 
 use burn::tensor::{Tensor, TensorData};
-use burn_calibration::distribution::{Categorical, Subject};
+use burn_calibration::distribution::Categorical;
 
 use crate::{
     align::{Names, columns_by_stem},
@@ -21,7 +21,7 @@ use crate::{
 /// Reads predictions, a column for each event, and a matrix of labels, 0 or 1, with as many columns: in a file of
 /// their own, or beside them. Each column is a view. The p-values of all of them are adjusted for their number: Holm's
 /// are valid however the labels of a row depend on each other.
-pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<Views<Categorical>> {
+pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<(Views, LazyViews<Categorical>)> {
     let args = &of.source;
     let device = device(args.rows.device)?;
     let mut files = Files::read(inputs, args, true)?;
@@ -73,24 +73,21 @@ pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<Views<Categorical>> {
             weights.check_outcomes(path, &event, &labels)?;
         }
         let event = SampleWeights::on(&samples, event, &labels)?;
-        list.push(event.view(labels, Some(column), &names));
+        list.push(Ok(event.view(labels, Some(column), &names)));
     }
     // enough for an adjusted p-value that is small
     let least = (100 * count - 1).min(REDRAWS as usize) as u32;
-    Ok(Views {
+    let views = Views {
         data: DataWords {
-            n: files.sets[0].table.len(),
-            outcomes: OutcomeSpace::Classes(count),
-            class_names: names.clone(),
-            subject: Subject::Classes,
+            class_names: names,
             left_out: files.left_out,
             weights: samples,
+            ..DataWords::new(table.len(), OutcomeSpace::Classes(count))
         },
         summary: Named::default(),
-        list: LazyViews::of(list),
         lens: LensName::ClassWise,
-        class_names: names,
         given: given::of_files(&files, &[], &[])?,
         redraws: redraws("--replicates", of.replicates.max(least), 2)?,
-    })
+    };
+    Ok((views, Box::new(list.into_iter())))
 }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, ffi::OsString, fmt, path::PathBuf, sync::Arc};
 
 use burn::tensor::DType;
 use burn_calibration::hypothesis::OmnibusOutcome;
-use clap::{CommandFactory, FromArgMatches};
+use clap::{ArgMatches, Parser};
 use serde::Serialize;
 
 use crate::{
@@ -103,21 +103,26 @@ pub fn answer<T: Into<OsString> + Clone>(
 ) -> Result<Answer, String> {
     let name = std::iter::once("calibration".into());
     let options = name.chain(options.into_iter().map(Into::into));
-    let mut command = Arguments::command();
-    let given = command.try_get_matches_from_mut(options);
-    let parsed = given.and_then(|given| Ok((Arguments::from_arg_matches(&given)?, given)));
-    let (arguments, given) = parsed.map_err(option_error)?;
+    let (arguments, command, given) = parsed::<Arguments, _>(options)?;
     let answer =
         check_families(&command, &given).and_then(|()| of_command(arguments.command, files));
     answer.map_err(|error| error.to_string())
 }
 
-/// What is wrong with options, on one line.
-pub fn option_error(reason: clap::Error) -> String {
-    let reason = reason.to_string();
-    let lines = reason.lines().take_while(|line| !line.is_empty());
-    let lines: Vec<&str> = lines.map(str::trim).collect();
-    lines.join(" ").trim_start_matches("error: ").into()
+/// Options with the command that takes them and what was given, or what is wrong with them, on one line.
+pub fn parsed<T: Parser, Text: Into<OsString> + Clone>(
+    options: impl IntoIterator<Item = Text>,
+) -> Result<(T, clap::Command, ArgMatches), String> {
+    let mut command = T::command();
+    let given = command.try_get_matches_from_mut(options);
+    let parsed = given.and_then(|given| Ok((T::from_arg_matches(&given)?, given)));
+    let (options, given) = parsed.map_err(|reason| {
+        let reason = reason.to_string();
+        let lines = reason.lines().take_while(|line| !line.is_empty());
+        let lines: Vec<&str> = lines.map(str::trim).collect();
+        lines.join(" ").trim_start_matches("error: ").to_owned()
+    })?;
+    Ok((options, command, given))
 }
 
 fn of_command(command: Command, files: HeldFiles) -> Result<Answer> {

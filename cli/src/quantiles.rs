@@ -5,8 +5,10 @@ use burn_calibration::{
     distribution::{Predictive, QuantileForecasts, Targets},
     error::Error as DataError,
     estimator::regression::QuantileCoverage,
-    names::{self, Name},
-    score::{Improvement, QuantileScore, Score, WeightedIntervalScore},
+    names,
+    score::{
+        Improvement, IntervalScoreParts, MeanEstimate, QuantileScore, Score, WeightedIntervalScore,
+    },
 };
 use rand::rngs::StdRng;
 use serde_json::{Map, Value};
@@ -20,9 +22,10 @@ use crate::{
     files::{File, Inputs},
     input::{clipped, say},
     kind::{Estimates, Kind, Loaded, ScoreOf, SubjectWords, View},
+    quantities::told,
     rows::Wanted,
     vectors::{VectorFiles, one_dimension},
-    words::{Estimate, Known, OutcomeSpace, Told},
+    words::OutcomeSpace,
 };
 
 impl Kind for QuantileForecasts {
@@ -44,27 +47,23 @@ impl Kind for QuantileForecasts {
     /// The weighted interval score and its parts, with their standard errors.
     fn estimates(view: &View<Self>) -> Estimates {
         let (forecasts, targets, score) = (&view.predictions, &view.targets, WeightedIntervalScore);
-        let parts = match score.parts(forecasts, targets) {
-            Ok(parts) => [
-                parts.dispersion,
-                parts.overprediction,
-                parts.underprediction,
-            ]
-            .map(Ok),
-            Err(reason) => [(); 3].map(|()| Err(reason.clone())),
+        let parts = score.parts(forecasts, targets);
+        let part = |part: fn(&IntervalScoreParts) -> MeanEstimate| {
+            parts.as_ref().map(part).map_err(Clone::clone)
         };
-        let means = [score.mean(forecasts, targets)].into_iter().chain(parts);
-        let told = |(name, mean): (Name, burn_calibration::error::Result<_>)| {
-            let value = Known::of(mean.map(Estimate::Mean));
-            let of = String::new();
-            (name, Told { of, value })
-        };
-        [names::WIS]
-            .into_iter()
-            .chain(PARTS)
-            .zip(means)
-            .map(told)
-            .collect()
+        let all = [
+            (names::WIS, score.mean(forecasts, targets)),
+            (names::WIS_DISPERSION, part(|parts| parts.dispersion)),
+            (
+                names::WIS_OVERPREDICTION,
+                part(|parts| parts.overprediction),
+            ),
+            (
+                names::WIS_UNDERPREDICTION,
+                part(|parts| parts.underprediction),
+            ),
+        ];
+        all.map(|(name, mean)| told(name, "", mean)).into()
     }
 
     fn coverage(view: &View<Self>, level: f64) -> Result<Option<Coverage>> {
@@ -118,12 +117,6 @@ impl Kind for QuantileForecasts {
         })
     }
 }
-
-const PARTS: [Name; 3] = [
-    names::WIS_DISPERSION,
-    names::WIS_OVERPREDICTION,
-    names::WIS_UNDERPREDICTION,
-];
 
 /// The forecasts of the columns of a file in the order of their levels, and the names of these. The levels are those of
 /// `--levels`, of the names, or, of a file without names, the known ones.

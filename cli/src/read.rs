@@ -4,14 +4,14 @@ use std::{ffi::OsString, path::PathBuf};
 
 use burn::tensor::{Int, Tensor};
 use burn_calibration::{distribution::Categorical, error};
-use clap::{CommandFactory, FromArgMatches, Parser};
+use clap::Parser;
 
 use crate::{
     args::{FamilyName, SourceArgs, check_options},
     error::Context,
     files::Inputs,
     kind::Kind,
-    program::option_error,
+    program::parsed,
     rows::{self, Wanted},
 };
 
@@ -82,13 +82,11 @@ struct ReadOptions {
 pub fn read_classes<T: Into<OsString> + Clone>(
     options: impl IntoIterator<Item = T>,
 ) -> error::Result<ClassFiles> {
-    let mut command = ReadOptions::command();
-    let matches = command.try_get_matches_from_mut(options);
-    let parsed = matches.and_then(|given| Ok((ReadOptions::from_arg_matches(&given)?, given)));
-    let (options, given) = parsed.map_err(|reason| error::Error::Unsupported {
-        what: option_error(reason),
+    let parsed = parsed::<ReadOptions, _>(options).map_err(|what| error::Error::Unsupported {
+        what,
         expected: "options of `calibration evaluate` that are of files",
-    })?;
+    });
+    let (options, command, given) = parsed?;
     check_options(&command, &given, FamilyName::Categorical)?;
     let inputs = Inputs::of(&options.predictions);
     let loaded = Categorical::read(&inputs, &options.source, Wanted::Logits);
@@ -96,7 +94,7 @@ pub fn read_classes<T: Into<OsString> + Clone>(
     Ok(ClassFiles {
         predictions: loaded.sets.remove(0),
         labels: loaded.targets,
-        class_names: loaded.class_names,
+        class_names: loaded.data.class_names,
         path: options.predictions,
     })
 }

@@ -73,7 +73,7 @@ fn report<P: Kind>(args: &ReportArgs, binned: Option<BinArgs>, json: bool) -> Re
     let builder = ReportBuilder::new(&sets[0], targets)
         .with_title(&args.title)
         .with_seed(args.source.seed);
-    let mut builder = P::set_up(builder, &loaded.class_names, &args.bins);
+    let mut builder = P::set_up(builder, &loaded.data.class_names, &args.bins);
     if let Some(after) = sets.get(1) {
         builder = builder.with_after(after);
     }
@@ -91,7 +91,7 @@ fn report<P: Kind>(args: &ReportArgs, binned: Option<BinArgs>, json: bool) -> Re
         let after = report.after.as_ref().zip(sets.get(1));
         let written = Written {
             files,
-            data: loaded.in_words(&loaded.class_names),
+            data: loaded.data.clone(),
             family: args.input.family,
             binned,
             level: report.level,

@@ -14,9 +14,9 @@ use crate::{
     error::{Context, Result, ensure, wrong},
     files::{File, Files, Inputs, SampleWeights},
     given,
-    input::{Matrix, Resolution, Table, clipped, say},
+    input::{Matrix, Resolution, clipped, say},
     kind::Loaded,
-    labels::{self, check_same, class_names},
+    labels::{self, LabelClasses, check_same, class_names},
     probabilities::{became_probabilities, check_logits, settle, settle_logarithms},
     source::{device, tensor},
 };
@@ -59,22 +59,19 @@ pub fn rows_of(
     wanted: Wanted,
     (like, device): (Names, &Device),
 ) -> Result<FilePredictions> {
-    let lines = std::mem::take(&mut file.table.lines);
-    let rows = rows_of_table(&file.path, args, wanted, &mut file.table, (like, device));
-    let rows = rows.on(&file.path, &lines);
-    file.table.lines = lines;
-    rows
+    let names = std::mem::take(&mut file.table.names);
+    let numbers = std::mem::take(&mut file.table.numbers);
+    let rows = rows_of_numbers(file, (names, numbers), args, wanted, (like, device));
+    rows.on(&file.path, &file.table.lines)
 }
 
-fn rows_of_table(
-    path: &Path,
+fn rows_of_numbers(
+    File { path, table }: &File,
+    (mut names, mut numbers): (Vec<String>, Matrix),
     args: &RowsArgs,
     wanted: Wanted,
-    table: &mut Table,
     (like, device): (Names, &Device),
 ) -> Result<FilePredictions> {
-    let mut names = std::mem::take(&mut table.names);
-    let mut numbers = std::mem::take(&mut table.numbers);
     let (mut resolution, is_confidence) = (table.resolution, table.is_confidence);
     let is_binary = args.positive || is_confidence;
     let columns = numbers.columns;
@@ -184,7 +181,14 @@ pub fn read_classes(
         of: OPTION,
     };
     let own = rows_of(&mut files.sets[0], &args.rows, wanted, (like, &device))?;
-    let labels = labels::of_files(args, &files, &own)?;
+    let names = match &by_option[..] {
+        [] => own.class_names(),
+        names => names,
+    };
+    check_distinct(names).of(OPTION.as_ref())?;
+    let classes = own.predictions.classes();
+    let classes = LabelClasses::new(names, classes, &args.labels, args.rows.by_position);
+    let labels = labels::of_files(args, &files, &classes)?;
     let (first, others) = files.sets.split_first_mut().expect("there is a file");
     let of = first.path.display().to_string();
     let mut sets = Vec::new();
@@ -200,16 +204,17 @@ pub fn read_classes(
             "{}: {found} columns, expected {expected}, as in {of}",
             file.path.display()
         );
-        check_same(args, &labels.classes, (first, &own), file)?;
+        check_same(&classes, &labels, first, file)?;
         sets.push(rows.predictions);
     }
     let columns = match own.class_names() {
-        [] => by_option,
+        [] => by_option.clone(),
         names => names.to_vec(),
     };
-    let numbers: Vec<f64> = labels.classes.iter().map(|&class| class as f64).collect();
-    let given = given::of_files(&files, &numbers, &labels.names)?;
-    let targets = TensorData::new(labels.classes, [own.predictions.len()]);
+    let names = classes.names();
+    let numbers: Vec<f64> = labels.iter().map(|&class| class as f64).collect();
+    let given = given::of_files(&files, &numbers, &names)?;
+    let targets = TensorData::new(labels, [own.predictions.len()]);
     sets.insert(0, own.predictions);
     let targets = Tensor::from_data(targets, &device);
     if let Some(weights) = &mut files.samples {
@@ -217,14 +222,13 @@ pub fn read_classes(
     }
     let sets = sets.into_iter();
     let weighted = sets.map(|set| SampleWeights::on(&files.samples, set, &targets));
+    let sets = weighted.collect::<Result<Vec<_>>>()?;
     Ok(Loaded {
-        sets: weighted.collect::<Result<_>>()?,
+        data: files.in_words(&sets[0], names),
+        sets,
         targets,
-        weights: files.samples.clone(),
-        class_names: labels.names,
         columns,
         given,
-        left_out: files.left_out,
     })
 }
 

@@ -107,19 +107,15 @@ pub fn run(args: &ShowArgs) -> Result<Shown> {
 
 /// A formula with what the predictions of the fit were, which are what it takes.
 fn described(formula: &Formula, fitted_to: &FittedTo) -> String {
-    let FittedTo {
-        family,
-        logits,
-        columns,
-    } = fitted_to;
+    let columns = &fitted_to.columns;
     let mut text = formula.to_string();
-    if family.as_deref() == Some(CORRECTNESS) {
+    if fitted_to.family.as_deref() == Some(CORRECTNESS) {
         text +=
             "# classes: wrong, right; a confidence c gives them the probabilities 1 − c and c\n";
     } else if !columns.is_empty() {
         text += &format!("# columns: {}\n", columns.join(", "));
     }
-    if *logits == Some(false) {
+    if fitted_to.logits == Some(false) {
         text += "# the logits z are the logarithms of probabilities, as in the fit\n";
     }
     text

@@ -1,47 +1,26 @@
 //! Devices, and numbers of files on them.
 
-use std::path::Path;
-
 use burn::tensor::{DType, Device, Tensor, TensorData};
 
 use crate::{
     align::{in_order, places_of, say_by_name},
-    args::{DeviceName, LabelsArgs, RowsArgs, YesNo},
-    error::{Context, Error, Result, bail, ensure, wrong},
+    args::{DeviceName, LabelsArgs, RowsArgs},
+    error::{Context, Result, bail, ensure, wrong},
     files::File,
     input::{Matrix, Options, WhichLabel, clipped},
     words::key,
 };
 
-/// Where the labels of a file of predictions are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Where {
-    /// In a file of their own.
-    Elsewhere,
-    /// In the same file.
-    Here,
-    /// In the first of several files of predictions, and perhaps in this one as well.
-    InTheFirst,
-    /// They are not needed, and left out where they are.
-    NotNeeded,
-}
-
-/// What the arguments say of a file of predictions, of classes or of real numbers.
-pub fn options(args: &RowsArgs, labels: Where, are_classes: bool) -> Options<'_> {
-    let name = args.label_column.as_deref();
-    let label = match (labels, name) {
-        (Where::Elsewhere, _) | (_, None) => WhichLabel::None,
-        (Where::InTheFirst, Some(name)) => WhichLabel::IfThere(name),
-        (_, Some(name)) => WhichLabel::Named(name),
-    };
-    let is_known = labels == Where::Elsewhere || name.is_some() || args.positive;
-    let is_told = args.confidence_correctness || is_known || !are_classes;
+/// What the arguments say of a file of predictions, of classes or of real numbers, that has the labels if it names
+/// their column.
+pub fn options(args: &RowsArgs, are_classes: bool) -> Options<'_> {
+    let label = args.label_column.as_deref();
+    let is_told = args.confidence_correctness || label.is_some() || args.positive || !are_classes;
     Options {
-        header: args.header.map(|header| header == YesNo::Yes),
+        header: args.header,
         columns: args.columns.as_deref(),
-        label,
+        label: label.map_or(WhichLabel::None, WhichLabel::Named),
         index: are_classes.then_some(if args.positive { 1 } else { 2 }),
-        is_counted: matches!(labels, Where::Elsewhere | Where::InTheFirst),
         are_probabilities: are_classes && !args.logits && !args.log_probabilities,
         confidence: is_told.then_some(args.confidence_correctness),
         are_percentages: args.percent,
@@ -53,20 +32,11 @@ pub fn options(args: &RowsArgs, labels: Where, are_classes: bool) -> Options<'_>
 /// What the arguments say of a file of labels or targets.
 pub fn label_options(args: &LabelsArgs) -> Options<'_> {
     Options {
-        header: args.labels_header.map(|header| header == YesNo::Yes),
+        header: args.labels_header,
         confidence: Some(false),
         is_counted: true,
         ..Options::default()
     }
-}
-
-/// Where the labels of each file of predictions are.
-pub fn places(args: &LabelsArgs) -> impl Iterator<Item = Where> {
-    let places = match args.labels {
-        Some(_) => [Where::Elsewhere; 2],
-        None => [Where::Here, Where::InTheFirst],
-    };
-    places.into_iter().chain(std::iter::repeat(places[1]))
 }
 
 /// Numbers on a device.
@@ -78,14 +48,6 @@ pub fn tensor(matrix: Matrix, name: DeviceName, device: &Device) -> Tensor<2> {
     let shape = [matrix.rows(), matrix.columns];
     let values = TensorData::new(matrix.values, shape);
     Tensor::from_data(values, (device, dtype))
-}
-
-/// Says where labels are expected that are nowhere.
-pub fn no_labels(path: &Path) -> Error {
-    wrong!(
-        "no labels: expected --labels FILE, or --label-column COLUMN for a column of {}",
-        path.display()
-    )
 }
 
 pub fn device(name: DeviceName) -> Result<Device> {
@@ -130,7 +92,7 @@ pub fn targets(file: &mut File, are_beside: bool) -> Result<Matrix> {
     let mut values = Vec::with_capacity(file.table.len() * labels.len());
     for row in 0..file.table.len() {
         for column in labels {
-            let cell = column.cells.get(row);
+            let cell = &column.cells[row];
             let wrong = |_| wrong!("the target is {cell:?}, expected a number").at_row(row);
             values.push(
                 cell.parse()

@@ -18,7 +18,7 @@ use crate::{
     error::{Context, Result, wrong},
     files::Inputs,
     kernel::shape,
-    kind::{Kind, Loaded, SubjectWords, Vectors, with_vectors},
+    kind::{Kind, SubjectWords, Vectors, with_vectors},
     limits::check_bins,
     merge::{Piece, Sums},
     rows::Wanted,
@@ -47,11 +47,11 @@ pub fn run(args: &SummariseArgs) -> Result<Summary> {
 fn of_classes(args: &SummariseArgs) -> Result<Summary> {
     let inputs = Inputs::of(&args.input.predictions);
     let loaded = Categorical::read(&inputs, &args.source, Wanted::Logits)?;
-    let data = loaded.in_words(&[]);
+    let data = loaded.data.without_names();
     let (predictions, _) = loaded.sets[0].parted();
     check_bins(args.bins, predictions.classes())?;
     let mut rows = Rows::new(&predictions, &loaded.targets)?;
-    if let Some(weights) = &loaded.weights {
+    if let Some(weights) = &data.weights {
         rows = rows.weighted(weights.values())?;
     }
     let evaluation = || -> error::Result<_> {
@@ -77,14 +77,9 @@ where
 {
     let inputs = Inputs::of(&args.input.predictions);
     let loaded = P::read(&inputs, &args.source, Wanted::Probabilities)?;
-    let data = loaded.in_words(&[]);
-    let Loaded {
-        sets,
-        targets,
-        weights,
-        ..
-    } = loaded;
-    let (predictions, weights) = (&sets[0].parted().0, weights.unwrap_or_default());
+    let (targets, data) = (loaded.targets, loaded.data);
+    let predictions = &loaded.sets[0].parted().0;
+    let weights = data.weights.clone().unwrap_or_default();
     let mut settings = vec![
         (setting::FAMILY, key(args.input.family)),
         (setting::DIMENSIONS, predictions.dimensions().to_string()),

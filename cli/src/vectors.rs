@@ -26,7 +26,7 @@ use crate::{
     quantities::estimates_of_vectors,
     rows::Wanted,
     source::{are_levels, check_halves, device, label_options, order_columns, targets, tensor},
-    words::{DataWords, OutcomeSpace, TargetWords},
+    words::{OutcomeSpace, TargetWords},
 };
 
 impl Vectors for Normal {
@@ -73,7 +73,6 @@ where
 }
 
 impl Vectors for Samples {
-    const DRAWS: bool = true;
     const FAIR_CRPS: Option<&'static dyn Score<Self>> = Some(&FairCrps);
 
     fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self> {
@@ -106,20 +105,11 @@ pub fn one_dimension(dimensions: usize) -> Result<()> {
 
 /// The files of predictions of real numbers, and their targets.
 pub struct VectorFiles {
-    files: Files,
+    pub files: Files,
     pub targets: Tensor<2>,
 }
 
 impl VectorFiles {
-    /// What a set of them is, for a result of it.
-    pub fn in_words<P: Kind>(&self, set: &P) -> DataWords {
-        DataWords {
-            left_out: self.files.left_out,
-            weights: self.files.samples.clone(),
-            ..set.in_words(&[])
-        }
-    }
-
     /// Reads them, the targets from a file of their own or columns of the first: columns by their names, where
     /// they have those of the first file, and rows by their ids.
     pub fn read(inputs: &Inputs, args: &SourceArgs) -> Result<Self> {
@@ -153,7 +143,7 @@ impl VectorFiles {
             if P::HALVES && !args.by_position {
                 check_halves(&table.names)?;
             }
-            if P::DRAWS && are_levels(&table.names) {
+            if P::FAIR_CRPS.is_some() && are_levels(&table.names) {
                 let names = clipped(&table.names.join(", "));
                 let draws = "they are read as draws";
                 let family = "--family quantiles reads them as quantiles";
@@ -194,15 +184,13 @@ impl VectorFiles {
         mut set: impl FnMut(&mut Self, usize) -> Result<P>,
     ) -> Result<Loaded<P>> {
         let sets = (0..self.files.sets.len()).map(|at| set(&mut self, at));
-        let sets = sets.collect::<Result<_>>()?;
+        let sets = sets.collect::<Result<Vec<_>>>()?;
         let numbers: Vec<f64> = self.targets.to_data().iter().collect();
         Ok(Loaded {
+            data: self.files.in_words(&sets[0], Vec::new()),
             sets,
             given: given::of_files(&self.files, &numbers, &[])?,
-            class_names: Vec::new(),
             columns: std::mem::take(&mut self.files.sets[0].table.names),
-            left_out: self.files.left_out,
-            weights: self.files.samples,
             targets: self.targets,
         })
     }

@@ -59,6 +59,18 @@ pub enum Estimate {
     Mean(MeanEstimate),
 }
 
+impl From<f64> for Estimate {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<MeanEstimate> for Estimate {
+    fn from(mean: MeanEstimate) -> Self {
+        Self::Mean(mean)
+    }
+}
+
 /// Why there is no outcome: `{"error": reason}` or `{"skipped": reason}` in JSON.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -114,7 +126,7 @@ pub enum OutcomeSpace {
 }
 
 /// What the predictions of a result are.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct DataWords {
     pub n: usize,
     #[serde(flatten)]
@@ -137,6 +149,26 @@ pub fn is_classes(subject: &Subject) -> bool {
 }
 
 impl DataWords {
+    /// So many predictions without weights, of which all were read.
+    pub fn new(n: usize, outcomes: OutcomeSpace) -> Self {
+        Self {
+            n,
+            outcomes,
+            class_names: Vec::new(),
+            subject: Subject::Classes,
+            left_out: LeftOut::default(),
+            weights: None,
+        }
+    }
+
+    /// The same without the names of classes.
+    pub fn without_names(&self) -> Self {
+        Self {
+            class_names: Vec::new(),
+            ..self.clone()
+        }
+    }
+
     /// That there are weights, and what they are worth.
     pub fn of_weights(&self) -> String {
         let words = |weights: &SampleWeights| {
@@ -210,14 +242,11 @@ impl From<&Kernel> for KernelWords {
 
 impl fmt::Display for KernelWords {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            profile,
-            distance,
-            bandwidth,
-        } = self;
+        let (profile, distance) = (&self.profile, self.distance);
         write!(
             f,
-            "kernel: {profile} over {distance}, bandwidth {bandwidth:.10}"
+            "kernel: {profile} over {distance}, bandwidth {:.10}",
+            self.bandwidth
         )
     }
 }
@@ -240,11 +269,8 @@ impl From<RealKernel> for TargetWords {
 
 impl fmt::Display for TargetWords {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (profile, length_scale) = (&self.profile, self.length_scale);
-        write!(
-            f,
-            "kernel on targets: {profile}, length scale {length_scale:.10}"
-        )
+        let (profile, scale) = (&self.profile, self.length_scale);
+        write!(f, "kernel on targets: {profile}, length scale {scale:.10}")
     }
 }
 

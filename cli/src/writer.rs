@@ -10,7 +10,7 @@ use flate2::{Compression, write::GzEncoder};
 use safetensors::{Dtype, tensor::TensorView};
 
 use crate::error::{Context, Result, wrong};
-use crate::input::{Ids, Matrix};
+use crate::input::{Matrix, TextColumn};
 
 /// The format of a file that is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,16 +25,17 @@ impl Format {
     /// Takes the format from a name.
     pub fn of(path: &Path) -> Result<Self> {
         let name = path.to_string_lossy().to_lowercase();
-        match name.as_str() {
-            name if name.ends_with(".csv") => Ok(Self::Csv),
-            name if name.ends_with(".csv.gz") => Ok(Self::GzipCsv),
-            name if name.ends_with(".npy") => Ok(Self::Npy),
-            name if name.ends_with(".safetensors") => Ok(Self::Safetensors),
-            _ => Err(wrong!(
-                "{}: expected a name that ends in .csv, .csv.gz, .npy or .safetensors",
-                path.display()
-            )),
-        }
+        let formats = [
+            (".csv", Self::Csv),
+            (".csv.gz", Self::GzipCsv),
+            (".npy", Self::Npy),
+            (".safetensors", Self::Safetensors),
+        ];
+        let found = formats.iter().find(|(end, _)| name.ends_with(end));
+        let path = path.display();
+        found.map(|(_, format)| *format).ok_or_else(|| {
+            wrong!("{path}: expected a name that ends in .csv, .csv.gz, .npy or .safetensors")
+        })
     }
 }
 
@@ -48,7 +49,7 @@ pub fn is_standard_output(path: &Path) -> bool {
 #[derive(Clone, Copy)]
 pub struct TextHeader<'a> {
     /// Ids of rows, which are written below a name.
-    pub ids: Option<&'a Ids>,
+    pub ids: Option<&'a TextColumn>,
     /// No names of columns, or one for each.
     pub names: &'a [String],
 }
@@ -95,7 +96,7 @@ fn write_csv(
         csv.write_record(ids.map(|ids| &ids.name).into_iter().chain(names))?;
     }
     for (row, values) in matrix.values.chunks(matrix.columns).enumerate() {
-        let id = ids.map(|ids| ids.cells.get(row).to_owned());
+        let id = ids.map(|ids| ids.cells[row].to_owned());
         csv.write_record(id.into_iter().chain(values.iter().map(cell)))?;
     }
     Ok(csv.flush()?)

@@ -14,7 +14,7 @@ use crate::{
     error::{Context, Result, wrong},
     files::File,
     fit::{CORRECTNESS, family},
-    input::{Cells, LabelColumn, Matrix, clipped},
+    input::{Cells, Matrix, TextColumn, clipped},
     labels::event,
     rows::{Wanted, logits, rows_of, takes_zeros},
     words::{OutcomeSpace, key},
@@ -85,7 +85,7 @@ pub fn of_classes(args: &ApplyArgs, file: &mut File, device: &Device) -> Result<
             Matrix { columns, values },
         )
     };
-    if let Some(LabelColumn { name, at, cells }) = file.table.labels.first() {
+    if let Some(TextColumn { name, at, cells }) = file.table.labels.first() {
         made.matrix =
             beside_correctness(&made.matrix, cells, *at).on(&file.path, &file.table.lines)?;
         if !made.names.is_empty() {

@@ -15,7 +15,7 @@ use crate::{
     files::{File, LeftOut},
     fit::CORRECTNESS,
     input::{Matrix, say as tell},
-    source::{Where, device, options},
+    source::{device, options},
     words::{OutcomeSpace, key, object, say},
     writer::{Format, TextHeader, write_matrix},
 };
@@ -101,7 +101,7 @@ pub fn run(args: &ApplyArgs, json: bool) -> Result<()> {
 /// Reads the predictions. Labels beside them are not needed, except for the correctness beside confidences.
 fn read(args: &ApplyArgs) -> Result<File> {
     let are_classes = args.input.family == FamilyName::Categorical;
-    let options = options(&args.rows, Where::NotNeeded, are_classes);
+    let options = options(&args.rows, are_classes);
     let mut file = File::read(&args.input.predictions, &options, &args.rows)?;
     if !file.table.is_confidence {
         file.table.labels.clear();

@@ -52,7 +52,7 @@ pub struct PredictionsArgs {
 #[derive(Debug, Args)]
 pub struct SizeArgs {
     /// Level of the confidence intervals, between 0 and 1
-    #[arg(long, default_value_t = 0.95)]
+    #[arg(long, default_value_t = 0.95, value_parser = level)]
     pub level: f64,
 
     /// Also test whether the overconfidence and the debiased ECE are larger than this tolerated error, a
@@ -134,8 +134,8 @@ pub struct LabelsArgs {
     pub ignore_label: Vec<String>,
 
     /// Whether line 1 of the labels is a header; by default this is detected
-    #[arg(long, value_enum)]
-    pub labels_header: Option<YesNo>,
+    #[arg(long, value_parser = yes_or_no())]
+    pub labels_header: Option<bool>,
 }
 
 /// Options of the rows of predictions, and the device.
@@ -205,8 +205,8 @@ pub struct RowsArgs {
     pub by_position: bool,
 
     /// Whether line 1 of the predictions is a header; by default this is detected
-    #[arg(long, value_enum)]
-    pub header: Option<YesNo>,
+    #[arg(long, value_parser = yes_or_no())]
+    pub header: Option<bool>,
 
     /// Device for computations, in f64, or in f32 on wgpu
     #[arg(long, value_enum, default_value_t = DeviceName::Flex)]

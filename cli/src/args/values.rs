@@ -1,11 +1,14 @@
 //! The values of options, and how they are read.
 
 use burn_calibration::{estimator::Binning, kernel::RealKernel};
-use clap::ValueEnum;
+use clap::{
+    ValueEnum,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
 use serde::Serialize;
 
 use super::BinArgs;
-use crate::limits::{MEDIAN, SCALES};
+use crate::limits::{QUADRATIC_LIMIT, SCALES};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -75,6 +78,11 @@ pub fn tolerance(text: &str) -> Result<f64, String> {
     number(text, |value| (0.0..1.0).contains(value), expected)
 }
 
+pub fn level(text: &str) -> Result<f64, String> {
+    let is_level = |value: &f64| *value > 0.0 && *value < 1.0;
+    number(text, is_level, "a number between 0 and 1, both excluded")
+}
+
 pub fn order(text: &str) -> Result<f64, String> {
     let is_order = |value: &f64| value.is_finite() && *value >= 1.0;
     number(text, is_order, "a finite number of at least 1")
@@ -88,10 +96,9 @@ pub enum LensName {
     ClassWise,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum YesNo {
-    Yes,
-    No,
+/// A value that is yes or no.
+pub fn yes_or_no() -> impl TypedValueParser<Value = bool> {
+    PossibleValuesParser::new(["yes", "no"]).map(|answer| answer == "yes")
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -156,12 +163,12 @@ pub fn bandwidth(text: &str) -> Result<BandwidthChoice, String> {
     match (text, samples) {
         ("median", _) => Ok(BandwidthChoice::Median),
         ("median-with-diagonal", _) => Ok(BandwidthChoice::MedianWithDiagonal),
-        (_, Some(samples @ 2..=MEDIAN)) => Ok(BandwidthChoice::MedianOf(samples)),
+        (_, Some(samples @ 2..=QUADRATIC_LIMIT)) => Ok(BandwidthChoice::MedianOf(samples)),
         _ => positive(text)
             .map(BandwidthChoice::Fixed)
             .map_err(|expected| {
                 format!(
-                    "{expected}, median, median-with-diagonal, or median:SAMPLES with 2 to {MEDIAN}"
+                    "{expected}, median, median-with-diagonal, or median:SAMPLES with 2 to {QUADRATIC_LIMIT}"
                 )
             }),
     }

@@ -10,7 +10,7 @@ use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
 use crate::{
-    answer::{Answer, check_level, omnibus, sizes},
+    answer::{Answer, omnibus, sizes},
     args::{BinArgs, EvaluateArgs, FamilyName, LensName},
     coverage::Coverage,
     error::{Result, wrong},
@@ -92,50 +92,59 @@ pub struct Adjusted {
 }
 
 pub fn run(args: &EvaluateArgs) -> Result<EvaluationAnswer> {
-    check_level(&args.sizes)?;
     let inputs = Inputs {
         given: args.given.as_deref(),
         ..Inputs::of(&args.input.predictions)
     };
     match args.input.family {
         FamilyName::Multilabel => evaluate(args, multilabel::read(&inputs, args)?),
-        family => with_family!(family, P => evaluate(args, Views::<P>::read(&inputs, args)?)),
+        family => with_family!(family, P => evaluate(args, read::<P>(&inputs, args)?)),
     }
 }
 
-/// What is evaluated: views of the same samples.
-pub struct Views<P: Kind> {
+/// What views of the same samples have in common.
+pub struct Views {
     pub data: DataWords,
     pub summary: Named<f64>,
-    pub list: LazyViews<P>,
     pub lens: LensName,
-    pub class_names: Vec<String>,
     pub given: Vec<Column>,
     /// The redraws, and the most.
     pub redraws: (u32, usize),
 }
 
-impl<P: Kind> Views<P> {
-    /// Reads predictions, and takes the views of them that a lens asks for.
-    fn read(inputs: &Inputs, args: &EvaluateArgs) -> Result<Self> {
-        let mut loaded = P::read(inputs, &args.source, Wanted::Probabilities)?;
-        let class_names = std::mem::take(&mut loaded.class_names);
-        let data = loaded.in_words(&class_names);
-        let (predictions, targets) = (loaded.sets.remove(0), loaded.targets);
-        Ok(Self {
-            data,
-            redraws: redraws("--replicates", args.replicates, predictions.dimensions())?,
-            summary: predictions.summary(&targets),
-            list: predictions.views(targets, (args.lens, &class_names))?,
-            lens: args.lens,
-            class_names,
-            given: loaded.given,
-        })
-    }
+/// Reads predictions, and takes the views of them that a lens asks for.
+fn read<P: Kind>(inputs: &Inputs, args: &EvaluateArgs) -> Result<(Views, LazyViews<P>)> {
+    let mut loaded = P::read(inputs, &args.source, Wanted::Probabilities)?;
+    let (predictions, targets) = (loaded.sets.remove(0), loaded.targets);
+    let views = Views {
+        redraws: redraws("--replicates", args.replicates, predictions.dimensions())?,
+        summary: predictions.summary(&targets),
+        lens: args.lens,
+        data: loaded.data,
+        given: loaded.given,
+    };
+    let list = predictions.views(targets, (args.lens, &views.data.class_names))?;
+    Ok((views, list))
 }
 
-fn evaluate<P: Kind>(args: &EvaluateArgs, views: Views<P>) -> Result<EvaluationAnswer> {
-    let mut aspects = aspects(args, &views)?;
+fn evaluate<P: Kind>(
+    args: &EvaluateArgs,
+    (views, list): (Views, LazyViews<P>),
+) -> Result<EvaluationAnswer> {
+    let tests = chosen::<P>(args)?;
+    let steps = 4 + tests.len() + usize::from(!views.given.is_empty());
+    let progress = Progress::watched(steps * list.len(), &args.source.rows.held.watcher);
+    let mut rng = StdRng::seed_from_u64(args.source.seed);
+    let mut aspects = Vec::new();
+    for view in list {
+        let view = View {
+            bins: args.bins,
+            ..view?
+        };
+        let aspect = aspect(args, &views, &view, &tests, &progress, &mut rng)?;
+        finite::check(&aspect)?;
+        aspects.push(aspect);
+    }
     Ok(EvaluationAnswer {
         data: views.data,
         summary: views.summary,
@@ -143,40 +152,14 @@ fn evaluate<P: Kind>(args: &EvaluateArgs, views: Views<P>) -> Result<EvaluationA
         lens: views.lens,
         binned: args.bins.asked(),
         found: match views.lens {
-            LensName::ClassWise => Found::classes(aspects),
+            LensName::ClassWise => Found::Classes {
+                adjusted: adjust(&aspects),
+                mean: mean(&aspects),
+                classes: aspects,
+            },
             _ => Found::Whole(Box::new(aspects.remove(0))),
         },
     })
-}
-
-/// What is found of each view.
-fn aspects<P: Kind>(args: &EvaluateArgs, views: &Views<P>) -> Result<Vec<AspectAnswer>> {
-    let tests = chosen::<P>(args)?;
-    let steps = 4 + tests.len() + usize::from(!views.given.is_empty());
-    let count = steps * views.list.count;
-    let progress = Progress::watched(count, &args.source.rows.held.watcher);
-    let mut rng = StdRng::seed_from_u64(args.source.seed);
-    let mut aspects = Vec::new();
-    for at in 0..views.list.count {
-        let view = View {
-            bins: args.bins,
-            ..(views.list.make)(at)?
-        };
-        let aspect = aspect(args, views, &view, &tests, &progress, &mut rng)?;
-        finite::check(&aspect)?;
-        aspects.push(aspect);
-    }
-    Ok(aspects)
-}
-
-impl Found {
-    fn classes(classes: Vec<AspectAnswer>) -> Self {
-        Self::Classes {
-            adjusted: adjust(&classes),
-            mean: mean(&classes),
-            classes,
-        }
-    }
 }
 
 /// The mean over the classes of each estimate that all of them have.
@@ -199,13 +182,13 @@ fn mean(classes: &[AspectAnswer]) -> Named<f64> {
 /// What is found of a view: given columns, and by tests besides.
 fn aspect<P: Kind>(
     args: &EvaluateArgs,
-    views: &Views<P>,
+    views: &Views,
     view: &View<P>,
     tests: &[Test<P>],
     progress: &Progress,
     rng: &mut StdRng,
 ) -> Result<AspectAnswer> {
-    let names = names_of(view.class, views.lens, &views.class_names);
+    let names = names_of(view.class, views.lens, &views.data.class_names);
     let replicates = views.redraws.0 as usize;
     progress.step("bandwidth");
     let kernel = P::kernel(args, view, rng)?;

@@ -14,7 +14,9 @@ use crate::{
     error::{Context, Result, ensure, wrong},
     given,
     input::{Options, Table, WhichLabel, of_model, read_table, say, split_array_name},
-    source::{Where, no_labels, options, places},
+    kind::Kind,
+    source::options,
+    words::DataWords,
 };
 
 /// The files that a command names.
@@ -166,8 +168,16 @@ impl Files {
             weights.filter(|name| !is_file(name)),
         );
         let mut sets: Vec<File> = Vec::new();
-        for (path, place) in inputs.predictions.iter().zip(places(&args.labels)) {
-            let mut options = options(&args.rows, place, are_classes);
+        let are_beside = args.labels.labels.is_none();
+        for path in &inputs.predictions {
+            let mut options = options(&args.rows, are_classes);
+            options.is_counted = !are_beside || !sets.is_empty();
+            if !are_beside {
+                options.label = WhichLabel::None;
+                options.confidence = Some(args.rows.confidence_correctness);
+            } else if let (false, WhichLabel::Named(name)) = (sets.is_empty(), options.label) {
+                options.label = WhichLabel::IfThere(name);
+            }
             options.models = inputs.models;
             options.weights = column.map(|column| (column, sets.is_empty()));
             if let Some(first) = sets.first().map(|first| &first.table) {
@@ -176,9 +186,11 @@ impl Files {
                 options.correct = correct.filter(|_| first.is_confidence);
             }
             let file = File::read(path, &options, &args.rows)?;
-            if place == Where::Here && file.table.labels.is_empty() {
-                return Err(no_labels(path));
-            }
+            ensure!(
+                !are_beside || !sets.is_empty() || !file.table.labels.is_empty(),
+                "no labels: expected --labels FILE, or --label-column COLUMN for a column of {}",
+                path.display()
+            );
             sets.push(file);
         }
         if !inputs.models.is_empty() {
@@ -225,6 +237,17 @@ impl Files {
         let labels = file.map(|path| File::read(path, options, &args.rows));
         self.labels = labels.transpose()?;
         Ok(())
+    }
+
+    /// What a set of their predictions is, for a result of it.
+    pub fn in_words<P: Kind>(&self, set: &P, class_names: Vec<String>) -> DataWords {
+        DataWords {
+            class_names,
+            subject: set.predicted(),
+            left_out: self.left_out,
+            weights: self.samples.clone(),
+            ..DataWords::new(set.len(), P::OUTCOMES(set.dimensions()))
+        }
     }
 
     /// The file that has the labels.

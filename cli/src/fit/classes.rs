@@ -83,7 +83,7 @@ pub fn of_classes(args: &FitArgs, path: &Path) -> Result<FitSummary> {
         let loss = ScoreLoss::new(LogScore).forward(&weighted(logits), labels);
         loss.into_scalar::<f64>()
     };
-    let names = [&loaded.class_names, &loaded.columns].into_iter();
+    let names = [&loaded.data.class_names, &loaded.columns].into_iter();
     let names = names.into_iter().find(|names| names.len() == classes);
     data.class_names = names.cloned().unwrap_or_default();
     data.changed_classes = (subject == Subject::Classes).then_some(changed);
@@ -103,7 +103,6 @@ fn fit(
     labels: &Tensor<1, Int>,
 ) -> Result<Chosen<LogitMap>> {
     let logits = &samples.parameter();
-    let are_weighted = samples.sample_weights().is_some();
     let keep = kept(args);
     let progress = Progress::new(1);
     let mut observe = |at: FitProgress| {
@@ -111,26 +110,26 @@ fn fit(
         progress.at(at.fit - 1, at.fits, title);
     };
     let mut fit = |criterion: Option<&dyn Objective>| -> Result<Chosen<LogitMap>> {
-        let (logits, labels) = (logits.clone(), labels.clone());
         let auto = AutoRecalibrationConfig::new()
             .with_keep(keep)
             .with_subject(subject)
             .with_zeros(zeros)
             .with_seed(args.source.seed);
-        let fitted = match method {
-            Some(kind) if are_weighted => {
-                let map = kind.fit_weighted(args.source.seed, samples, &labels, &mut observe)?;
+        let (seed, observe) = (args.source.seed, &mut observe);
+        let fitted = match (method, criterion) {
+            (None, _) => {
+                let (samples, labels) = (samples.clone(), labels.clone());
+                chosen(auto.fit_with_progress(None, samples, labels, observe)?)
+            }
+            (Some(kind), None) => {
+                let map = kind.fit_weighted(seed, samples, labels, observe)?;
                 (map, kind.name(), None)
             }
-            None if are_weighted => {
-                let samples = samples.clone();
-                chosen(auto.fit_with_progress(None, samples, labels, &mut observe)?)
-            }
-            Some(kind) => {
-                let map = kind.fit(args.source.seed, criterion, logits, labels, &mut observe)?;
+            (Some(kind), criterion) => {
+                let (logits, labels) = (logits.clone(), labels.clone());
+                let map = kind.fit(seed, criterion, logits, labels, observe)?;
                 (map, kind.name(), None)
             }
-            None => chosen(auto.fit_with_progress(None, logits, labels, &mut observe)?),
         };
         progress.at(1, 1, "done".into());
         Ok(fitted)
@@ -175,11 +174,7 @@ impl Zeros {
 
     /// What to know of them, where the map was chosen or named.
     fn words(&self, is_chosen: bool) -> Vec<String> {
-        let Self {
-            samples,
-            rows,
-            labels,
-        } = self;
+        let (samples, rows, labels) = (self.samples, self.rows, self.labels);
         let tried = is_chosen.then(|| {
             format!(
                 "{rows} of {samples} rows hold a probability of 0, whose logarithm is infinite: only maps \
@@ -188,7 +183,7 @@ impl Zeros {
                  probabilities as at least 1/(2(n + 1)); --clip EPS raises zeros for the other maps"
             )
         });
-        let infinite = (*labels > 0).then(|| {
+        let infinite = (labels > 0).then(|| {
             format!("{labels} labels have a probability of 0: the log loss before is infinite")
         });
         tried.into_iter().chain(infinite).collect()

@@ -81,7 +81,7 @@ impl Data {
     /// The data without what a map does to them.
     fn of<P: Kind>(loaded: &Loaded<P>) -> Self {
         Self {
-            of: loaded.in_words(&[]),
+            of: loaded.data.without_names(),
             changed_classes: None,
             log_loss: Known::or_skipped(None, "what the map makes has no density"),
             interval_score: None,

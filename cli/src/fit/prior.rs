@@ -51,14 +51,10 @@ pub fn corrected(args: &FitArgs) -> Result<Corrected> {
 
 impl fmt::Display for Corrected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            map,
-            kind,
-            trained_at,
-            prior,
-        } = self;
-        writeln!(f, "{kind} of {} classes, saved as {map}", prior.len())?;
-        for (class, (from, to)) in trained_at.iter().zip(prior).enumerate() {
+        let (kind, classes) = (self.kind, self.prior.len());
+        writeln!(f, "{kind} of {classes} classes, saved as {}", self.map)?;
+        let rates = self.trained_at.iter().zip(&self.prior);
+        for (class, (from, to)) in rates.enumerate() {
             writeln!(f, "class {class}: from the base rate {from} to {to}")?;
         }
         writeln!(

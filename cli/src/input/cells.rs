@@ -1,51 +1,11 @@
 //! A column of text, and where rows stand in a file.
 
 /// Text of each row, one after the other.
+pub type Cells = csv::StringRecord;
+
+/// A column of text: labels, weights, or what names rows.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Cells {
-    text: String,
-    ends: Vec<usize>,
-}
-
-impl Cells {
-    pub fn push(&mut self, cell: &str) {
-        self.text.push_str(cell);
-        self.ends.push(self.text.len());
-    }
-
-    pub fn clear(&mut self) {
-        self.text.clear();
-        self.ends.clear();
-    }
-
-    pub fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// Bytes of text, without the place of each row.
-    pub fn bytes(&self) -> usize {
-        self.text.len()
-    }
-
-    /// The text of a row.
-    pub fn get(&self, row: usize) -> &str {
-        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.text[start..self.ends[row]]
-    }
-
-    pub fn iter(&self) -> impl Iterator<Item = &str> {
-        (0..self.len()).map(|row| self.get(row))
-    }
-
-    /// The text of some rows.
-    pub fn select(&self, rows: &[usize]) -> Self {
-        rows.iter().map(|&row| self.get(row)).collect()
-    }
-}
-
-/// A column of labels.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct LabelColumn {
+pub struct TextColumn {
     /// The name of the column; empty without one.
     pub name: String,
     /// The position of the column.
@@ -53,21 +13,10 @@ pub struct LabelColumn {
     pub cells: Cells,
 }
 
-/// The column that names rows.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Ids {
-    /// The name of the column; empty without one.
-    pub name: String,
-    pub cells: Cells,
-}
-
-impl<T: ToString> FromIterator<T> for Cells {
-    fn from_iter<I: IntoIterator<Item = T>>(cells: I) -> Self {
-        let mut all = Self::default();
-        cells
-            .into_iter()
-            .for_each(|cell| all.push(&cell.to_string()));
-        all
+impl TextColumn {
+    /// Keeps some rows, in the order in which they are named.
+    pub fn select(&mut self, rows: &[usize]) {
+        self.cells = rows.iter().map(|&row| &self.cells[row]).collect();
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     Options, Table, WhichLabel,
-    cells::{Ids, LabelColumn},
+    cells::TextColumn,
     clipped, is_missing,
     limits::check_numbers,
     of_model,
@@ -201,14 +201,13 @@ impl Columns {
     /// Names the columns of a table whose rows were read.
     pub fn describe(self, table: Table) -> Table {
         let name = |column: usize| self.names.get(column).cloned();
-        let label = |(labels, &at): (LabelColumn, &usize)| LabelColumn {
+        let named = |(column, &at): (TextColumn, &usize)| TextColumn {
             name: name(at).unwrap_or_default(),
             at,
-            ..labels
+            ..column
         };
-        let mut labels: Vec<LabelColumn> = (table.labels.into_iter().zip(&self.labels))
-            .map(label)
-            .collect();
+        let labels = table.labels.into_iter().zip(&self.labels);
+        let mut labels: Vec<TextColumn> = labels.map(named).collect();
         let has_ids = matches!(self.index, Index::Yes | Index::Named);
         Table {
             names: (self.numbers.iter())
@@ -216,10 +215,7 @@ impl Columns {
                 .collect(),
             weights: if self.has_weights { labels.pop() } else { None },
             labels,
-            ids: table.ids.filter(|_| has_ids).map(|ids| Ids {
-                name: name(self.id).unwrap_or_default(),
-                ..ids
-            }),
+            ids: (table.ids.filter(|_| has_ids)).map(|ids| named((ids, &self.id))),
             is_confidence: self.is_confidence,
             has_header: !self.names.is_empty(),
             places: self.numbers,
@@ -231,7 +227,7 @@ impl Columns {
     pub fn first_text(&self, record: &Record) -> Option<usize> {
         let mut columns = self.numbers.iter().copied();
         columns.find(|&column| {
-            let cell = record.cells.get(column);
+            let cell = &record.cells[column];
             is_text(cell) && !is_missing(cell)
         })
     }

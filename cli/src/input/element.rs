@@ -2,8 +2,7 @@
 
 use std::io::{ErrorKind, Read};
 
-use burn::tensor::DType;
-use half::{bf16, f16};
+use burn::tensor::{DType, TensorData};
 
 use crate::error::{Result, ensure, wrong};
 
@@ -56,36 +55,16 @@ pub fn read(
             }
             _ => e.into(),
         })?;
-        if is_big_endian {
+        if is_big_endian != cfg!(target_endian = "big") {
             block.chunks_mut(format.size()).for_each(<[u8]>::reverse);
         }
-        decode(block, format, &mut numbers);
         left -= block.len();
+        let shape = [block.len() / format.size()];
+        let block = TensorData::from_bytes_vec(block.to_vec(), shape, format);
+        numbers.extend(block.iter::<f64>());
     }
     // the end is where an archive checks what was read
     let is_end = reader.read(&mut [0])? == 0;
     ensure!(is_end, "goes on after the {count} numbers of its shape");
     Ok(numbers)
-}
-
-/// Appends numbers.
-fn decode(bytes: &[u8], format: DType, numbers: &mut Vec<f64>) {
-    fn all<const N: usize>(bytes: &[u8], number: impl Fn([u8; N]) -> f64, to: &mut Vec<f64>) {
-        to.extend(bytes.as_chunks().0.iter().copied().map(number));
-    }
-    match format {
-        DType::U8 => all(bytes, |x| u8::from_le_bytes(x).into(), numbers),
-        DType::I8 => all(bytes, |x| i8::from_le_bytes(x).into(), numbers),
-        DType::U16 => all(bytes, |x| u16::from_le_bytes(x).into(), numbers),
-        DType::I16 => all(bytes, |x| i16::from_le_bytes(x).into(), numbers),
-        DType::U32 => all(bytes, |x| u32::from_le_bytes(x).into(), numbers),
-        DType::I32 => all(bytes, |x| i32::from_le_bytes(x).into(), numbers),
-        DType::U64 => all(bytes, |x| u64::from_le_bytes(x) as f64, numbers),
-        DType::I64 => all(bytes, |x| i64::from_le_bytes(x) as f64, numbers),
-        DType::F16 => all(bytes, |x| f16::from_le_bytes(x).to_f64(), numbers),
-        DType::BF16 => all(bytes, |x| bf16::from_le_bytes(x).to_f64(), numbers),
-        DType::F32 => all(bytes, |x| f32::from_le_bytes(x).into(), numbers),
-        DType::F64 => all(bytes, f64::from_le_bytes, numbers),
-        _ => unreachable!("no such format of a file"),
-    }
 }

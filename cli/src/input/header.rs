@@ -36,7 +36,7 @@ impl Header {
         // a word above a number is the name of one of several columns
         let is_name = |column: usize| {
             let below = second.filter(|second| column < second.len() && second.len() > 1);
-            below.is_some_and(|second| is_number(second.get(column)))
+            below.is_some_and(|second| is_number(&second[column]))
         };
         let mut cells = first.iter().enumerate();
         let is_plain =
@@ -113,6 +113,6 @@ fn has_names(first: &Cells, second: &Cells) -> bool {
 
 /// Whether the first line may be names that count, or that of a single column, or a row.
 fn may_be_header(first: &Cells, second: &Cells) -> bool {
-    let is_only = first.len() == 1 && first.get(0) == "0" && second.get(0).contains('.');
+    let is_only = first.len() == 1 && &first[0] == "0" && second[0].contains('.');
     is_only || counts(first, second)
 }

@@ -32,11 +32,14 @@ pub fn read(reader: impl Read, options: &Options) -> Result<Table> {
     };
     let first = lines.next()?.ok_or_else(|| wrong!("holds no rows"))?;
     let fields = Fields::of(&first, options)?;
-    let mut columns = Columns::new(
-        fields.names.clone(),
-        fields.names.len(),
-        &fields.options(options),
-    )?;
+    // labels are known by their fields
+    let known = Options {
+        columns: None,
+        label: WhichLabel::None,
+        index: None,
+        ..*options
+    };
+    let mut columns = Columns::new(fields.names.clone(), fields.names.len(), &known)?;
     if !columns.is_confidence {
         columns
             .numbers
@@ -46,10 +49,11 @@ pub fn read(reader: impl Read, options: &Options) -> Result<Table> {
     }
     let mut value = Some(first);
     let next = |record: &mut Record| {
-        let Some(object) = value
-            .take()
-            .map_or_else(|| lines.next(), |value| Ok(Some(value)))?
-        else {
+        let object = match value.take() {
+            None => lines.next()?,
+            first => first,
+        };
+        let Some(object) = object else {
             return Ok(false);
         };
         record.line = lines.line;
@@ -178,16 +182,6 @@ impl Fields {
         Ok(())
     }
 
-    /// What is known of the columns, whose labels are found here.
-    fn options<'a>(&self, options: &Options<'a>) -> Options<'a> {
-        Options {
-            columns: None,
-            label: WhichLabel::None,
-            index: None,
-            ..*options
-        }
-    }
-
     /// Adds the text of each column of an object. A field that is null or not there is missing.
     fn fill(&self, object: &Value, cells: &mut Cells) -> Result<()> {
         let mut start = 0;
@@ -201,7 +195,7 @@ impl Fields {
                 _ => false,
             };
             if is_missing {
-                names.iter().for_each(|_| cells.push(""));
+                names.iter().for_each(|_| cells.push_field(""));
                 continue;
             }
             let found: Vec<&String> = values.iter().map(|(name, _)| name).collect();
@@ -212,8 +206,8 @@ impl Fields {
             );
             for (_, value) in values {
                 match value {
-                    Value::String(text) => cells.push(text.trim()),
-                    value => cells.push(&value.to_string()),
+                    Value::String(text) => cells.push_field(text.trim()),
+                    value => cells.push_field(&value.to_string()),
                 }
             }
         }
@@ -231,51 +225,48 @@ fn at<'a>(value: &'a Value, path: &str) -> Values<'a> {
 /// Follows the rest of a path, of which the part that named a value last is the name of what is found.
 fn follow<'a>(value: &'a Value, rest: &str, name: &str, found: &mut Values<'a>) {
     if let Some(inner) = value.get(rest) {
-        return leaves(inner, name.to_owned(), name, found);
+        return leaves(inner, name, name, found);
     }
-    let (head, rest) = rest
-        .split_once('.')
-        .map_or((rest, None), |(head, rest)| (head, Some(rest)));
-    let step = |inner: &'a Value, name: &str, found: &mut Values<'a>| match rest {
+    let (head, rest) = match rest.split_once('.') {
+        Some((head, rest)) => (head, Some(rest)),
+        None => (rest, None),
+    };
+    let mut step = |inner: &'a Value, name: &str| match rest {
         Some(rest) => follow(inner, rest, name, found),
-        None => leaves(inner, name.to_owned(), name, found),
+        None => leaves(inner, name, name, found),
     };
     match value {
         Value::Array(list) if head == "*" => {
-            let stem = name.split(".*").next().unwrap_or(name).to_owned();
+            let stem = name.split(".*").next().unwrap_or(name);
             for (at, inner) in list.iter().enumerate() {
-                step(inner, &format!("{stem}.{at}"), found);
+                step(inner, &format!("{stem}.{at}"));
             }
         }
         Value::Array(list) => {
             let inner = head.parse().ok().and_then(|at: usize| list.get(at));
-            inner.into_iter().for_each(|inner| step(inner, name, found));
+            inner.into_iter().for_each(|inner| step(inner, name));
         }
-        value => {
-            let inner = value.get(head);
-            inner.into_iter().for_each(|inner| step(inner, name, found));
-        }
+        value => value
+            .get(head)
+            .into_iter()
+            .for_each(|inner| step(inner, name)),
     }
 }
 
 /// The scalars of a value: of a list by their numbers, of an object by their keys.
-fn leaves<'a>(value: &'a Value, name: String, path: &str, found: &mut Values<'a>) {
+fn leaves<'a>(value: &'a Value, name: &str, path: &str, found: &mut Values<'a>) {
     match value {
         Value::Array(list) => {
             for (at, inner) in list.iter().enumerate() {
-                leaves(
-                    inner,
-                    format!("{path}.{at}"),
-                    &format!("{path}.{at}"),
-                    found,
-                );
+                let path = format!("{path}.{at}");
+                leaves(inner, &path, &path, found);
             }
         }
         Value::Object(members) => {
             for (key, inner) in members {
-                leaves(inner, key.clone(), &format!("{path}.{key}"), found);
+                leaves(inner, key, &format!("{path}.{key}"), found);
             }
         }
-        scalar => found.push((name, scalar)),
+        scalar => found.push((name.to_owned(), scalar)),
     }
 }

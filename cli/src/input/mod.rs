@@ -21,7 +21,7 @@ use crate::{
     error::{Context, Result, ensure},
     program::{Held, HeldFiles},
 };
-pub use cells::{Cells, Ids, LabelColumn, RowLines};
+pub use cells::{Cells, RowLines, TextColumn};
 use columns::Columns;
 pub use columns::PANDAS;
 use open::{Content, open};
@@ -82,11 +82,11 @@ pub struct Table {
     places: Vec<usize>,
     /// A value that is missing is NaN.
     pub numbers: Matrix,
-    pub labels: Vec<LabelColumn>,
+    pub labels: Vec<TextColumn>,
     /// The column of the weights of the samples.
-    pub weights: Option<LabelColumn>,
+    pub weights: Option<TextColumn>,
     /// What names the rows, if a column does.
-    pub ids: Option<Ids>,
+    pub ids: Option<TextColumn>,
     pub lines: RowLines,
     pub resolution: Resolution,
     /// Whether the columns are confidence and correctness, the latter as labels.
@@ -116,12 +116,9 @@ impl Table {
     /// Some rows, in the order in which they are named.
     pub fn select(&mut self, rows: &[usize]) {
         self.numbers = self.numbers.with_rows(rows);
-        for labels in self.labels.iter_mut().chain(&mut self.weights) {
-            labels.cells = labels.cells.select(rows);
-        }
-        if let Some(ids) = &mut self.ids {
-            ids.cells = ids.cells.select(rows);
-        }
+        let labels = self.labels.iter_mut();
+        let texts = labels.chain(&mut self.weights).chain(&mut self.ids);
+        texts.for_each(|column| column.select(rows));
         self.lines = self.lines.select(rows);
     }
 
@@ -315,12 +312,12 @@ fn array_table((numbers, format): array::Array, options: &Options) -> Result<Tab
         ..*options
     };
     let columns = Columns::new(Vec::new(), numbers.columns, &options)?;
-    let label = |&at: &usize| LabelColumn {
+    let label = |&at: &usize| TextColumn {
         cells: {
             let rows = numbers.values.chunks(numbers.columns);
-            rows.map(|row| row[at]).collect()
+            rows.map(|row| row[at].to_string()).collect()
         },
-        ..LabelColumn::default()
+        ..TextColumn::default()
     };
     let labels = columns.labels.iter().map(label).collect();
     let numbers = if columns.numbers.len() == numbers.columns {

@@ -138,7 +138,7 @@ impl<R: Read> Records<R> {
         record.line = line - self.blanks;
         record.cells.clear();
         if self.blanks > 0 {
-            record.cells.push("");
+            record.cells.push_field("");
             return Ok(true);
         }
         self.split(&mut record.cells)
@@ -167,15 +167,18 @@ impl<R: Read> Records<R> {
             if is_quoted {
                 let rest = self.text[at..].trim_start();
                 ensure!(plain.is_empty(), "after a quote {:?}", clipped(rest));
-                cells.push(&quoted);
+                cells.push_field(&quoted);
             } else {
-                cells.push(plain);
+                cells.push_field(plain);
             }
             ensure!(
                 cells.len() <= MOST_COLUMNS,
                 "expected at most {MOST_COLUMNS} columns"
             );
-            ensure!(cells.bytes() <= LONGEST_ROW, "a row that is too long");
+            ensure!(
+                cells.as_byte_record().as_slice().len() <= LONGEST_ROW,
+                "a row that is too long"
+            );
             if end == self.text.len() {
                 return Ok(());
             }

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use super::{
     Options, Table,
-    cells::{Cells, LabelColumn},
+    cells::{Cells, TextColumn},
     clipped,
     columns::{Columns, Index},
     header::Header,
@@ -95,8 +95,7 @@ impl RowReader {
             while let Some(at) = column
                 && next(&mut record).unwrap_or(false)
             {
-                column =
-                    column.filter(|_| at < record.cells.len() && is_text(record.cells.get(at)));
+                column = column.filter(|_| at < record.cells.len() && is_text(&record.cells[at]));
             }
             return Err(match column {
                 Some(column) => error.with_hint(&self.columns.hint_of_text(column, options)),
@@ -118,7 +117,7 @@ impl RowReader {
         let (columns, table) = (&self.columns, &mut self.table);
         if let Index::Yes | Index::Named = columns.index {
             let ids = &mut table.ids.get_or_insert_default().cells;
-            ids.push(cells.get(columns.id));
+            ids.push_field(&cells[columns.id]);
         }
         let values = &mut table.numbers.values;
         ensure!(
@@ -126,7 +125,7 @@ impl RowReader {
             "holds more than {MOST_NUMBERS} numbers, expected fewer"
         );
         for &column in &columns.numbers {
-            let mut cell = cells.get(column);
+            let mut cell = &cells[column];
             if self.are_percentages {
                 cell = cell.trim_end_matches('%').trim_end();
             }
@@ -141,9 +140,9 @@ impl RowReader {
         }
         table
             .labels
-            .resize_with(columns.labels.len(), LabelColumn::default);
+            .resize_with(columns.labels.len(), TextColumn::default);
         for (labels, &column) in table.labels.iter_mut().zip(&columns.labels) {
-            labels.cells.push(cells.get(column));
+            labels.cells.push_field(&cells[column]);
         }
         self.count += 1;
         Ok(())
@@ -155,7 +154,7 @@ impl RowReader {
         let (Index::Named | Index::Counting) = columns.index else {
             return;
         };
-        let value = cells.get(columns.id).parse::<f64>();
+        let value = cells[columns.id].parse::<f64>();
         if self.count == 0 {
             self.start = value.clone().unwrap_or(f64::NAN);
         }
@@ -218,7 +217,7 @@ impl RowReader {
 
 /// What is wrong with a cell that is no number.
 fn no_number(row: usize, columns: &Columns, (record, column): (&Record, usize)) -> Error {
-    let wrong = match record.cells.get(column) {
+    let wrong = match &record.cells[column] {
         cell if has_decimal_comma(cell) => {
             wrong!("\"{cell}\" has a decimal comma, expected a decimal point")
         }

@@ -1,5 +1,7 @@
 //! Predictions over classes as a [`Kind`].
 
+use std::iter;
+
 use burn::tensor::{Int, Tensor};
 use burn_calibration::{
     distribution::{Categorical, Predictive, Subject},
@@ -36,13 +38,31 @@ impl Kind for Categorical {
         read_classes(inputs, args, wanted)
     }
 
-    fn view(self, targets: Tensor<1, Int>, class: Option<usize>, names: &[String]) -> View<Self> {
-        View {
-            class,
-            bins: BinArgs::default(),
-            of: words(&self, class, names),
-            predictions: self,
-            targets,
+    fn words(&self, class: Option<usize>, names: &[String]) -> SubjectWords {
+        let of_class = |class: usize| match names.get(class) {
+            Some(name) => format!("of class {name}"),
+            None => format!("of class {class}"),
+        };
+        let classes = self.classes();
+        let top = "of the top label".to_owned();
+        let same = |words: String| [words.clone(), words.clone(), words];
+        let [whole, event, one] = match (self.subject(), class) {
+            (Subject::Classes, _) if classes == 2 => ["of both classes".into(), top, of_class(1)],
+            (Subject::Classes, _) => ["of the whole vector".into(), top.clone(), top],
+            (Subject::Event, None) => same("of the event".into()),
+            (Subject::Event, Some(class)) => same(of_class(class)),
+            _ => same("of the confidence".into()),
+        };
+        let both = if classes == 2 {
+            ", summed over both outcomes"
+        } else {
+            ""
+        };
+        SubjectWords {
+            sum: format!("{whole}{both}"),
+            whole,
+            event,
+            one,
         }
     }
 
@@ -52,26 +72,25 @@ impl Kind for Categorical {
         (lens, names): (LensName, &[String]),
     ) -> Result<LazyViews<Self>> {
         let is_confidence = self.subject() == Subject::Correctness;
-        Ok(match lens {
+        let view = match lens {
             LensName::ClassWise if is_confidence => {
                 bail!("--lens class-wise: there are no classes beside confidences and correctness")
             }
+            LensName::ClassWise => {
+                let (classes, names) = (self.classes(), names.to_vec());
+                let against_rest = move |class| {
+                    let (against_rest, labels) = self.class_wise(class, &labels)?;
+                    Ok(against_rest.view(labels, Some(class), &names))
+                };
+                return Ok(Box::new((0..classes).map(against_rest)));
+            }
             LensName::TopLabel if !is_confidence => {
                 let (right, labels) = self.top_label(&labels)?;
-                LazyViews::of(vec![right.view(labels, None, names)])
+                right.view(labels, None, names)
             }
-            LensName::ClassWise => {
-                let names = names.to_vec();
-                LazyViews {
-                    count: self.classes(),
-                    make: Box::new(move |class| {
-                        let (against_rest, labels) = self.class_wise(class, &labels)?;
-                        Ok(against_rest.view(labels, Some(class), &names))
-                    }),
-                }
-            }
-            _ => LazyViews::of(vec![self.view(labels, None, names)]),
-        })
+            _ => self.view(labels, None, names),
+        };
+        Ok(Box::new(iter::once(Ok(view))))
     }
 
     fn kernel(args: &EvaluateArgs, view: &View<Self>, rng: &mut StdRng) -> Result<Kernel> {
@@ -83,13 +102,9 @@ impl Kind for Categorical {
     }
 
     fn summary(&self, labels: &Tensor<1, Int>) -> Named<f64> {
-        let (plain, weights) = self.parted();
-        let Ok(outcomes) = Event::of(self).outcomes(&plain, labels) else {
+        let Ok(shares) = shares(self, Event::of(self), labels) else {
             return Named::default();
         };
-        let occurred: Vec<f64> = outcomes.pairs().map(|(_, c)| c).collect();
-        let mean = |values: &[f64]| MeanEstimate::weighted(values, &weights).estimate;
-        let shares = [mean(&occurred), mean(&outcomes.probability)];
         let names = match self.subject() {
             Subject::Event => [names::EVENT_FREQUENCY, Name::new("mean_risk", "mean risk")],
             _ => [
@@ -170,10 +185,7 @@ impl Kind for Categorical {
             }
             // of confidences it is data
             Subject::Correctness => {
-                let (plain, weights) = before.parted();
-                let outcomes = Event::one_of(before).outcomes(&plain, labels)?;
-                let occurred: Vec<f64> = outcomes.pairs().map(|(_, c)| c).collect();
-                let frequency = MeanEstimate::weighted(&occurred, &weights).estimate;
+                let [frequency, _] = shares(before, Event::one_of(before), labels)?;
                 Some([frequency, frequency].into())
             }
             _ => None,
@@ -222,33 +234,17 @@ impl View<Categorical> {
     }
 }
 
-/// What numbers of predictions are of, in words.
-fn words(predictions: &Categorical, class: Option<usize>, names: &[String]) -> SubjectWords {
-    let of_class = |class: usize| match names.get(class) {
-        Some(name) => format!("of class {name}"),
-        None => format!("of class {class}"),
-    };
-    let classes = predictions.classes();
-    let top = "of the top label".to_owned();
-    let same = |words: String| [words.clone(), words.clone(), words];
-    let [whole, event, one] = match (predictions.subject(), class) {
-        (Subject::Classes, _) if classes == 2 => ["of both classes".into(), top, of_class(1)],
-        (Subject::Classes, _) => ["of the whole vector".into(), top.clone(), top],
-        (Subject::Event, None) => same("of the event".into()),
-        (Subject::Event, Some(class)) => same(of_class(class)),
-        _ => same("of the confidence".into()),
-    };
-    let both = if classes == 2 {
-        ", summed over both outcomes"
-    } else {
-        ""
-    };
-    SubjectWords {
-        sum: format!("{whole}{both}"),
-        whole,
-        event,
-        one,
-    }
+/// How often an event occurs, and how often it is predicted to.
+fn shares(
+    predictions: &Categorical,
+    event: Event,
+    labels: &Tensor<1, Int>,
+) -> error::Result<[f64; 2]> {
+    let (plain, weights) = predictions.parted();
+    let outcomes = event.outcomes(&plain, labels)?;
+    let occurred: Vec<f64> = outcomes.pairs().map(|(_, c)| c).collect();
+    let shares = [&occurred, &outcomes.probability];
+    Ok(shares.map(|values| MeanEstimate::weighted(values, &weights).estimate))
 }
 
 /// The bounds of the error of an event, of its parts, and of the whole vector where that is another.

@@ -2,6 +2,8 @@
 
 mod classes;
 
+use std::iter;
+
 use burn::tensor::Tensor;
 use burn_calibration::{
     distribution::{AbsoluteMoments, Geometry, Predictive, Subject},
@@ -20,7 +22,7 @@ use crate::{
     compare::{Change, Others},
     coverage::Coverage,
     error::Result,
-    files::{Inputs, LeftOut, SampleWeights},
+    files::Inputs,
     given::Column,
     quantities::Pairs,
     rows::Wanted,
@@ -84,20 +86,7 @@ pub struct View<P: Kind> {
 }
 
 /// Views of the same samples, each made when it is its turn: those of many classes are not in memory at a time.
-pub struct LazyViews<P: Kind> {
-    pub count: usize,
-    pub make: Box<dyn Fn(usize) -> Result<View<P>>>,
-}
-
-impl<P: Kind> LazyViews<P> {
-    /// Views that are in memory.
-    pub fn of(views: Vec<View<P>>) -> Self {
-        Self {
-            count: views.len(),
-            make: Box::new(move |at| Ok(views[at].clone())),
-        }
-    }
-}
+pub type LazyViews<P> = Box<dyn ExactSizeIterator<Item = Result<View<P>>>>;
 
 /// The words for what numbers are of; none of real numbers.
 #[derive(Debug, Clone, Default)]
@@ -116,27 +105,13 @@ pub struct SubjectWords {
 pub struct Loaded<P: Kind> {
     pub sets: Vec<P>,
     pub targets: P::Targets,
-    /// Names of classes; empty where these are numbers from 0.
-    pub class_names: Vec<String>,
+    /// What the first set is, for a result of it.
+    pub data: DataWords,
     /// Names of the columns in the order of the classes or parameters: those of the first file, or of
     /// `--classes`; empty where there are none.
     pub columns: Vec<String>,
     /// Variables of each sample.
     pub given: Vec<Column>,
-    /// The rows that are not among them.
-    pub left_out: LeftOut,
-    pub weights: Option<SampleWeights>,
-}
-
-impl<P: Kind> Loaded<P> {
-    /// What the first set is, for a result of it.
-    pub fn in_words(&self, class_names: &[String]) -> DataWords {
-        DataWords {
-            left_out: self.left_out,
-            weights: self.weights.clone(),
-            ..self.sets[0].in_words(class_names)
-        }
-    }
 }
 
 /// Values with what they are of.
@@ -151,14 +126,19 @@ pub trait Kind: Reportable<Kernel: Pairs<Self>> + 'static {
     fn read(inputs: &Inputs, args: &SourceArgs, wanted: Wanted) -> Result<Loaded<Self>>;
 
     /// The whole predictions, or those of a class against the rest; classes have names.
-    fn view(self, targets: Self::Targets, class: Option<usize>, _names: &[String]) -> View<Self> {
+    fn view(self, targets: Self::Targets, class: Option<usize>, names: &[String]) -> View<Self> {
         View {
             class,
-            of: SubjectWords::default(),
+            of: self.words(class, names),
             predictions: self,
             targets,
             bins: BinArgs::default(),
         }
+    }
+
+    /// What numbers of the predictions are of, in words; classes have names.
+    fn words(&self, _class: Option<usize>, _names: &[String]) -> SubjectWords {
+        SubjectWords::default()
     }
 
     /// The aspects that the arguments ask for; classes have names.
@@ -167,7 +147,7 @@ pub trait Kind: Reportable<Kernel: Pairs<Self>> + 'static {
         targets: Self::Targets,
         (_, names): (LensName, &[String]),
     ) -> Result<LazyViews<Self>> {
-        Ok(LazyViews::of(vec![self.view(targets, None, names)]))
+        Ok(Box::new(iter::once(Ok(self.view(targets, None, names)))))
     }
 
     /// The kernel that the arguments ask for, with its bandwidth fixed.
@@ -191,18 +171,6 @@ pub trait Kind: Reportable<Kernel: Pairs<Self>> + 'static {
     /// What the predictions are about, of classes.
     fn predicted(&self) -> Subject {
         Subject::Classes
-    }
-
-    /// What the predictions are, for a result of them.
-    fn in_words(&self, class_names: &[String]) -> DataWords {
-        DataWords {
-            n: self.len(),
-            outcomes: Self::OUTCOMES(self.dimensions()),
-            class_names: class_names.to_vec(),
-            subject: self.predicted(),
-            left_out: LeftOut::default(),
-            weights: None,
-        }
     }
 
     /// The estimates besides those by a kernel.
@@ -283,13 +251,9 @@ pub trait Vectors:
 {
     /// Whether the columns are locations and then scales.
     const HALVES: bool = false;
-    /// Whether the columns are draws, each as likely as the others.
-    const DRAWS: bool = false;
-
     /// The log score, where there is a density.
     const LOG_SCORE: Option<&'static dyn Score<Self>> = None;
-
-    /// The fair CRPS, where the columns are draws.
+    /// The fair CRPS, where the columns are draws, each as likely as the others.
     const FAIR_CRPS: Option<&'static dyn Score<Self>> = None;
 
     /// Predictions for targets of some dimension.

@@ -25,9 +25,9 @@ use crate::{
     words::{Estimate, Known, Told, key},
 };
 
-/// A number, or why there is none, with what it is of.
-fn number(name: Name, of: &str, value: Result<f64>) -> (Name, Told<Estimate>) {
-    let value = Known::of(value.map(Estimate::Number));
+/// An estimate, or why there is none, with what it is of.
+pub fn told(name: Name, of: &str, value: Result<impl Into<Estimate>>) -> (Name, Told<Estimate>) {
+    let value = Known::of(value.map(Into::into));
     let of = of.to_owned();
     (name, Told { of, value })
 }
@@ -103,18 +103,18 @@ pub fn estimates_of_classes(view: &View<Categorical>) -> Estimates {
     let parts = |names: [Name; 3], of: &str, score: &dyn Divergence| {
         let corp = Corp::of(score, one, predictions, labels);
         let parts = corp.map(|c| [c.miscalibration, c.discrimination, c.uncertainty]);
-        let part = |(k, name)| number(name, of, parts.clone().map(|parts| parts[k]));
+        let part = |(k, name)| told(name, of, parts.clone().map(|parts| parts[k]));
         names.into_iter().enumerate().map(part).collect::<Vec<_>>()
     };
     let score = |name, of, score: &dyn Score<Categorical>| {
         let mean = score.upper_bound(predictions, labels);
-        number(name, of, mean.map(|mean| mean.estimate))
+        told(name, of, mean.map(|mean| mean.estimate))
     };
     let ece = |key, title, ece: Ece| {
         let estimate = ece.estimate(predictions, labels);
-        number(Name::new(key, title), &of.whole, estimate)
+        told(Name::new(key, title), &of.whole, estimate)
     };
-    let cox = |key, title, value| number(Name::new(key, title), &of.one, value);
+    let cox = |key, title, value| told(Name::new(key, title), &of.one, value);
     let binned = binned_errors(&view.bins, view);
     let ks = KolmogorovSmirnov::new(view.event()).estimate(predictions, labels);
     let in_the_large = Cox::new(one).in_the_large(predictions, labels);
@@ -133,8 +133,8 @@ pub fn estimates_of_classes(view: &View<Categorical>) -> Estimates {
         ),
         ece("ece_median_variance", bins, Ece::median_variance(100)),
     ];
-    estimates.extend((binned.into_iter()).map(|(name, error)| number(name, &of.event, error)));
-    estimates.push(number(names::KS, &of.event, ks));
+    estimates.extend((binned.into_iter()).map(|(name, error)| told(name, &of.event, error)));
+    estimates.push(told(names::KS, &of.event, ks));
     estimates.push(score(names::BRIER, &of.sum, &Brier));
     estimates.extend(parts(BRIER_PARTS, &summed, &Brier));
     estimates.push(score(names::LOG, &of.whole, &LogScore));
@@ -174,7 +174,7 @@ where
         (Name::new("ence", "ENCE, 15 bins"), ence),
     ];
     let all = scores.chain(others);
-    all.map(|(name, value)| number(name, &view.of.whole, value))
+    all.map(|(name, value)| told(name, &view.of.whole, value))
         .collect()
 }
 

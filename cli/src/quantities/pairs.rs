@@ -13,7 +13,7 @@ use burn_calibration::{
 };
 use rand::rngs::StdRng;
 
-use super::{number, test};
+use super::{test, told};
 use crate::{
     args::KernelArgs,
     error::Result,
@@ -121,15 +121,15 @@ where
         };
         let unbiased = unbiased.map_or_else(|| skce(Skce::unbiased(self)), Ok);
         vec![
-            number(names::SKCE_BIASED, of, biased),
-            number(names::SKCE_UNBIASED, of, unbiased),
+            told(names::SKCE_BIASED, of, biased),
+            told(names::SKCE_UNBIASED, of, unbiased),
         ]
     }
 
     fn linear(self, view: &View<P>) -> Estimates {
         let linear = Skce::linear(self).size(&view.predictions, &view.targets);
         let linear = linear.map(|size| size.estimate);
-        vec![number(names::SKCE_LINEAR, &view.of.whole, linear)]
+        vec![told(names::SKCE_LINEAR, &view.of.whole, linear)]
     }
 
     fn tests() -> Vec<Test<P>> {

@@ -58,15 +58,7 @@ fn messages(bytes: &[u8]) -> Result<(SchemaRef, Vec<MessageBounds>)> {
         }
         return Ok((schema(first.header_as_schema())?, messages));
     }
-    // its size stands before the last magic bytes
-    let footer = bytes.strip_suffix(MAGIC).and_then(|bytes| {
-        let (before, size) = bytes.split_last_chunk()?;
-        before.split_at_checked(
-            before
-                .len()
-                .checked_sub(u32::from_le_bytes(*size) as usize)?,
-        )
-    });
+    let footer = super::footer(bytes, MAGIC);
     let (bytes, footer) = footer.ok_or_else(|| wrong!("no footer"))?;
     let footer = root_as_footer(footer).map_err(|e| wrong!("{e}"))?;
     let blocks = [footer.dictionaries(), footer.recordBatches()];

@@ -38,6 +38,13 @@ pub fn read(bytes: Vec<u8>, options: &Options) -> Result<Table> {
     table.unwrap_or_else(|_| Err(wrong!("{format} that is broken")))
 }
 
+/// The bytes before the footer of a file, and the footer, whose size stands before the last magic bytes.
+fn footer<'a>(bytes: &'a [u8], magic: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
+    let (before, size) = bytes.strip_suffix(magic)?.split_last_chunk()?;
+    let size = u32::from_le_bytes(*size) as usize;
+    before.split_at_checked(before.len().checked_sub(size)?)
+}
+
 /// What a column holds.
 #[derive(Debug, Clone, PartialEq)]
 enum ColumnKind {

@@ -73,15 +73,7 @@ fn check_footer(bytes: &[u8]) -> Result<()> {
     if bytes.ends_with(b"PARE") {
         bail!("encrypted Parquet, expected a file that is not encrypted");
     }
-    let footer = bytes.strip_suffix(b"PAR1").and_then(|bytes| {
-        let (before, size) = bytes.split_last_chunk()?;
-        before.get(
-            before
-                .len()
-                .checked_sub(u32::from_le_bytes(*size) as usize)?..,
-        )
-    });
-    let footer = footer.ok_or_else(|| {
+    let (_, footer) = super::footer(bytes, b"PAR1").ok_or_else(|| {
         wrong!("not Parquet: no footer at its end, as of a file that was cut off")
     })?;
     let mut children = Vec::new(); // of each element of the schema

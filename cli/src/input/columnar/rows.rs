@@ -6,7 +6,7 @@ use super::values::{lists, numbers, push_cells};
 use crate::error::{Result, wrong};
 use crate::input::{
     Table,
-    cells::LabelColumn,
+    cells::TextColumn,
     columns::{Columns, Index},
     limits::{check_numbers, check_unpacked},
 };
@@ -55,7 +55,7 @@ impl<'a> ColumnarRows<'a> {
         let labels = &self.columns.labels;
         self.table
             .labels
-            .resize_with(labels.len(), LabelColumn::default);
+            .resize_with(labels.len(), TextColumn::default);
         for (at, &label) in labels.iter().enumerate() {
             let label = array(self, label);
             push_cells(&label, &mut self.table.labels[at].cells, self.size)?;

@@ -2,7 +2,7 @@
 //! than the readers of files.
 
 use arrow_array::{
-    AnyDictionaryArray, Array, ArrayRef,
+    AnyDictionaryArray, Array, ArrayRef, ListLikeArray,
     cast::AsArray,
     downcast_integer_array,
     types::{
@@ -66,41 +66,24 @@ fn places(dictionary: &dyn AnyDictionaryArray) -> Vec<Option<usize>> {
 
 /// The lengths of lists, and their numbers one after the other.
 pub fn lists(array: &dyn Array) -> (Vec<usize>, ArrayRef) {
-    let (start, lengths, values): (_, Vec<usize>, _) = match array.data_type() {
-        D::List(_) => {
-            let lists = array.as_list::<i32>();
-            let offsets = lists.offsets();
-            (
-                offsets[0] as usize,
-                offsets.lengths().collect(),
-                lists.values(),
-            )
-        }
-        D::LargeList(_) => {
-            let lists = array.as_list::<i64>();
-            let offsets = lists.offsets();
-            (
-                offsets[0] as usize,
-                offsets.lengths().collect(),
-                lists.values(),
-            )
-        }
-        _ => {
-            let lists = array.as_fixed_size_list();
-            let length = lists.value_length() as usize;
-            (0, vec![length; lists.len()], lists.values())
-        }
+    let lists: &dyn ListLikeArray = match array.data_type() {
+        D::List(_) => array.as_list::<i32>(),
+        D::LargeList(_) => array.as_list::<i64>(),
+        _ => array.as_fixed_size_list(),
     };
+    let places = || (0..lists.len()).map(|row| lists.element_range(row));
+    let start = places().next().map_or(0, |first| first.start);
+    let lengths: Vec<usize> = places().map(|place| place.len()).collect();
     let count = lengths.iter().sum();
-    (lengths, values.slice(start, count))
+    (lengths, lists.values().slice(start, count))
 }
 
 /// Adds a cell of each row, within what a file of so many bytes may unpack to. Whole numbers keep all their digits.
 /// A null is a cell without text, or NaN among numbers with decimals.
 pub fn push_cells(array: &dyn Array, cells: &mut Cells, size: u64) -> Result<()> {
     let mut push = |cell: Option<&str>| {
-        cells.push(cell.unwrap_or_default());
-        check_unpacked(cells.bytes() as u64, size)
+        cells.push_field(cell.unwrap_or_default());
+        check_unpacked(cells.as_byte_record().as_slice().len() as u64, size)
     };
     downcast_integer_array!(
         array => array.iter().try_for_each(|number| {
@@ -114,7 +97,7 @@ pub fn push_cells(array: &dyn Array, cells: &mut Cells, size: u64) -> Result<()>
             let mut words = Cells::default();
             push_cells(dictionary.values(), &mut words, size)?;
             let mut places = places(dictionary).into_iter();
-            places.try_for_each(|place| push(place.map(|place| words.get(place))))
+            places.try_for_each(|place| push(place.map(|place| &words[place])))
         },
         _ => numbers(array).iter().try_for_each(|number| push(Some(&number.to_string()))),
     )
@@ -209,6 +192,6 @@ mod tests {
             error.to_string().starts_with("unpacks to more than 64 MiB"),
             "{error}"
         );
-        assert!(cells.bytes() < 100 << 20);
+        assert!(cells.as_byte_record().as_slice().len() < 100 << 20);
     }
 }
