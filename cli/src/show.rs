@@ -161,7 +161,7 @@ impl fmt::Display for Shown {
         for parameter in &self.parameters {
             let shape: Vec<String> = parameter.shape.iter().map(usize::to_string).collect();
             write!(f, "{} [{}]:", parameter.name, shape.join(", "))?;
-            for value in parameter.values.iter().take(SHOWN) {
+            for value in parameter.text(SHOWN, |value| value.to_string()) {
                 write!(f, " {value}")?;
             }
             match parameter.values.len().saturating_sub(SHOWN) {

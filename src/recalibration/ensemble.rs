@@ -196,6 +196,8 @@ impl EnsembleTemperatureScaling {
 
 impl Form for Ensemble {
     const KIND: &'static str = "ensemble temperature scaling";
+    const ROWS: &'static [(&'static str, &'static [&'static str])] =
+        &[("log_weights", &["log w₁", "log w₂", "log w₃"])];
 
     fn template(device: &Device) -> Self {
         let thirds = (1f64 / 3.0).ln();

@@ -16,6 +16,9 @@ pub trait Form: Module + ModuleDisplay {
     /// The kind, in words.
     const KIND: &'static str;
 
+    /// The names of the rows of parameters in the documentation, by the names of these.
+    const ROWS: &'static [(&'static str, &'static [&'static str])] = &[];
+
     /// Parameters of any size, for a record to replace: the identity, or near it.
     fn template(device: &Device) -> Self;
 
@@ -173,6 +176,15 @@ impl<F: Form> Fitted<F> {
         }
     }
 
+    /// Saves the map, as [`FittedMap::save`], to a path of any type.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`](crate::error::Error::File) if the file cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        FittedMap::save(self, path.as_ref())
+    }
+
     /// The map of saved parameters, or what is wrong with them.
     pub(super) fn restore(parts: file::SavedParameters) -> Result<Self, String> {
         let (form, report, fitted_to) = parts.into_form()?;
@@ -210,7 +222,12 @@ impl<F: Form> FittedMap for Fitted<F> {
     }
 
     fn named_parameters(&self) -> Vec<NamedParameter> {
-        parameter::named(&self.form)
+        let mut parameters = parameter::named(&self.form);
+        for parameter in &mut parameters {
+            let named = F::ROWS.iter().find(|(name, _)| *name == parameter.name);
+            parameter.rows = named.map_or(&[], |(_, rows)| rows);
+        }
+        parameters
     }
 
     fn formula(&self) -> Option<Formula> {

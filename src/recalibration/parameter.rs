@@ -160,6 +160,9 @@ pub struct NamedParameter {
     pub shape: Vec<usize>,
     /// The numbers, in row-major order.
     pub values: Vec<f64>,
+    /// The names of the rows in the documentation of the map, as "a" and "b"; empty where they have none.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub rows: &'static [&'static str],
 }
 
 impl NamedParameter {
@@ -169,7 +172,19 @@ impl NamedParameter {
             name,
             shape: vec![values.len()],
             values: values.to_vec(),
+            rows: &[],
         }
+    }
+
+    /// The numbers as text, after the names of their rows where these have some; at most a number of them.
+    pub fn text(&self, most: usize, number: impl Fn(f64) -> String) -> Vec<String> {
+        let row = (self.values.len() / self.rows.len().max(1)).max(1);
+        let named = |(at, value): (usize, &f64)| match self.rows.get(at / row) {
+            Some(name) if at % row == 0 => format!("{name} {}", number(*value)),
+            _ => number(*value),
+        };
+        let values = self.values.iter().enumerate();
+        values.take(most).map(named).collect()
     }
 }
 
@@ -200,6 +215,7 @@ impl ModuleVisitor for Collected {
             name: self.path.join("."),
             shape: param.dims().to_vec(),
             values: to_vec(param.val()),
+            rows: &[],
         });
     }
 }

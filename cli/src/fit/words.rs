@@ -4,7 +4,7 @@ use std::fmt;
 
 use burn_calibration::{
     distribution::Subject,
-    recalibration::{Choice, FitReport, FitWarning, NamedParameter, PriorCorrection},
+    recalibration::{Choice, FitReport, FitWarning, PriorCorrection},
 };
 
 use super::{CORRECTNESS, FitSummary, NONE};
@@ -78,9 +78,10 @@ impl fmt::Display for FitSummary {
                 "WIS:        {before:.6} before, {after:.6} after, on the data of the fit"
             )?;
         }
-        for NamedParameter { name, values, .. } in &self.parameters {
-            let values: Vec<String> = values.iter().map(|value| format!("{value:.6}")).collect();
-            writeln!(f, "{:11} {}", format!("{name}:"), values.join(", "))?;
+        for parameter in &self.parameters {
+            let values = parameter.text(usize::MAX, |value| format!("{value:.6}"));
+            let name = format!("{}:", parameter.name);
+            writeln!(f, "{name:11} {}", values.join(", "))?;
         }
         let of = match (data.of.subject, data.of.outcomes) {
             (Subject::Correctness, _) => CORRECTNESS,

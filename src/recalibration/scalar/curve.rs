@@ -56,6 +56,9 @@ pub struct Curve<const P: usize, const INCREASING: bool> {
     parameters: Parameter<2>,
 }
 
+/// The names of the parameters.
+const NAMES: &[&str] = &["a", "b", "c"];
+
 /// In a flatter map rounding can make different log-odds equal: it is not called injective.
 const FLAT: f64 = 1e-9;
 
@@ -147,6 +150,9 @@ impl<const P: usize, const INCREASING: bool> EventMap for Curve<P, INCREASING> {
         (_, false) => "quadratic scaling",
     };
 
+    const ROWS: &'static [(&'static str, &'static [&'static str])] =
+        &[("parameters", NAMES.split_at(P).0)];
+
     fn template(device: &Device) -> Self {
         let slope = |j: usize| f64::from(j == 0 || j == 1 && INCREASING);
         Self::new(&[std::array::from_fn(slope)], device)
@@ -183,7 +189,7 @@ impl<const P: usize, const INCREASING: bool> EventMap for Curve<P, INCREASING> {
 
     fn formula(&self, scores: Term) -> Term {
         let (k, values) = (self.events(), self.parameters.to_vec());
-        let row = |j: usize| Term::numbers(["a", "b", "c"][j], values[j * k..][..k].to_vec());
+        let row = |j: usize| Term::numbers(NAMES[j], values[j * k..][..k].to_vec());
         let farther = scores
             .clone()
             .with(Operation::Min, Term::from(-1.0) * scores.clone());

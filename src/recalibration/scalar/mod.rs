@@ -35,6 +35,9 @@ pub trait EventMap: Module + burn::module::ModuleDisplay {
     /// The kind of the map, in words.
     const KIND: &'static str;
 
+    /// The names of the rows of parameters in the documentation, by the names of these.
+    const ROWS: &'static [(&'static str, &'static [&'static str])] = &[];
+
     /// The map of two classes, for a record to replace.
     fn template(device: &Device) -> Self;
 
@@ -58,6 +61,7 @@ pub trait EventMap: Module + burn::module::ModuleDisplay {
 
 impl<M: EventMap> Form for M {
     const KIND: &'static str = M::KIND;
+    const ROWS: &'static [(&'static str, &'static [&'static str])] = M::ROWS;
 
     fn template(device: &Device) -> Self {
         M::template(device)
