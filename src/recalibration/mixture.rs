@@ -1,3 +1,5 @@
+use std::path::Path;
+
 use burn::tensor::activation::log_softmax;
 
 use super::{
@@ -29,6 +31,15 @@ const PARTS: &str = "parts.";
 
 impl MapMixture {
     pub(super) const KIND: &'static str = "mixture of maps";
+
+    /// Saves the map, as [`FittedMap::save`], to a path of any type.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`](crate::error::Error::File) if the file cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        FittedMap::save(self, path.as_ref())
+    }
 
     /// Mixes maps with weights that sum to 1.
     ///

@@ -1,3 +1,5 @@
+use std::path::Path;
+
 use burn::tensor::TensorData;
 
 use super::{FittedTo, LogitMap, NamedParameter, Recalibration, common::*, file::SavedParameters};
@@ -46,6 +48,15 @@ const PRIOR: &str = "prior";
 impl PriorCorrection {
     /// The kind, as in a saved file.
     pub const KIND: &'static str = "prior correction";
+
+    /// Saves the map, as [`FittedMap::save`], to a path of any type.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`](crate::error::Error::File) if the file cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        FittedMap::save(self, path.as_ref())
+    }
 
     /// Makes the correction of a model.
     ///

@@ -92,6 +92,15 @@ macro_rules! maps {
         }
 
         impl $Maps {
+            /// Saves the map, as [`FittedMap::save`], to a path of any type.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::File`](crate::error::Error::File) if the file cannot be written.
+            pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+                FittedMap::save(&**self, path.as_ref())
+            }
+
             /// The kind of the map; None for maps that are not fitted by themselves.
             pub fn method(&self) -> Option<$Kinds> {
                 match self {

@@ -203,7 +203,7 @@ fn files_of_no_map() {
     fs::write(&file.0, b"not a record").unwrap();
     check(&file.0);
     let map = TemperatureScaling::from_temperature(2.0, &device()).unwrap();
-    let nowhere = map.save(Path::new("no/such/folder/map"));
+    let nowhere = map.save("no/such/folder/map");
     assert!(matches!(nowhere, Err(Error::File { .. })));
 }
 
