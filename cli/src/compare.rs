@@ -23,6 +23,7 @@ use crate::{
     args::{BinArgs, CompareArgs},
     error::{Result, ensure},
     files::Inputs,
+    kernel::whose_median,
     kind::{Kind, Vectors, View, with_family, with_vectors},
     limits::redraws,
     models::{self, Models},
@@ -41,6 +42,9 @@ pub struct Comparison {
     /// The kernel on predictions, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     kernel: Option<KernelWords>,
+    /// Whose median the bandwidth is.
+    #[serde(skip)]
+    median: String,
     level: f64,
     changes: Named<Known<Paired>>,
     #[serde(flatten)]
@@ -268,6 +272,7 @@ fn compared<P: Kind, Q: Kind>(
     Ok(Outcome::Two(Box::new(Comparison {
         data,
         kernel: kernel.as_ref().map(KernelWords::from),
+        median: whose_median(&args.kernel, "before", "both"),
         level: args.sizes.level,
         changes: Named(changes),
         others,

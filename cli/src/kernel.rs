@@ -100,6 +100,15 @@ pub fn some(option: &str, n: usize, rng: &mut StdRng) -> Vec<usize> {
 /// Samples that stand for all where these are too many.
 const SAMPLED: usize = 5000;
 
+/// Whose predictions a bandwidth is the median of, where several are compared by it, unless it is a number that was
+/// given.
+pub fn whose_median(args: &KernelArgs, of: &str, all: &str) -> String {
+    match args.bandwidth {
+        BandwidthChoice::Fixed(_) => String::new(),
+        _ => format!(", the median {of}, used for {all}"),
+    }
+}
+
 /// A fixed bandwidth.
 pub fn bandwidth_of(kernel: &Kernel) -> f64 {
     match kernel.bandwidth {

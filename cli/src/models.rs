@@ -11,6 +11,7 @@ use crate::{
     args::CompareArgs,
     compare::{Outcome, Paired, paired, write_changes, write_verdict},
     error::{Result, ensure},
+    kernel::whose_median,
     kind::{Kind, View},
     limits::redraws,
     progress::Progress,
@@ -27,6 +28,9 @@ pub struct Models {
     /// The kernel on predictions, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     kernel: Option<KernelWords>,
+    /// Whose median the bandwidth is.
+    #[serde(skip)]
+    median: String,
     level: f64,
     models: Vec<Model>,
     pairs: Vec<ModelPair>,
@@ -96,6 +100,11 @@ pub fn compared<P: Kind>(
     Ok(Outcome::Several(Box::new(Models {
         data,
         kernel: kernel.as_ref().map(KernelWords::from),
+        median: whose_median(
+            &args.kernel,
+            &format!("of {}", args.models[0]),
+            "all models",
+        ),
         level: args.sizes.level,
         models,
         pairs,
@@ -132,7 +141,7 @@ impl fmt::Display for Models {
             names.join(", ")
         )?;
         if let Some(kernel) = &self.kernel {
-            writeln!(f, "{kernel}")?;
+            writeln!(f, "{kernel}{}", self.median)?;
         }
         for ModelPair {
             before,

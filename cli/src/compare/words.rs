@@ -63,7 +63,7 @@ impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}, before and after", self.data)?;
         if let Some(kernel) = &self.kernel {
-            writeln!(f, "{kernel}")?;
+            writeln!(f, "{kernel}{}", self.median)?;
         }
         writeln!(f)?;
         let titles = (self.changes.0.iter().map(|(name, _)| name))
