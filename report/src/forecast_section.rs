@@ -4,14 +4,14 @@ use serde::Serialize;
 use super::{
     Change, Plan, Report, Reportable, Section,
     drawn::{Draw, Drawn},
-    number::{decimals, fixed, percent, significant},
+    number::{decimals, fixed, of_weights, percent, significant},
     quantile_picture,
     section::Parts,
     table::{Cell, PageQuantity},
 };
 use burn_calibration::{
     diagram::QuantileDiagram,
-    distribution::QuantileForecasts,
+    distribution::{Predictive, QuantileForecasts},
     error::{Result, serialize_or_reason},
     estimator::regression::QuantileCoverage,
     hypothesis::{Omnibus, OmnibusOutcome},
@@ -70,13 +70,17 @@ impl Reportable for QuantileForecasts {
         let targets = plan.targets;
         let levels = QuantileCoverage::of_levels(self, targets)?;
         let curve = QuantileCoverage::curve(&levels);
-        let effective = levels[0].effective as usize;
         Ok(ForecastSection {
             omnibus: plan.omnibus(Self::default_kernel(), self),
             wis: WeightedIntervalScore.mean(self, targets),
             wis_parts: WeightedIntervalScore.parts(self, targets),
             central_intervals: QuantileCoverage::of_intervals(self, targets)?,
-            quantiles: QuantileDiagram::new(curve, effective, plan.level)?,
+            quantiles: QuantileDiagram::weighted(
+                curve,
+                &self.parted().1,
+                targets.dims(),
+                plan.level,
+            )?,
             levels,
         })
     }
@@ -117,12 +121,7 @@ impl Section for ForecastSection {
             ),
         };
         let coverage = &report.before.levels[0];
-        let weights = if coverage.effective == coverage.samples as f64 {
-            String::new()
-        } else {
-            let effective = significant(coverage.effective);
-            format!(", with weights: an effective number of {effective}")
-        };
+        let weights = of_weights(coverage.effective, coverage.samples);
         let levels = report.subject.levels.len();
         Parts {
             of: format!("by quantiles at {levels} levels{weights}"),
@@ -138,10 +137,10 @@ impl Section for ForecastSection {
             method: format!(
                 "for independent samples. A target that equals a quantile, as for counts, counts as covered \
                  or not, whichever brings the share nearer to the level. Band of the diagram: ± {} \
-                 (Dvoretzky, Kiefer, Wolfowitz; \
-                 Massart 1990), for all levels at once. The weighted interval score is twice the mean pinball score \
+                 ({}), for all levels at once. The weighted interval score is twice the mean pinball score \
                  of the levels (Bracher et al. 2021).",
-                decimals(report.before.quantiles.half_width(), 4)
+                decimals(report.before.quantiles.half_width(), 4),
+                quantile_picture::source_of_band(&report.before.quantiles)
             ),
             kernel: String::new(),
         }

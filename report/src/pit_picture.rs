@@ -41,16 +41,19 @@ pub(super) fn drawn_under(diagram: &PitDiagram, heading: &str, title: String) ->
 
 /// Describes the picture in words.
 fn description(diagram: &PitDiagram) -> String {
+    let [low, high] = densities_of_band(diagram).map(|density| decimals(density, 3));
+    let values = if diagram.weights.is_some() {
+        String::new()
+    } else {
+        let [low, high] = [diagram.band.0, diagram.band.1].map(|count| whole(count as usize));
+        format!("{low} to {high} values, ")
+    };
     let mut text = format!(
         "{} values in {} bins of equal width, as densities, 1 if the model is calibrated. The {} % band of \
-         each bin reaches from {} to {} values, density {} to {}; {} bins are outside.",
+         each bin reaches from {values}density {low} to {high}; {} bins are outside.",
         whole(diagram.values()),
         diagram.counts.len(),
         decimals(100.0 * diagram.level, 2),
-        whole(diagram.band.0),
-        whole(diagram.band.1),
-        decimals(diagram.density(diagram.band.0), 3),
-        decimals(diagram.density(diagram.band.1), 3),
         diagram.outside()
     );
     for (bin, &count) in diagram.counts.iter().enumerate() {
@@ -59,10 +62,14 @@ fn description(diagram: &PitDiagram) -> String {
             decimals(edge(diagram, bin), 4),
             decimals(edge(diagram, bin + 1), 4),
             whole(count),
-            decimals(diagram.density(count), 3)
+            decimals(diagram.density(diagram.bar(bin)), 3)
         );
     }
     text
+}
+
+fn densities_of_band(diagram: &PitDiagram) -> [f64; 2] {
+    [diagram.band.0, diagram.band.1].map(|end| diagram.density(end))
 }
 
 /// The lower edge of a bin.
@@ -72,25 +79,33 @@ fn edge(diagram: &PitDiagram, bin: usize) -> f64 {
 
 /// The numbers of the picture as a table.
 pub(super) fn numbers(pit: &PitDiagram, what: &str) -> Markup {
+    let (band, of_band) = if pit.weights.is_some() {
+        let [low, high] = densities_of_band(pit).map(|density| format!("{density:.3}"));
+        (format!("{low}–{high}"), "band of the density")
+    } else {
+        let [low, high] = [pit.band.0, pit.band.1].map(|count| whole(count as usize));
+        (format!("{low}–{high}"), "band")
+    };
     let row = |(bin, &count): (usize, &usize)| {
         let [lower, upper] = [bin, bin + 1].map(|bin| decimals(edge(pit, bin), 3));
         vec![
             format!("{lower}–{upper}"),
             whole(count),
-            format!("{:.3}", pit.density(count)),
-            format!("{}–{}", whole(pit.band.0), whole(pit.band.1)),
+            format!("{:.3}", pit.density(pit.bar(bin))),
+            band.clone(),
         ]
     };
     table::of_picture(
         &format!("{what}: targets, density relative to the uniform one, and band of each bar"),
-        &["bin", "targets", "density", "band"],
+        &["bin", "targets", "density", of_band],
         pit.counts.iter().enumerate().map(row),
     )
 }
 
 fn plot(diagram: &PitDiagram, frame: &Frame) -> Vec<Markup> {
-    let densities: Vec<f64> = diagram.counts.iter().map(|&n| diagram.density(n)).collect();
-    let [low, high] = [diagram.band.0, diagram.band.1].map(|count| diagram.density(count));
+    let bins = 0..diagram.counts.len();
+    let densities: Vec<f64> = bins.map(|bin| diagram.density(diagram.bar(bin))).collect();
+    let [low, high] = densities_of_band(diagram);
     let top = 1.1 * densities.iter().copied().fold(high, f64::max);
     let at = |x: f64, density: f64| frame.at(x, density / top);
     let level = |density, pen| line(&[at(0.0, density), at(1.0, density)], pen);

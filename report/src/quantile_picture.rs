@@ -64,6 +64,15 @@ pub(super) fn on_page<S: Section>(
     }
 }
 
+/// Where the width of the band is from.
+pub(super) fn source_of_band(diagram: &QuantileDiagram) -> &'static str {
+    if diagram.weighted_half_width.is_some() {
+        "999 redraws of uniform numbers with these weights"
+    } else {
+        "Dvoretzky, Kiefer, Wolfowitz; Massart 1990"
+    }
+}
+
 /// Describes the picture in words.
 fn description(diagram: &QuantileDiagram) -> String {
     let mut text = format!(

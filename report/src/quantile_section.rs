@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use super::{
     Change, Plan, Report, Reportable, Scored, Section,
     drawn::{Draw, Drawn},
-    number::{decimals, fixed, percent, points, significant, whole},
+    number::{decimals, fixed, of_weights, percent, points, significant, whole},
     page::{self, bandwidth, figure, profile},
     pit_picture, quantile_picture,
     section::Parts,
@@ -14,7 +14,7 @@ use super::{
 };
 use burn_calibration::{
     diagram::{PitDiagram, QuantileDiagram},
-    distribution::{Geometry, Marginals},
+    distribution::{Geometry, Marginals, Weights},
     error::{Result, serialize_or_reason},
     estimator::{
         JointKernel,
@@ -159,7 +159,6 @@ where
         let y = plan.targets;
         let pit = Pit::randomised(self, y, &mut StdRng::seed_from_u64(plan.seed))?;
         let curve = QuantileCalibration::default().curve(self, y)?;
-        let [n, d] = y.dims();
         let overconfidence = IntervalOverconfidence::default();
         Ok(QuantileSection {
             omnibus: plan.omnibus(plan.kernel.predictions, self),
@@ -171,11 +170,14 @@ where
                 standard_deviation: Sharpness.standard_deviation(self)?,
                 variance: Sharpness.variance(self)?,
             },
-            root_mean_squared_error: root_mean_square(self.detach().means() - y.clone()),
+            root_mean_squared_error: root_mean_square(
+                self.detach().means() - y.clone(),
+                pit.weights(),
+            ),
             half: Covered::of(self, y, 0.5)?,
             ninety: Covered::of(self, y, 0.9)?,
             pit: PitDiagram::new(&pit, plan.subject.bins, plan.level)?,
-            quantiles: QuantileDiagram::new(curve, n * d, plan.level)?,
+            quantiles: QuantileDiagram::weighted(curve, pit.weights(), y.dims(), plan.level)?,
         })
     }
 
@@ -187,8 +189,9 @@ where
     }
 }
 
-/// `√mean(e²)`, in units of the largest error where its square is no f64.
-fn root_mean_square(errors: Tensor<2>) -> f64 {
+/// The weighted `√mean(e²)`, in units of the largest error where its square is no f64.
+fn root_mean_square(errors: Tensor<2>, weights: &Weights) -> f64 {
+    let [n, d] = errors.dims();
     let errors = errors.try_into_vec_as::<f64>();
     let errors = errors.expect("a float tensor that can be read back");
     let unit = errors
@@ -197,8 +200,12 @@ fn root_mean_square(errors: Tensor<2>) -> f64 {
     if unit == 0.0 || !unit.is_finite() {
         return unit;
     }
-    let squares = errors.iter().map(|error| (error / unit).powi(2));
-    (squares.sum::<f64>() / errors.len() as f64).sqrt() * unit
+    let rows = errors.chunks(d).enumerate();
+    let squares = rows.map(|(row, errors)| {
+        let squares = errors.iter().map(|error| (error / unit).powi(2));
+        weights.at(row) * squares.sum::<f64>()
+    });
+    (squares.sum::<f64>() / (weights.total(n) * d as f64)).sqrt() * unit
 }
 
 impl Section for QuantileSection {
@@ -245,8 +252,16 @@ impl Section for QuantileSection {
                 " and coordinates",
             ),
         };
+        let effective = report.before.ninety.coverage.effective;
+        let bar = if report.before.pit.weights.is_some() {
+            format!(
+                "{level} % interval of its weight by 1,999 redraws of uniform numbers with these weights"
+            )
+        } else {
+            format!("exact {level} % interval of a binomial count")
+        };
         Parts {
-            of,
+            of: of + &of_weights(effective, report.samples),
             sentences: report.named().iter().map(sentence).collect(),
             diagrams: vec![
                 report.transforms(),
@@ -267,15 +282,14 @@ impl Section for QuantileSection {
                 "for the SKCE they are approximate. Histogram: {} bins of equal width; where a predicted \
                  distribution has steps, as of counts and of draws, the transform is randomised, and a \
                  target counts as covered, or as at most a quantile, by the part of its step (Czado, \
-                 Gneiting, Held 2009). Band of a bar: exact {level} % \
-                 interval of a binomial count, for each bin separately: of many bars of a calibrated model \
-                 some end \
-                 outside. Quantiles: at {} levels; the band is ± {} (Dvoretzky, Kiefer, Wolfowitz; \
-                 Massart 1990), for all levels at once. Both bands are of independent \
+                 Gneiting, Held 2009). Band of a bar: {bar}, for each bin separately: of many bars of a \
+                 calibrated model some end outside. Quantiles: at {} levels; the band is ± {} \
+                 ({}), for all levels at once. Both bands are of independent \
                  samples{independent}. SKCE (Widmann et al. 2021):",
                 report.subject.bins,
                 quantiles.curve.points.len(),
-                decimals(quantiles.half_width(), 4)
+                decimals(quantiles.half_width(), 4),
+                quantile_picture::source_of_band(quantiles)
             ),
             kernel: format!(
                 "{} kernel over the 2-Wasserstein distance of predictions with bandwidth {}, times \

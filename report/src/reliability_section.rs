@@ -286,13 +286,12 @@ impl Section for ReliabilitySection {
         };
         let distance = report.kernel.distance.words();
         let mut of_bins = report.before.top_label.bins.iter();
-        let (weights, bands) = if of_bins.any(|bin| bin.weight.is_some()) {
-            let effective = number::significant(report.before.accuracy.effective);
-            let weights = format!(", with weights: an effective number of {effective}");
-            (weights, "about")
+        let bands = if of_bins.any(|bin| bin.weight.is_some()) {
+            "about"
         } else {
-            (String::new(), "exact")
+            "exact"
         };
+        let weights = number::of_weights(report.before.accuracy.effective, report.samples);
         let of = match report.before.subject {
             Subject::Classes => format!("over {} classes", whole(report.classes())),
             Subject::Event => "of one event".into(),

@@ -44,10 +44,16 @@ pub(super) fn weighted_band(probabilities: &[f64], weights: &[f64], level: f64) 
     let mut frequency = |_| {
         let rows = probabilities.iter().zip(weights);
         let hits = rows.filter(|(p, _)| rng.random::<f64>() < **p);
-        hits.map(|(_, weight)| weight).sum::<f64>() / total
+        hits.fold(0.0, |sum, (_, weight)| sum + weight) / total
     };
     let mut drawn: Vec<f64> = (0..REDRAWS).map(&mut frequency).collect();
     band_of_redraws(&mut drawn, level)
+}
+
+/// Returns whether a number lies in a band, whose ends are sums of the same weights in another order.
+pub(super) fn is_within(number: f64, (low, high): (f64, f64)) -> bool {
+    const ROUNDING: f64 = 1e-12;
+    (low * (1.0 - ROUNDING)..=high * (1.0 + ROUNDING)).contains(&number)
 }
 
 const REDRAWS: usize = 1999;

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::band::{binomial_band, check_level};
+use super::band::{binomial_band, check_level, is_within, weighted_band};
 use crate::{error::Result, estimator::regression::Pit};
 
 /// The histogram of probability integral transforms, in bins of equal width, with the band of each bin:
@@ -10,6 +10,10 @@ use crate::{error::Result, estimator::regression::Pit};
 /// and a slope that they are biased. The band is that of the count of a bin among independent uniform
 /// numbers, from the binomial distribution: exact for one coordinate of independent samples, and for all of
 /// them where the predictions have independent coordinates, as normal and Laplace ones do.
+///
+/// With weights a bar is the sum of the weights of its transforms, and the band is that of the weight of a bin among
+/// independent uniform numbers with these weights, from 1,999 redraws. The band of as many samples as the effective
+/// number would have the same variance, but not the same shape: one weight may be half of all.
 ///
 /// For predictions with steps, and of draws, only transforms that are randomised are uniform,
 /// [`Pit::randomised`]. A histogram inside the band does not prove that a model is calibrated, because it
@@ -24,7 +28,7 @@ use crate::{error::Result, estimator::regression::Pit};
 /// let predictions = Normal::new(targets.clone() - 2.0, targets.ones_like()); // all too low
 /// let diagram = PitDiagram::new(&Pit::new(&predictions, &targets)?, 10, 0.95)?;
 /// assert_eq!(diagram.counts[9], 40);
-/// assert!(diagram.band.1 < 40 && diagram.outside() == 10);
+/// assert!(diagram.band.1 < 40.0 && diagram.outside() == 10);
 /// # Ok(())
 /// # }
 /// ```
@@ -37,38 +41,91 @@ pub struct PitDiagram {
     pub coordinate: Option<usize>,
     /// The number of transforms in each bin, right-closed, with 0 in the first.
     pub counts: Vec<usize>,
-    /// The probability with which the count of a bin lies in the band, or more, if the model is
+    /// The sum of the weights of the transforms in each bin, over the mean weight, if there are weights.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<Vec<f64>>,
+    /// The probability with which the bar of a bin lies in the band, or more, if the model is
     /// calibrated.
     pub level: f64,
-    /// The least and the greatest count inside the band, which is the same for all bins.
+    /// The least and the greatest bar inside the band, which is the same for all bins: a count, or a sum of weights over
+    /// the mean weight.
     ///
     /// It holds for each bin separately: of 10 bins of a calibrated model, one may well be outside a band
     /// of 95 %.
-    pub band: (usize, usize),
+    pub band: (f64, f64),
 }
 
-/// What a saved diagram is made of: the band follows from it.
+/// What a saved diagram is made of: the band follows from it where there are no weights.
 #[derive(Deserialize)]
 struct SavedPit {
     coordinate: Option<usize>,
     counts: Vec<usize>,
+    weights: Option<Vec<f64>>,
     level: f64,
+    band: Option<(f64, f64)>,
 }
 
 impl TryFrom<SavedPit> for PitDiagram {
     type Error = String;
 
     fn try_from(saved: SavedPit) -> Result<Self, String> {
-        let values = (saved.counts.iter()).try_fold(0usize, |sum, &count| sum.checked_add(count));
-        if saved.counts.len() < 2 || values.is_none_or(|values| values == 0) {
+        let SavedPit {
+            coordinate,
+            counts,
+            weights,
+            level,
+            band,
+        } = saved;
+        let values = (counts.iter()).try_fold(0usize, |sum, &count| sum.checked_add(count));
+        if counts.len() < 2 || values.is_none_or(|values| values == 0) {
             return Err(format!(
-                "the counts of a histogram are {:?}, expected two bins or more with a value",
-                saved.counts
+                "the counts of a histogram are {counts:?}, expected two bins or more with a value"
             ));
         }
-        let diagram = Self::of(saved.counts, saved.coordinate, saved.level);
-        diagram.map_err(|error| error.to_string())
+        check_level(level).map_err(|error| error.to_string())?;
+        let is_number = |number: &f64| number.is_finite() && *number >= 0.0;
+        if let Some(weights) = &weights
+            && (weights.len() != counts.len() || !weights.iter().all(is_number))
+        {
+            return Err(format!(
+                "the weights of a histogram are {weights:?}, expected one of at least 0 for each of {} bins",
+                counts.len()
+            ));
+        }
+        let band = match (&weights, band) {
+            (None, _) => band_of_counts(&counts, level),
+            (Some(_), Some((low, high))) if is_number(&low) && low <= high && high.is_finite() => {
+                (low, high)
+            }
+            _ => {
+                return Err(format!(
+                    "the band of a histogram with weights is {band:?}, expected two numbers, the lower one first"
+                ));
+            }
+        };
+        Ok(Self {
+            coordinate,
+            counts,
+            weights,
+            level,
+            band,
+        })
     }
+}
+
+/// The band of counts without weights.
+fn band_of_counts(counts: &[usize], level: f64) -> (f64, f64) {
+    let share = (counts.len() as f64).recip();
+    let (low, high) = binomial_band(counts.iter().sum(), share, level);
+    (low as f64, high as f64)
+}
+
+/// The band of the bars of a number of bins, of independent uniform numbers with these weights.
+fn band_of_weights(weights: &[f64], bins: usize, level: f64) -> (f64, f64) {
+    let shares = vec![(bins as f64).recip(); weights.len()];
+    let (low, high) = weighted_band(&shares, weights, level);
+    let total: f64 = weights.iter().sum();
+    (low * total, high * total)
 }
 
 impl PitDiagram {
@@ -78,13 +135,7 @@ impl PitDiagram {
     ///
     /// Fewer than two bins, or a level that is not between 0 and 1.
     pub fn new(pit: &Pit, bins: usize, level: f64) -> Result<Self> {
-        let mut counts = vec![0; bins];
-        for coordinate in 0..pit.dimensions() {
-            let histogram = pit.histogram(coordinate, bins)?;
-            let pairs = counts.iter_mut().zip(histogram.counts);
-            pairs.for_each(|(sum, count)| *sum += count);
-        }
-        Self::of(counts, None, level)
+        Self::of(pit, None, bins, level)
     }
 
     /// Counts the transforms of one coordinate.
@@ -97,18 +148,37 @@ impl PitDiagram {
     ///
     /// If there is no such coordinate.
     pub fn of_coordinate(pit: &Pit, coordinate: usize, bins: usize, level: f64) -> Result<Self> {
-        let histogram = pit.histogram(coordinate, bins)?;
-        Self::of(histogram.counts, Some(coordinate), level)
+        Self::of(pit, Some(coordinate), bins, level)
     }
 
-    fn of(counts: Vec<usize>, coordinate: Option<usize>, level: f64) -> Result<Self> {
+    fn of(pit: &Pit, coordinate: Option<usize>, bins: usize, level: f64) -> Result<Self> {
+        let coordinates = coordinate.map_or(0..pit.dimensions(), |one| one..one + 1);
+        let d = coordinates.len();
+        let (mut counts, mut weights) = (vec![0; bins], vec![0.0; bins]);
+        for coordinate in coordinates {
+            let histogram = pit.histogram(coordinate, bins)?;
+            for (sum, count) in counts.iter_mut().zip(histogram.counts) {
+                *sum += count;
+            }
+            for (sum, weight) in weights.iter_mut().zip(histogram.weights.iter().flatten()) {
+                *sum += weight;
+            }
+        }
         check_level(level)?;
-        let values = counts.iter().sum();
+        let weights = pit.weights().are_given().then_some(weights);
+        let band = if weights.is_some() {
+            let values: usize = counts.iter().sum();
+            let of_values: Vec<f64> = (0..values).map(|at| pit.weights().at(at / d)).collect();
+            band_of_weights(&of_values, bins, level)
+        } else {
+            band_of_counts(&counts, level)
+        };
         Ok(Self {
-            band: binomial_band(values, (counts.len() as f64).recip(), level),
             coordinate,
             counts,
+            weights,
             level,
+            band,
         })
     }
 
@@ -117,18 +187,27 @@ impl PitDiagram {
         self.counts.iter().sum()
     }
 
-    /// A count as a density, relative to the mean count: 1 if the model is calibrated.
-    pub fn density(&self, count: usize) -> f64 {
-        count as f64 * self.counts.len() as f64 / self.values() as f64
+    /// The bar of a bin: its count, or the sum of its weights over the mean weight.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such bin.
+    pub fn bar(&self, bin: usize) -> f64 {
+        (self.weights.as_ref()).map_or(self.counts[bin] as f64, |weights| weights[bin])
     }
 
-    /// Returns whether the count of a bin lies in the band.
+    /// A bar, or an end of the band, as a density, relative to the mean bar: 1 if the model is calibrated.
+    pub fn density(&self, bar: f64) -> f64 {
+        bar * self.counts.len() as f64 / self.values() as f64
+    }
+
+    /// Returns whether the bar of a bin lies in the band.
     ///
     /// # Panics
     ///
     /// If there is no such bin.
     pub fn is_inside(&self, bin: usize) -> bool {
-        (self.band.0..=self.band.1).contains(&self.counts[bin])
+        is_within(self.bar(bin), self.band)
     }
 
     /// The number of bins outside the band.

@@ -1,7 +1,8 @@
 use super::band::check_level;
 use crate::{
+    distribution::Weights,
     error::{Result, check_samples},
-    estimator::regression::{QuantileCurve, QuantilePoint},
+    estimator::regression::{QuantileCurve, QuantilePoint, uniform_distances},
 };
 
 /// The frequency of targets that are at most the predicted quantile, against its level (Kuleshov, Fenner,
@@ -14,6 +15,9 @@ use crate::{
 /// the targets count by parts of their steps
 /// ([`QuantileCalibration`](crate::estimator::regression::QuantileCalibration)), and their frequencies vary
 /// less than the band says.
+///
+/// Of weighted frequencies `ε` is the quantile at the level of the band of `max_u |F(u) − u|`, where `F` is the weighted
+/// distribution function of independent uniform numbers with these weights, from 999 redraws.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -41,6 +45,9 @@ pub struct QuantileDiagram {
     pub values: usize,
     /// The probability with which the curve of a calibrated model lies in the band, or more.
     pub level: f64,
+    /// The half of the width of the band of weighted frequencies, if there are weights.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weighted_half_width: Option<f64>,
 }
 
 impl QuantileDiagram {
@@ -57,11 +64,39 @@ impl QuantileDiagram {
             curve,
             values,
             level,
+            weighted_half_width: None,
         })
+    }
+
+    /// Takes weighted frequencies, of `d` coordinates of `n` samples, `[n, d]`. The same as [`new`](Self::new) where all
+    /// weights are equal.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn weighted(
+        curve: QuantileCurve,
+        weights: &Weights,
+        [n, d]: [usize; 2],
+        level: f64,
+    ) -> Result<Self> {
+        let mut diagram = Self::new(curve, n * d, level)?;
+        if weights.are_given() {
+            let mut distances = uniform_distances(weights, [n, d]);
+            distances.sort_by(|a, b| b.total_cmp(a));
+            // P(T > k-th largest of R redraws) ≤ k/(R + 1) for T like them
+            let k = ((1.0 - level) * (distances.len() + 1) as f64 + 1e-9).floor() as usize;
+            let width = k.checked_sub(1).map_or(1.0, |last| distances[last]);
+            diagram.weighted_half_width = Some(width);
+        }
+        Ok(diagram)
     }
 
     /// The half of the width of the band, `ε`.
     pub fn half_width(&self) -> f64 {
+        if let Some(width) = self.weighted_half_width {
+            return width;
+        }
         ((2.0 / (1.0 - self.level)).ln() / (2.0 * self.values as f64)).sqrt()
     }
 

@@ -1,7 +1,7 @@
 use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::band::{check_level, consistency_band, weighted_band};
+use super::band::{check_level, consistency_band, is_within, weighted_band};
 use crate::{
     distribution::{Categorical, Predictive},
     error::Result,
@@ -164,7 +164,7 @@ impl ReliabilityBin {
 
     /// Returns whether the frequency lies in the band.
     pub fn is_inside(&self) -> bool {
-        (self.band.0..=self.band.1).contains(&self.frequency)
+        is_within(self.frequency, self.band)
     }
 }
 

@@ -18,10 +18,10 @@ fn histogram_by_hand() {
     let diagram = PitDiagram::new(&pit, 5, 0.95).unwrap();
     assert_eq!(diagram.counts, [1, 0, 1, 1, 1]);
     // binomial, 4 times 1/5: P(0) = 0.41, P(≤ 2) = 0.9728, P(≤ 3) = 0.9984
-    assert_eq!(diagram.band, (0, 3));
-    assert_eq!(PitDiagram::new(&pit, 5, 0.9).unwrap().band, (0, 2));
+    assert_eq!(diagram.band, (0.0, 3.0));
+    assert_eq!(PitDiagram::new(&pit, 5, 0.9).unwrap().band, (0.0, 2.0));
     assert_eq!((diagram.values(), diagram.outside()), (4, 0));
-    assert_relative_eq!(diagram.density(3), 3.75);
+    assert_relative_eq!(diagram.density(3.0), 3.75);
     let one = PitDiagram::of_coordinate(&pit, 0, 5, 0.95).unwrap();
     assert_eq!((one.coordinate, &one.counts), (Some(0), &diagram.counts));
     parsed(&one.to_svg());

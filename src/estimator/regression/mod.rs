@@ -48,6 +48,7 @@ pub use interval::IntervalCoverage;
 pub use levels::QuantileCoverage;
 pub(crate) use levels::Region;
 pub use pinball::{Pinball, pinball};
+pub(crate) use pit::uniform_distances;
 pub use pit::{Pit, PitHistogram, Uniformity};
 pub use quantile::{QuantileCalibration, QuantileCurve, QuantilePoint};
 pub use sharpness::Sharpness;

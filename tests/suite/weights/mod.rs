@@ -9,6 +9,7 @@ mod fits;
 mod hypotheses;
 mod intervals;
 mod losses;
+mod pit;
 mod quantiles;
 
 const N: usize = 60;
