@@ -250,7 +250,7 @@ mod tests {
         let functions: [(Function, usize); 5] = [
             (|x| x - 0.3, 6),
             (|x| (x.exp() - 1.2).ln(), 24),
-            (|x| x.powi(9) - 1e-3, 30),
+            (|x| x.powi(9) - 1e-3, 40),
             (|x| (x - 0.7).max(0.0) + (x - 0.2).min(0.0), 200),
             (|x| if x < 0.6 { -1.0 } else { 1.0 }, 200),
         ];
