@@ -1,6 +1,6 @@
 //! The answer that comes first: is the model calibrated, where does it fail, and by how much?
 
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, fmt, ops::Not};
 
 use burn_calibration::{
     distribution::Categorical,
@@ -59,6 +59,9 @@ pub enum Unit {
 pub struct Tolerance {
     pub error: f64,
     pub p_value: f64,
+    /// Whether the p-value is the least that is told.
+    #[serde(skip_serializing_if = "Not::not")]
+    pub is_bound: bool,
 }
 
 /// Errors of a view whose size is told.
@@ -89,8 +92,16 @@ impl<P: Kind> Sizing<'_, P> {
     pub fn known(&self, unit: Unit, size: error::Result<ErrorSize>) -> Size {
         let interval = size.clone().and_then(|size| size.interval(self.args.level));
         let tolerance = |error: f64| {
-            let p_value = size.clone().and_then(|size| size.p_value_above(error));
-            Known::of(p_value.map(|p_value| Tolerance { error, p_value }))
+            let tolerance = |size: ErrorSize| {
+                let p_value = size.p_value_above(error)?;
+                let is_bound = size.is_bound(p_value);
+                Ok(Tolerance {
+                    error,
+                    p_value,
+                    is_bound,
+                })
+            };
+            Known::of(size.clone().and_then(tolerance))
         };
         Size {
             unit,
@@ -225,9 +236,11 @@ impl fmt::Display for Size {
         let level = 100.0 * interval.level;
         write!(f, "{estimate} [{lower}, {upper}], {level} % interval")?;
         match &self.tolerance {
-            Some(Known(Ok(Tolerance { error, p_value }))) => {
-                let (error, p) = (points(*error, 2), probability(*p_value, false));
-                write!(f, "; above {error}: p = {p}")
+            Some(Known(Ok(tolerance))) => {
+                let error = points(tolerance.error, 2);
+                let p = probability(tolerance.p_value, tolerance.is_bound);
+                let sign = if tolerance.is_bound { "" } else { "= " };
+                write!(f, "; above {error}: p {sign}{p}")
             }
             _ => Ok(()),
         }

@@ -4,13 +4,13 @@ mod words;
 
 pub use words::{write_changes, write_verdict};
 
-use std::path::PathBuf;
+use std::{ops::Not, path::PathBuf};
 
 use burn::tensor::Tensor;
 use burn_calibration::{
     distribution::Targets,
     error::{self, serialize_or_infinite},
-    hypothesis::OmnibusOutcome,
+    hypothesis::{OmnibusOutcome, TestOutcome},
     kernel::Kernel,
     names::Name,
     score::{Improvement, Scored},
@@ -108,6 +108,9 @@ pub struct Paired {
     standard_error: f64,
     interval: Known<(End, End)>,
     pub p_value: Known<f64>,
+    /// Whether the p-value is the smallest that is told.
+    #[serde(skip_serializing_if = "Not::not")]
+    is_bound: bool,
     /// Adjusted for all pairs of models, of several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adjusted_p_value: Option<f64>,
@@ -160,7 +163,8 @@ pub type Change = (Name, Known<Paired>);
 /// A paired change, with its interval and p-value where there are some.
 pub fn change(args: &CompareArgs, name: Name, gain: error::Result<Improvement>) -> Change {
     let paired = |gain: Improvement| {
-        let interval = gain.interval(args.sizes.level);
+        let (interval, p_value) = (gain.interval(args.sizes.level), gain.p_value());
+        let is_least = |p: &f64| *p <= TestOutcome::ASYMPTOTIC_FLOOR;
         Paired {
             before: gain.before.estimate,
             after: gain.after.estimate,
@@ -169,7 +173,8 @@ pub fn change(args: &CompareArgs, name: Name, gain: error::Result<Improvement>) 
             interval: Known::of(
                 interval.map(|interval| (End(interval.lower), End(interval.upper))),
             ),
-            p_value: Known::of(gain.p_value()),
+            is_bound: p_value.as_ref().is_ok_and(is_least),
+            p_value: Known::of(p_value),
             adjusted_p_value: None,
         }
     };

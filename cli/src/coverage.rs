@@ -1,6 +1,6 @@
 //! The coverage of forecasts by quantiles: tables of levels and of central intervals.
 
-use std::fmt;
+use std::{fmt, ops::Not};
 
 use burn_calibration::{
     estimator::regression::QuantileCoverage,
@@ -23,6 +23,9 @@ pub struct Coverage {
 pub struct LevelCoverage {
     #[serde(flatten)]
     pub coverage: QuantileCoverage,
+    /// Whether the p-value is the least that is told.
+    #[serde(skip_serializing_if = "Not::not")]
+    pub is_bound: bool,
     pub interval: Interval,
     /// The pinball score of a level.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,7 +63,7 @@ impl LevelCoverage {
             share(coverage.inside),
             share(coverage.covered),
             format!("[{}, {}]", share(low), share(high)),
-            probability(coverage.p_value, coverage.is_bound()),
+            probability(coverage.p_value, self.is_bound),
         ];
         cells.extend(self.pinball.map(|pinball| significant(pinball.estimate, 4)));
         cells

@@ -71,6 +71,7 @@ impl Kind for QuantileForecasts {
         let covered = |coverage: QuantileCoverage, pinball| -> Result<LevelCoverage> {
             Ok(LevelCoverage {
                 interval: coverage.interval(level)?,
+                is_bound: coverage.is_bound(),
                 coverage,
                 pinball,
             })

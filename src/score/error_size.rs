@@ -173,6 +173,16 @@ impl ErrorSize {
         matches!(self.law, SizeLaw::Count(count) if count.of_events)
     }
 
+    /// Returns whether a p-value of [`p_value_above`](Self::p_value_above) is the least that an approximation gives: then
+    /// it is a bound.
+    pub fn is_bound(&self, p_value: f64) -> bool {
+        match &self.law {
+            SizeLaw::Count(_) => false,
+            SizeLaw::Frequency(_) => p_value <= 2.0 * ASYMPTOTIC_FLOOR,
+            _ => p_value <= ASYMPTOTIC_FLOOR,
+        }
+    }
+
     /// The p-value of the hypothesis that the error is at most `tolerance` in size: small if it is
     /// larger. Of over- and underconfidence both are asked for, by twice the smaller p-value.
     ///

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use burn_calibration::{
-    hypothesis::{OmnibusOutcome, TestOutcome},
+    hypothesis::OmnibusOutcome,
     names::{self, Name},
 };
 
@@ -110,17 +110,12 @@ impl Paired {
         let mut cells = values.map(|value| format!("{value:.6e}")).to_vec();
         if let Ok((End(low), End(high))) = &self.interval.0 {
             let p_value = self.p_value.0.as_ref();
-            let p_value = p_value.map_or_else(|_| "-".into(), |p| probability(*p, self.is_bound()));
+            let p_value = p_value.map_or_else(|_| "-".into(), |p| probability(*p, self.is_bound));
             cells.extend([format!("[{low:.4e}, {high:.4e}]"), p_value]);
             let adjusted = self.adjusted_p_value;
-            cells.extend(adjusted.map(|p| probability(p, self.is_bound())));
+            cells.extend(adjusted.map(|p| probability(p, self.is_bound)));
         }
         cells
-    }
-
-    /// Whether the p-value is the smallest that is told.
-    fn is_bound(&self) -> bool {
-        (self.p_value.0.as_ref()).is_ok_and(|p| *p <= TestOutcome::ASYMPTOTIC_FLOOR)
     }
 
     /// Why there is no interval.
