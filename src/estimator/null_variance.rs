@@ -9,9 +9,9 @@ use super::joint::JointKernel;
 use crate::{
     distribution::Geometry,
     error::Result,
-    host::{to_scalar, to_vec, widened, without_diagonal},
+    host::{widened, without_diagonal},
     kernel::{Bandwidth, Kernel, OnClasses},
-    ops::{Computation, covariance_sum, is_on_host},
+    ops::{Computation, is_on_host},
     tiles::sum_over_pairs,
 };
 
@@ -51,32 +51,21 @@ impl<'a> Compared<'a> {
         }
     }
 
-    /// `Σ_{i≠j} E h_ij²` in one pass over the pairs; None where there is none.
-    fn covariances_on_host(&self) -> Option<f64> {
-        let OnClasses {
-            probabilities,
-            matrix,
-        } = &self.classes;
-        if matrix.is_some() || !is_on_host(probabilities) {
-            return None;
-        }
-        let (points, p) = (self.points.clone(), probabilities.clone());
-        let n = p.dims()[0];
-        let bandwidth = to_scalar(self.kernel.bandwidth_of_pairs(points.clone(), n, || None));
-        Some(covariance_sum(points, p, self.kernel.fused(), bandwidth))
-    }
-
-    /// `Σ_{i≠j} E h_ij²` by tensor operations, in tiles.
+    /// `Σ_{i≠j} E h_ij²`, in tiles. A median bandwidth is that of all points on the host.
     fn covariances(&self) -> f64 {
+        let kernel = self.kernel.fixed_on_host(self.points.clone(), || None);
         let factors = VarianceFactors::new(&self.classes);
         let points = |rows: &Range<usize>| self.points.clone().slice(rows.clone()).unsqueeze();
-        let total = sum_over_pairs(self.points.dims()[0], |tile| {
+        sum_over_pairs(self.points.dims()[0], |tile| {
             let (rows, columns) = (factors.slice(&tile.rows), factors.slice(&tile.columns));
-            let gram = (self.kernel).between(points(&tile.rows), points(&tile.columns));
-            gram.squeeze_dim::<2>(0).square() * rows.traces(&columns) // [rows, columns]
-        });
-        let diagonal: f64 = to_vec(factors.diagonal()).iter().sum();
-        total - diagonal
+            let gram = kernel.between(points(&tile.rows), points(&tile.columns));
+            let squares = gram.squeeze_dim::<2>(0).square() * rows.traces(&columns);
+            if tile.is_diagonal() {
+                without_diagonal(squares)
+            } else {
+                squares
+            }
+        })
     }
 }
 
@@ -96,10 +85,7 @@ pub fn null_variance<P: Geometry, K: JointKernel<P>>(
     predictions.check()?;
     let n = predictions.len();
     let mean = match Compared::new(kernel, predictions).map(Compared::widened) {
-        Some(classes) => {
-            let on_host = classes.covariances_on_host();
-            on_host.unwrap_or_else(|| classes.covariances()).max(0.0)
-        }
+        Some(classes) => classes.covariances().max(0.0),
         None => {
             let sets = (PAIRS / (n * n)).clamp(2, 16);
             let mut total = 0.0;
@@ -129,11 +115,8 @@ pub(super) fn deviation<P: Geometry, K: JointKernel<P>>(
     let (n, bound) = (predictions.len(), kernel.half_bound());
     let squares = match Compared::new(kernel, predictions) {
         Some(classes) => {
-            if kept.is_none()
-                && weights.is_none()
-                && let Some(sum) = classes.covariances_on_host()
-            {
-                let sum = (2.0 * sum).max(4.0 * bound * bound);
+            if kept.is_none() && weights.is_none() && n > 1 && is_on_host(&classes.points) {
+                let sum = (2.0 * classes.covariances()).max(4.0 * bound * bound);
                 let options = (&predictions.device(), predictions.dtype());
                 return Tensor::from_data([sum.sqrt() / (n * (n - 1)) as f64], options);
             }
@@ -210,12 +193,5 @@ impl VarianceFactors {
             - product(&self.p, other.mp.clone().square())
             - product(&self.mp.clone().square(), other.p.clone())
             + product(&self.mp, other.p.clone()).square()
-    }
-
-    /// The traces of each sample with itself, `[n, 1]`.
-    fn diagonal(&self) -> Tensor<2> {
-        let dot = |x: Tensor<2>| (x * self.p.clone()).sum_dim(1);
-        dot(self.weighted.clone()) - dot(self.mp.clone().square()) * 2.0
-            + dot(self.mp.clone()).square()
     }
 }

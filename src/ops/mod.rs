@@ -65,7 +65,6 @@
 
 mod backends;
 mod computation;
-mod covariances;
 mod formula;
 mod gradient;
 mod laplacian;
@@ -80,7 +79,6 @@ mod transport;
 
 pub(crate) use backends::is_on_host;
 pub use computation::Computation;
-pub(crate) use covariances::covariance_sum;
 pub(crate) use formula::{
     Formula, Number, elementwise, erfcx, erfcx_difference, erfcx_with_slopes,
     exponential_difference, in_place, of_number, second_exponential_difference,
