@@ -29,19 +29,12 @@ pub fn to_onnx(formula: &Formula, columns: Option<usize>) -> Vec<u8> {
         names.insert(term.id(), name);
     }
     for (symbol, term) in formula.results() {
-        plan.push(
-            "Cast",
-            &[&names[&term.id()]],
-            ("to", DataType::Float as i64),
-        );
-        let last = plan.steps.last_mut().expect("a step");
-        last.output = symbol.name.into();
+        let to_f32 = ("to", DataType::Float as i64);
+        plan.push("Cast", &[&names[&term.id()]], to_f32);
+        plan.last().output = symbol.name.into();
     }
-    let results: Vec<Symbol> = formula
-        .results()
-        .iter()
-        .map(|(symbol, _)| *symbol)
-        .collect();
+    let results = formula.results().iter();
+    let results: Vec<Symbol> = results.map(|(symbol, _)| *symbol).collect();
     plan.model(&formula.inputs(), &results, columns)
 }
 
@@ -61,29 +54,33 @@ struct GraphNode {
     operator: String,
     inputs: Vec<String>,
     output: String,
-    attribute: (&'static str, i64),
+    attribute: Option<(&'static str, i64)>,
 }
 
-/// The name of an attribute that an operator does not need.
-const NONE: (&str, i64) = ("", 0);
 const ALONG_ROWS: (&str, i64) = ("axis", 1);
 /// What follows the name of sorted numbers, for where they were.
 const PLACES: &str = "_places";
 
 impl ModelGraph {
     fn push(&mut self, operator: &str, inputs: &[&str], attribute: (&'static str, i64)) -> String {
+        let output = self.step(operator, inputs);
+        self.last().attribute = Some(attribute);
+        output
+    }
+
+    fn step(&mut self, operator: &str, inputs: &[&str]) -> String {
         let output = format!("t{}", self.steps.len());
         self.steps.push(GraphNode {
             operator: operator.into(),
             inputs: inputs.iter().map(|input| (*input).to_owned()).collect(),
             output: output.clone(),
-            attribute,
+            attribute: None,
         });
         output
     }
 
-    fn step(&mut self, operator: &str, inputs: &[&str]) -> String {
-        self.push(operator, inputs, NONE)
+    fn last(&mut self) -> &mut GraphNode {
+        self.steps.last_mut().expect("a step")
     }
 
     fn constant(&mut self, numbers: Initialiser) -> String {
@@ -190,11 +187,8 @@ impl ModelGraph {
     fn lookup(&mut self, index: &str, rows: &[Vec<f64>]) -> String {
         let (length, values) = (rows[0].len() as i64, rows.concat());
         let table = self.constant(Initialiser::Real(vec![values.len()], values));
-        let starts = self.whole(
-            (0..rows.len() as i64)
-                .map(|row| row * length)
-                .collect::<Vec<_>>(),
-        );
+        let starts = (0..rows.len() as i64).map(|row| row * length);
+        let starts = self.whole(starts.collect::<Vec<_>>());
         let at = self.step("Add", &[index, &starts]);
         self.step("Gather", &[&table, &at])
     }
@@ -203,9 +197,9 @@ impl ModelGraph {
     /// step. Beyond the knots are numbers that nothing comes before.
     fn count(&mut self, x: &str, mut knots: Vec<Vec<f64>>, before: &str) -> String {
         let length = (knots[0].len() + 1).next_power_of_two();
-        knots
-            .iter_mut()
-            .for_each(|row| row.resize(length, f64::NAN));
+        for row in &mut knots {
+            row.resize(length, f64::NAN);
+        }
         let (mut count, mut size) = (self.whole([0]), length as i64 / 2);
         while size > 0 {
             let (last, step) = (self.whole([size - 1]), self.whole([size]));
@@ -221,30 +215,22 @@ impl ModelGraph {
     }
 
     fn model(&self, inputs: &[Symbol], results: &[Symbol], columns: Option<usize>) -> Vec<u8> {
-        let places: Vec<String> = self
-            .steps
-            .iter()
-            .map(|step| step.output.clone() + PLACES)
-            .collect();
+        let outputs = self.steps.iter().map(|step| &step.output);
+        let places: Vec<String> = outputs.map(|output| format!("{output}{PLACES}")).collect();
         let nodes = self.steps.iter().zip(&places).map(|(step, places)| {
             let mut output = vec![step.output.as_str()];
             output.extend((step.operator == "TopK").then_some(places.as_str()));
-            let (name, i) = step.attribute;
-            let attribute = Attribute {
+            let attribute = step.attribute.map(|(name, i)| Attribute {
                 name,
                 r#type: AttributeType::Int,
                 i,
                 ..Default::default()
-            };
+            });
             Node {
                 op_type: OpType::from(step.operator.as_str()),
                 input: step.inputs.iter().map(String::as_str).collect(),
                 output,
-                attribute: if step.attribute == NONE {
-                    vec![]
-                } else {
-                    vec![attribute]
-                },
+                attribute: attribute.into_iter().collect(),
                 ..Default::default()
             }
         });

@@ -69,11 +69,7 @@ pub fn settle_logarithms(
     const MOST: f64 = 0.01;
     let columns = matrix.columns;
     let sum = |row: &[f64]| {
-        let most = row
-            .iter()
-            .copied()
-            .fold(f64::NEG_INFINITY, f64::max)
-            .max(f64::MIN);
+        let most = greatest(row).max(f64::MIN);
         most + row.iter().map(|z| (z - most).exp()).sum::<f64>().ln()
     };
     let (mut least, mut most) = (0.0f64, f64::NEG_INFINITY);
@@ -120,7 +116,6 @@ pub fn settle_logarithms(
 /// Makes probabilities of logits in their place. Leaves them as they are where one is not finite, or a
 /// probability is so small that its logarithm might be lost.
 pub fn became_probabilities(logits: &mut Matrix) -> bool {
-    let greatest = |row: &[f64]| row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let is_plain = |row: &[f64]| {
         let least = greatest(row) + LEAST_LOG;
         row.iter().all(|z| z.is_finite() && *z >= least)
@@ -131,11 +126,19 @@ pub fn became_probabilities(logits: &mut Matrix) -> bool {
         rows.for_each(|row| {
             let greatest = greatest(row);
             row.iter_mut().for_each(|z| *z = (*z - greatest).exp());
-            let sum: f64 = row.iter().sum();
-            row.iter_mut().for_each(|p| *p /= sum);
+            divide_by_sum(row);
         });
     }
     is_plain
+}
+
+fn greatest(row: &[f64]) -> f64 {
+    row.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+}
+
+fn divide_by_sum(row: &mut [f64]) {
+    let sum: f64 = row.iter().sum();
+    row.iter_mut().for_each(|number| *number /= sum);
 }
 
 /// Does to probabilities what `--clip` and `--normalise` say. Divides them by their sums too where these
@@ -193,9 +196,10 @@ pub fn settle(
             continue;
         }
         if distance > tolerance {
-            let advice = match distance > 0.5 {
-                true => "did you mean --logits? (--normalise divides each row by its sum)",
-                false => "--normalise divides each row by its sum",
+            let advice = if distance > 0.5 {
+                "did you mean --logits? (--normalise divides each row by its sum)"
+            } else {
+                "--normalise divides each row by its sum"
             };
             let wrong = wrong!(
                 "the probabilities sum to {sum}, expected 1 within {tolerance:.0e}; {advice}"
@@ -219,12 +223,11 @@ pub fn settle(
     if args.normalise || args.clip.is_some() || worst > 0.0 || beyond > 0.0 {
         for values in matrix.values.chunks_mut(columns) {
             let least = args.clip.unwrap_or(0.0);
-            let sum: f64 = values.iter().sum();
+            divide_by_sum(values);
             values
                 .iter_mut()
-                .for_each(|value| *value = (*value / sum).max(least));
-            let sum: f64 = values.iter().sum();
-            values.iter_mut().for_each(|value| *value /= sum);
+                .for_each(|value| *value = value.max(least));
+            divide_by_sum(values);
         }
     }
     Ok((worst > 0.0).then(|| {

@@ -49,47 +49,23 @@ const COMMANDS: [(&str, Families); 5] = [
     ("summarise", AllBut(&[Quantiles, Multilabel])),
 ];
 
-/// Options, or values of an option, that only some families take.
-const OPTIONS: [(&str, &str, Families); 39] = [
-    ("logits", "", CLASSES),
-    ("percent", "", CLASSES),
-    ("log-probabilities", "", CLASSES),
-    ("clip", "", CLASSES),
-    ("normalise", "", CATEGORICAL),
-    ("positive", "", CATEGORICAL),
-    ("confidence-correctness", "", CATEGORICAL),
-    ("classes", "", CATEGORICAL),
-    ("one-based", "", CATEGORICAL),
-    ("soft-labels", "", CATEGORICAL),
-    ("ignore-label", "", CATEGORICAL),
-    ("levels", "", QUANTILES),
-    ("sort-quantiles", "", QUANTILES),
-    ("bins", "", CLASSES),
-    ("binning", "", CLASSES),
-    ("norm", "", CLASSES),
-    ("tolerance", "", WITH_KERNEL),
-    ("lp-error", "", CLASSES),
-    ("kernel", "", WITH_KERNEL),
-    ("distance", "tv", CLASSES),
-    ("distance", "total-variation", CLASSES),
-    ("distance", "", WITH_KERNEL),
-    ("bandwidth", "", WITH_KERNEL),
-    ("target-kernel", "", REAL),
-    ("length-scale", "", REAL),
-    ("lens", "top-label", CATEGORICAL),
-    ("lens", "class-wise", CLASSES),
-    ("test", "", WITH_KERNEL),
-    ("prior", "", CATEGORICAL),
-    ("loss", "brier", CATEGORICAL),
-    ("loss", "skce", CATEGORICAL),
-    ("loss", "mmce", CATEGORICAL),
-    ("keep", "accuracy", CATEGORICAL),
-    ("keep", "order", CATEGORICAL),
-    ("keep", "mean", SCALED),
-    ("keep", "", Only(&[Categorical, Normal, Laplace])),
-    ("minimum", "", QUANTILES),
-    ("to-probabilities", "", CATEGORICAL),
-    ("to-logits", "", CATEGORICAL),
+/// Options that only some families take, and values of options.
+const OPTIONS: [(Families, &str); 7] = [
+    (
+        CATEGORICAL,
+        "normalise positive confidence-correctness classes one-based soft-labels ignore-label prior \
+         lens=top-label loss=brier loss=skce loss=mmce keep=accuracy keep=order to-probabilities to-logits",
+    ),
+    (
+        CLASSES,
+        "logits percent log-probabilities clip bins binning norm lp-error lens=class-wise distance=tv \
+         distance=total-variation",
+    ),
+    (QUANTILES, "levels sort-quantiles minimum"),
+    (SCALED, "keep=mean"),
+    (Only(&[Categorical, Normal, Laplace]), "keep"),
+    (REAL, "target-kernel length-scale"),
+    (WITH_KERNEL, "tolerance kernel distance bandwidth test"),
 ];
 
 /// Checks that the called command supports the family, and that the family takes all given options.
@@ -124,12 +100,14 @@ pub fn check_options(command: &Command, given: &ArgMatches, family: FamilyName) 
             .map(|value| value.to_string_lossy().into_owned())
             .collect()
     };
-    for (option, value, families) in OPTIONS {
-        let given = values(option);
-        if value.is_empty() && !given.is_empty() {
-            check(&format!("--{option}"), &families.list(), family)?;
-        } else if given.iter().any(|given| given == value) {
-            check(&format!("--{option} {value}"), &families.list(), family)?;
+    for (families, options) in OPTIONS {
+        for option in options.split_whitespace() {
+            let (name, value) = option.split_once('=').unwrap_or((option, ""));
+            let given = values(name);
+            if value.is_empty() && !given.is_empty() || given.iter().any(|given| given == value) {
+                let option = option.replace('=', " ");
+                check(&format!("--{option}"), &families.list(), family)?;
+            }
         }
     }
     for method in values("method") {
