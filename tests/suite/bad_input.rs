@@ -18,7 +18,7 @@ fn predictions() {
 
 #[test]
 fn labels_of_every_entry_point() {
-    let predictions = categorical(&vec![vec![0.5, 0.5]; 4]);
+    let predictions = categorical(&[[0.5, 0.5]; 4]);
     let kernel = Kernel::exponential();
     fn message<T>(result: Result<T, Error>) -> String {
         result.err().expect("an error").to_string()
@@ -27,7 +27,7 @@ fn labels_of_every_entry_point() {
         let labels = Tensor::<1, Int>::from_data(classes, &device());
         let test =
             |test: &dyn CalibrationTest| message(test.outcome(&predictions, &labels, &mut rng(0)));
-        let logits = tensor(&vec![vec![0.5, 0.2]; 4]);
+        let logits = tensor(&[[0.5, 0.2]; 4]);
         let messages = [
             message(Skce::biased(kernel).estimate(&predictions, &labels)),
             message(Skce::linear(kernel).estimate(&predictions, &labels)),
@@ -54,7 +54,7 @@ fn labels_of_every_entry_point() {
 #[test]
 fn too_few_samples() {
     let kernel = Kernel::exponential();
-    let (one, label) = (categorical(&[vec![0.5, 0.5]]), labels(&[0]));
+    let (one, label) = (categorical(&[[0.5, 0.5]]), labels(&[0]));
     refuses(Skce::unbiased(kernel).estimate(&one, &label));
     refuses(Skce::linear(kernel).estimate(&one, &label));
     assert!(Skce::biased(kernel).estimate(&one, &label).is_ok());
@@ -64,7 +64,7 @@ fn too_few_samples() {
     evaluate(&AsymptoticBlockSkceTest::linear(kernel));
     evaluate(&DistributionFreeSkceTest::new(Skce::unbiased(kernel)));
 
-    let (three, labels) = (categorical(&vec![vec![0.5, 0.5]; 3]), labels(&[0, 1, 0]));
+    let (three, labels) = (categorical(&[[0.5, 0.5]; 3]), labels(&[0, 1, 0]));
     refuses(Skce::block(kernel, 4).estimate(&three, &labels));
     refuses(Skce::block(kernel, 1).estimate(&three, &labels));
     let test = AsymptoticBlockSkceTest::new(kernel, 2);
@@ -73,7 +73,7 @@ fn too_few_samples() {
 
 #[test]
 fn parameters() {
-    let predictions = categorical(&vec![vec![0.75, 0.25]; 4]);
+    let predictions = categorical(&[[0.75, 0.25]; 4]);
     let labels = labels(&[0, 0, 0, 0]);
     for bandwidth in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let kernel = Kernel::gaussian().with_bandwidth(Bandwidth::Fixed(bandwidth));
@@ -97,15 +97,15 @@ fn parameters() {
 /// Squares of bandwidths and of logits are numbers, or there is an error.
 #[test]
 fn scales_whose_squares_are_no_numbers() {
-    let (rows, classes) = (tensor(&vec![vec![0.75, 0.25]; 4]), labels(&[0, 1, 0, 0]));
-    let predictions = categorical(&vec![vec![0.75, 0.25]; 4]);
+    let (rows, classes) = (tensor(&[[0.75, 0.25]; 4]), labels(&[0, 1, 0, 0]));
+    let predictions = categorical(&[[0.75, 0.25]; 4]);
     for bandwidth in [1e-160, 1e160, 5e-324] {
         let kernel = Kernel::gaussian().with_bandwidth(Bandwidth::Fixed(bandwidth));
         refuses(Skce::unbiased(kernel).estimate(&predictions, &classes));
     }
     let fit = |factor: f64| {
-        let logits = tensor(&vec![vec![factor, 0.0]; 4]);
-        let config = TemperatureScalingConfig::new().with_prior(None);
+        let logits = tensor(&[[factor, 0.0]; 4]);
+        let config = without_prior();
         config.fit(logits, classes.clone())
     };
     refuses(fit(1e200));
@@ -138,7 +138,7 @@ fn settings_and_widths_of_no_meaning_panic() {
     let loss = SkceLossConfig::new().init();
     panics(|| PenalisedLoss::new(loss.clone(), loss, WeightSchedule::Constant(-1.0)));
     let map = VectorScaling::from_parameters(vec![1.0; 3], vec![0.0; 3], &device()).unwrap();
-    panics(|| map.forward(tensor(&[vec![0.0, 1.0]])));
-    let wide = Normal::new(tensor(&[vec![0.0, 1.0]]), tensor(&[vec![1.0, 1.0]]));
+    panics(|| map.forward(tensor(&[[0.0, 1.0]])));
+    let wide = Normal::new(tensor(&[[0.0, 1.0]]), tensor(&[[1.0, 1.0]]));
     panics(|| ScoreLoss::new(Crps).forward(&wide, &column([0.0])));
 }

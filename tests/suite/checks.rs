@@ -6,8 +6,10 @@ use std::{
 };
 
 pub use approx::assert_relative_eq;
+use burn::tensor::{DType, Device, Tensor};
 use burn_calibration::error::Error;
 
+use super::{moved, scalar, tensor, tensor_on, vector};
 use crate::messages::says;
 
 /// Two numbers that differ by at most so much, relative to the larger one.
@@ -97,12 +99,59 @@ pub fn panic_of<T>(f: impl FnOnce() -> T) -> String {
     }
 }
 
+/// A function of a matrix and its gradient by automatic differentiation.
+pub fn with_gradient(
+    rows: &[impl AsRef<[f64]>],
+    dtype: DType,
+    f: impl Fn(Tensor<2>) -> Tensor<1>,
+) -> (f64, Vec<f64>) {
+    let x = tensor_on(rows, &Device::flex().autodiff(), dtype).require_grad();
+    let value = f(x.clone());
+    assert_eq!(value.dtype(), dtype);
+    let gradient = x.grad(&value.backward()).expect("a gradient");
+    (scalar(value), vector(gradient))
+}
+
+pub fn gradient(rows: &[impl AsRef<[f64]>], f: impl Fn(Tensor<2>) -> Tensor<1>) -> Vec<f64> {
+    with_gradient(rows, DType::F64, f).1
+}
+
+/// Compares the gradient with central differences, to 1e-6 of its largest entry.
+#[track_caller]
+pub fn check_gradient(rows: &[Vec<f64>], step: f64, f: impl Fn(Tensor<2>) -> Tensor<1>) {
+    let gradient = gradient(rows, &f);
+    let columns = rows[0].len();
+    let tolerance = 1e-6 * largest(&gradient).max(1e-3);
+    for (k, g) in gradient.iter().enumerate() {
+        let at = |step: f64| scalar(f(tensor(&moved(rows, k / columns, k % columns, step))));
+        let difference = (at(step) - at(-step)) / (2.0 * step);
+        assert_near_in(k, *g, difference, tolerance);
+    }
+}
+
+/// The largest number in absolute value.
+pub fn largest(numbers: &[f64]) -> f64 {
+    numbers.iter().fold(0.0, |largest, x| largest.max(x.abs()))
+}
+
+pub fn mean(numbers: &[f64]) -> f64 {
+    numbers.iter().sum::<f64>() / numbers.len() as f64
+}
+
 /// How far the mean of values is from a number, in standard errors.
 pub fn standardised(values: &[f64], expected: f64) -> f64 {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
+    let (n, mean) = (values.len() as f64, mean(values));
     let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
     (mean - expected) / (variance / n).sqrt()
+}
+
+/// A mean that is within so many standard errors of a number.
+#[track_caller]
+pub fn assert_mean(values: &[f64], expected: f64, errors: f64) {
+    let (n, mean) = (values.len() as f64, mean(values));
+    let squares: f64 = values.iter().map(|x| (x - mean).powi(2)).sum();
+    let error = (squares / (n * (n - 1.0))).sqrt();
+    assert_near(mean, expected, errors * error + 1e-12);
 }
 
 /// A number of successes that is within so many standard deviations of a probability.
@@ -118,5 +167,32 @@ pub fn assert_binomial(
     assert!(
         error <= deviations * (n * p * (1.0 - p)).sqrt(),
         "{what:?}: {successes} of {trials}, expected {p} of them"
+    );
+}
+
+/// A number of intervals that cover, of which at least a share has to, within three standard deviations.
+#[track_caller]
+pub fn assert_covers(covering: usize, trials: usize, level: f64, what: impl Debug) {
+    let least = level - 3.0 * (level * (1.0 - level) / trials as f64).sqrt();
+    let covers = covering as f64 / trials as f64 > least;
+    assert!(
+        covers,
+        "{what:?}: {covering} of {trials}, expected {level} of them"
+    );
+}
+
+/// A number of rejections that is at most so many standard deviations above a probability.
+#[track_caller]
+pub fn assert_at_most(
+    rejected: usize,
+    trials: usize,
+    (probability, deviations): (f64, f64),
+    what: impl Debug,
+) {
+    let (n, p) = (trials as f64, probability);
+    let most = n * p + deviations * (n * p * (1.0 - p)).sqrt();
+    assert!(
+        rejected as f64 <= most,
+        "{what:?}: {rejected} of {trials}, expected {p} of them"
     );
 }

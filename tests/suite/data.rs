@@ -1,6 +1,6 @@
 //! What most tests use: the library, tensors in f64 on the Flex backend, random data, brute-force references.
 
-use std::{borrow::Borrow, path::PathBuf};
+use std::{borrow::Borrow, ops::Range, path::PathBuf};
 
 use proptest::test_runner::{Config, RngSeed};
 
@@ -47,14 +47,55 @@ pub fn cases(cases: u32) -> Config {
     }
 }
 
+/// A matrix by its entries.
+pub fn table(n: usize, m: usize, entry: impl Fn(usize, usize) -> f64) -> Vec<Vec<f64>> {
+    let row = |i| (0..m).map(|j| entry(i, j)).collect();
+    (0..n).map(row).collect()
+}
+
+/// Rows of which one entry is larger by so much.
+pub fn moved(rows: &[Vec<f64>], i: usize, j: usize, by: f64) -> Vec<Vec<f64>> {
+    let mut moved = rows.to_vec();
+    moved[i][j] += by;
+    moved
+}
+
+/// Pairs of different numbers below `n`, the larger one first.
+pub fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> + Clone {
+    (0..n).flat_map(|i| (0..i).map(move |j| (i, j)))
+}
+
+pub fn sorted(numbers: impl IntoIterator<Item = f64>) -> Vec<f64> {
+    let mut numbers: Vec<f64> = numbers.into_iter().collect();
+    numbers.sort_by(f64::total_cmp);
+    numbers
+}
+
+pub fn median(sorted: &[f64]) -> f64 {
+    let n = sorted.len();
+    0.5 * (sorted[(n - 1) / 2] + sorted[n / 2])
+}
+
+/// The rows of a tensor.
+pub fn rows_of(tensor: Tensor<2>) -> Vec<Vec<f64>> {
+    let width = tensor.dims()[1];
+    vector(tensor).chunks(width).map(<[f64]>::to_vec).collect()
+}
+
 /// Rows as an f64 tensor.
-pub fn tensor(rows: &[Vec<f64>]) -> Tensor<2> {
+pub fn tensor(rows: &[impl AsRef<[f64]>]) -> Tensor<2> {
     tensor_on(rows, &device(), DType::F64)
 }
 
-pub fn tensor_on(rows: &[Vec<f64>], device: &Device, dtype: DType) -> Tensor<2> {
-    let shape = [rows.len(), rows.first().map_or(0, Vec::len)];
-    Tensor::from_data(TensorData::new(rows.concat(), shape), (device, dtype))
+pub fn tensor_on(rows: &[impl AsRef<[f64]>], device: &Device, dtype: DType) -> Tensor<2> {
+    let shape = [rows.len(), rows.first().map_or(0, |row| row.as_ref().len())];
+    let entries: Vec<f64> = rows.iter().flat_map(|row| row.as_ref()).copied().collect();
+    Tensor::from_data(TensorData::new(entries, shape), (device, dtype))
+}
+
+/// Rows as an f32 tensor.
+pub fn single(rows: &[impl AsRef<[f64]>]) -> Tensor<2> {
+    tensor_on(rows, &device(), DType::F32)
 }
 
 pub fn labels(labels: &[usize]) -> Tensor<1, Int> {
@@ -67,23 +108,35 @@ pub fn labels_on(labels: &[usize], device: &Device) -> Tensor<1, Int> {
     Tensor::from_data(TensorData::new(labels, [n]), device)
 }
 
+pub fn classes_of(labels: &Tensor<1, Int>) -> Vec<usize> {
+    let labels = labels.clone().try_into_vec_as::<i64>().unwrap();
+    labels.into_iter().map(|label| label as usize).collect()
+}
+
 /// One column of numbers.
 pub fn column(numbers: impl IntoIterator<Item: Borrow<f64>>) -> Tensor<2> {
-    let rows = numbers.into_iter().map(|x| vec![*x.borrow()]);
+    let rows = numbers.into_iter().map(|x| [*x.borrow()]);
     tensor(&rows.collect::<Vec<_>>())
 }
 
-pub fn categorical(rows: &[Vec<f64>]) -> Categorical {
+pub fn categorical(rows: &[impl AsRef<[f64]>]) -> Categorical {
     Categorical::from_probabilities(tensor(rows)).unwrap()
 }
 
-pub fn from_logits(rows: &[Vec<f64>]) -> Categorical {
+pub fn from_logits(rows: &[impl AsRef<[f64]>]) -> Categorical {
     Categorical::from_logits(tensor(rows)).unwrap()
 }
 
 /// Two classes, from the probabilities of the second.
 pub fn binary(r: &[f64]) -> Categorical {
-    categorical(&r.iter().map(|r| vec![1.0 - r, *r]).collect::<Vec<_>>())
+    categorical(&r.iter().map(|r| [1.0 - r, *r]).collect::<Vec<_>>())
+}
+
+pub fn fixed_bandwidth(kernel: &Kernel) -> f64 {
+    match kernel.bandwidth {
+        Bandwidth::Fixed(bandwidth) => bandwidth,
+        other => panic!("{other:?}"),
+    }
 }
 
 pub const SECOND: Event = Event::Class(1);
@@ -128,9 +181,12 @@ pub fn argmax(row: &[f64]) -> usize {
     (1..row.len()).fold(0, |top, c| if row[c] > row[top] { c } else { top })
 }
 
+pub fn argmaxes(rows: &[Vec<f64>]) -> Vec<usize> {
+    rows.iter().map(|row| argmax(row)).collect()
+}
+
 pub fn identity(m: usize) -> Vec<Vec<f64>> {
-    let row = |i| (0..m).map(|j| f64::from(i == j)).collect();
-    (0..m).map(row).collect()
+    table(m, m, |i, j| f64::from(i == j))
 }
 
 /// A class drawn with the given probabilities.
@@ -147,8 +203,40 @@ pub fn draw_classes(rows: &[Vec<f64>], rng: &mut StdRng) -> Vec<usize> {
     rows.iter().map(|row| draw_class(row, rng)).collect()
 }
 
+/// Labels of events with the given probabilities.
+pub fn draw_events(probabilities: impl IntoIterator<Item = f64>, rng: &mut StdRng) -> Vec<usize> {
+    let draw = |p| usize::from(rng.random_bool(p));
+    probabilities.into_iter().map(draw).collect()
+}
+
 pub fn random_probabilities(n: usize, m: usize, rng: &mut StdRng) -> Vec<Vec<f64>> {
     softmax_rows(&random_rows(n, m, 3.0, rng))
+}
+
+/// All labels of rows, with their probabilities.
+pub fn labellings(rows: &[Vec<f64>]) -> impl Iterator<Item = (Vec<usize>, f64)> {
+    let (n, m) = (rows.len() as u32, rows[0].len());
+    (0..m.pow(n)).map(move |set| {
+        let classes: Vec<usize> = (0..n).map(|i| set / m.pow(i) % m).collect();
+        let probability = classes.iter().zip(rows).map(|(&y, row)| row[y]).product();
+        (classes, probability)
+    })
+}
+
+pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// Rows `(p, 1 − p)` with `p` in a range.
+pub fn random_pairs(n: usize, range: Range<f64>, rng: &mut StdRng) -> Vec<Vec<f64>> {
+    let p = (0..n).map(|_| rng.random_range(range.clone()));
+    p.map(|p| vec![p, 1.0 - p]).collect()
+}
+
+/// Normal predictions with means in `[−1, 1]` and deviations in `[½, 3/2]`.
+pub fn random_normal(n: usize, d: usize, rng: &mut StdRng) -> Normal {
+    let (mean, scale) = (random_rows(n, d, 1.0, rng), random_rows(n, d, 0.5, rng));
+    Normal::new(tensor(&mean), tensor(&scale) + 1.0)
 }
 
 /// Distances by scalar loops.
@@ -157,11 +245,8 @@ pub fn l1(p: &[f64], q: &[f64]) -> f64 {
 }
 
 pub fn euclidean(p: &[f64], q: &[f64]) -> f64 {
-    p.iter()
-        .zip(q)
-        .map(|(p, q)| (p - q).powi(2))
-        .sum::<f64>()
-        .sqrt()
+    let squares = p.iter().zip(q).map(|(p, q)| (p - q).powi(2));
+    squares.sum::<f64>().sqrt()
 }
 
 /// `h_ij` by scalar loops, in the form of docs/mathematics.md section 2 that needs no residuals.
@@ -170,24 +255,49 @@ pub fn pair_statistic(
     labels: &[usize],
     kernel: impl Fn(&[f64], &[f64]) -> f64,
 ) -> Vec<Vec<f64>> {
-    let h = |i: usize, j: usize| {
+    pair_statistic_by(rows, labels, |i, j| kernel(&rows[i], &rows[j]))
+}
+
+/// As [`pair_statistic`], with the kernel of pairs.
+pub fn pair_statistic_by(
+    rows: &[Vec<f64>],
+    labels: &[usize],
+    kernel: impl Fn(usize, usize) -> f64,
+) -> Vec<Vec<f64>> {
+    table(rows.len(), rows.len(), |i, j| {
         let (p, q, y, z) = (&rows[i], &rows[j], labels[i], labels[j]);
-        let dot: f64 = p.iter().zip(q).map(|(p, q)| p * q).sum();
-        kernel(p, q) * (f64::from(y == z) - p[z] - q[y] + dot)
-    };
-    (0..rows.len())
-        .map(|i| (0..rows.len()).map(|j| h(i, j)).collect())
-        .collect()
+        kernel(i, j) * (f64::from(y == z) - p[z] - q[y] + dot(p, q))
+    })
 }
 
 pub fn unbiased(h: &[Vec<f64>]) -> f64 {
     let n = h.len();
-    let pairs = (0..n).flat_map(|i| (0..i).map(move |j| (i, j)));
-    2.0 * pairs.map(|(i, j)| h[i][j]).sum::<f64>() / (n * (n - 1)) as f64
+    2.0 * pairs(n).map(|(i, j)| h[i][j]).sum::<f64>() / (n * (n - 1)) as f64
 }
 
 pub fn biased(h: &[Vec<f64>]) -> f64 {
     h.concat().iter().sum::<f64>() / (h.len() * h.len()) as f64
+}
+
+/// The mean of [`unbiased`] of blocks of so many samples.
+pub fn in_blocks(h: &[Vec<f64>], size: usize) -> f64 {
+    let blocks = h.len() / size;
+    let of_block = |b: usize| {
+        let columns = |row: &Vec<f64>| row[b * size..(b + 1) * size].to_vec();
+        unbiased(
+            &h[b * size..(b + 1) * size]
+                .iter()
+                .map(columns)
+                .collect::<Vec<_>>(),
+        )
+    };
+    (0..blocks).map(of_block).sum::<f64>() / blocks as f64
+}
+
+/// The mean log loss of logits, by loops.
+pub fn log_loss(logits: &[Vec<f64>], classes: &[usize]) -> f64 {
+    let of_row = |(row, &y): (&Vec<f64>, &usize)| -softmax(row)[y].ln();
+    logits.iter().zip(classes).map(of_row).sum::<f64>() / classes.len() as f64
 }
 
 /// Predictions of a training batch, from logits.
@@ -209,23 +319,104 @@ pub fn overconfident_rows(n: usize, m: usize, size: f64, seed: u64) -> (Vec<Vec<
     (logits, classes)
 }
 
+/// Estimates of data without errors.
+pub trait On<P: Predictive>: Estimator<P> {
+    fn on(&self, predictions: &P, targets: &P::Targets) -> f64 {
+        self.estimate(predictions, targets).unwrap()
+    }
+}
+
+impl<P: Predictive, E: Estimator<P> + ?Sized> On<P> for E {}
+
+/// Outcomes of data without errors.
+pub trait Seeded<P: Predictive>: CalibrationTest<P> {
+    fn seeded(&self, predictions: &P, targets: &P::Targets, seed: u64) -> TestOutcome {
+        let outcome = self.outcome(predictions, targets, &mut rng(seed));
+        outcome.unwrap()
+    }
+
+    fn p_value(&self, predictions: &P, targets: &P::Targets, seed: u64) -> f64 {
+        self.seeded(predictions, targets, seed).p_value
+    }
+}
+
+impl<P: Predictive, T: CalibrationTest<P> + ?Sized> Seeded<P> for T {}
+
 /// What rows and classes give.
 pub trait OnRows {
-    fn outcome_on(&self, rows: &[Vec<f64>], classes: &[usize], seed: u64) -> TestOutcome;
+    fn outcome_on<R>(&self, rows: &[R], classes: &[usize], seed: u64) -> TestOutcome
+    where
+        R: AsRef<[f64]>;
+
+    fn p_on<R: AsRef<[f64]>>(&self, rows: &[R], classes: &[usize], seed: u64) -> f64 {
+        self.outcome_on(rows, classes, seed).p_value
+    }
 }
 
 impl<T: CalibrationTest + ?Sized> OnRows for T {
-    fn outcome_on(&self, rows: &[Vec<f64>], classes: &[usize], seed: u64) -> TestOutcome {
-        let outcome = self.outcome(&categorical(rows), &labels(classes), &mut rng(seed));
-        outcome.unwrap()
+    fn outcome_on<R>(&self, rows: &[R], classes: &[usize], seed: u64) -> TestOutcome
+    where
+        R: AsRef<[f64]>,
+    {
+        self.seeded(&categorical(rows), &labels(classes), seed)
     }
+}
+
+/// The outcome of the omnibus test, with its aspects.
+pub fn omnibus<P: Omnibus>(
+    test: OmnibusTest,
+    predictions: &P,
+    targets: &P::Targets,
+    seed: u64,
+) -> OmnibusOutcome {
+    let outcome = test.outcome(predictions, targets, &mut rng(seed));
+    outcome.unwrap()
 }
 
 /// A fit to rows of logits with classes.
 pub trait FitRows: Fit {
-    fn fitted(&self, rows: &[Vec<f64>], classes: &[usize]) -> Self::Map {
+    fn fitted(&self, rows: &[impl AsRef<[f64]>], classes: &[usize]) -> Self::Map {
         self.fit(tensor(rows), labels(classes)).unwrap()
     }
 }
 
 impl<F: Fit> FitRows for F {}
+
+/// A fit to predictions and targets that are needed again.
+pub trait FitTo<P: Clone, T: Clone>: Fit<P, T> {
+    fn fit_to(&self, predictions: &P, targets: &T) -> Self::Map {
+        self.fit(predictions.clone(), targets.clone()).unwrap()
+    }
+
+    fn fit_to_by(&self, by: &dyn Objective<P, T>, predictions: &P, targets: &T) -> Self::Map {
+        let map = self.fit_by(by, predictions.clone(), targets.clone());
+        map.unwrap()
+    }
+}
+
+impl<P: Clone, T: Clone, F: Fit<P, T>> FitTo<P, T> for F {}
+
+/// A temperature by the log loss alone.
+pub fn without_prior() -> TemperatureScalingConfig {
+    TemperatureScalingConfig::new().with_prior(None)
+}
+
+/// A map that divides logits by so much.
+pub fn temperature_map(temperature: f64) -> TemperatureScaling {
+    TemperatureScaling::from_temperature(temperature, &device()).unwrap()
+}
+
+/// What is told of a fit that has converged.
+#[track_caller]
+pub fn converged(map: &(impl FittedMap + ?Sized)) -> &FitReport {
+    let report = map.report().expect("a report");
+    assert_eq!(report.status, FitStatus::Converged, "{report}");
+    report
+}
+
+/// `r_i = (i + ½)/40`, `c_i = 1[(i² + 3i) mod 11 < 3 + ⌊6i/40⌋]`.
+pub fn forty_events() -> (Vec<f64>, Vec<usize>) {
+    let r = (0..40).map(|i| (i as f64 + 0.5) / 40.0).collect();
+    let c = (0..40).map(|i| usize::from((i * i + 3 * i) % 11 < 3 + 6 * i / 40));
+    (r, c.collect())
+}

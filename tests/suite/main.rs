@@ -62,7 +62,7 @@ mod kernel {
     mod on_predictions;
     mod profile;
 
-    pub use on_predictions::{all_kernels, kernel_value, kernels};
+    pub use on_predictions::{all_kernels, brute_force, kappa, kernel_value, kernels};
 }
 
 mod loss {
@@ -73,8 +73,6 @@ mod loss {
     mod penalised;
     mod rivals;
     mod scale;
-
-    pub use criteria::{check_gradient, gradient};
 }
 
 mod ops {
@@ -90,8 +88,7 @@ mod prelude {
         bootstrap::Bootstrap,
         data::*,
         dirichlet_model::DirichletModel,
-        kernel::{all_kernels, kernel_value, kernels},
-        loss::check_gradient,
+        kernel::{all_kernels, brute_force, kappa, kernel_value, kernels},
         models::{Model, draw},
     };
 }

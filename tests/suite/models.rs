@@ -23,15 +23,7 @@ pub fn draw(model: Model, n: usize, m: usize, rng: &mut StdRng) -> (Vec<Vec<f64>
         let label = match model {
             Model::M2 if rng.random_bool(0.5) => 0,
             Model::M3 => rng.random_range(0..m),
-            _ => {
-                let mut u: f64 = rng.random();
-                row.iter()
-                    .position(|p| {
-                        u -= p;
-                        u < 0.0
-                    })
-                    .unwrap_or(m - 1)
-            }
+            _ => crate::data::draw_class(&row, rng),
         };
         (row, label)
     };

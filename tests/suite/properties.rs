@@ -16,7 +16,7 @@ fn any_kernel() -> impl Strategy<Value = Kernel> {
 }
 
 fn estimate(skce: Skce, rows: &[Vec<f64>], classes: &[usize]) -> f64 {
-    skce.estimate(&categorical(rows), &labels(classes)).unwrap()
+    skce.on(&categorical(rows), &labels(classes))
 }
 
 proptest! {

@@ -13,8 +13,7 @@ fn check<P: Predictive<Targets = Tensor<2>> + Marginals>(predictions: &P, fourth
     let (means, variances) = (vector(predictions.means()), vector(predictions.variances()));
     for c in 0..2 {
         let values: Vec<f64> = draws.iter().skip(c).step_by(2).copied().collect();
-        let count = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / count;
+        let (count, mean) = (values.len() as f64, mean(&values));
         let variance = values.iter().map(|x| (x - means[c]).powi(2)).sum::<f64>() / count;
         let error = 5.0 / count.sqrt();
         assert!((mean - means[c]).abs() < error * variances[c].sqrt());
@@ -34,10 +33,7 @@ fn have_the_moments() {
 #[test]
 fn of_each_row_together() {
     let means = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]];
-    let predictions = Normal::new(
-        tensor(&means.map(|row| row.to_vec())),
-        repeated(&[1e-6; 3], 2),
-    );
+    let predictions = Normal::new(tensor(&means), repeated(&[1e-6; 3], 2));
     let samples = Samples::drawn_from(&predictions, 4, &mut rng(3));
     assert_eq!(samples.draws().dims(), [2, 4, 3]);
     for (at, draw) in vector(samples.draws()).into_iter().enumerate() {

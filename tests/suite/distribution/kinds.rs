@@ -12,21 +12,19 @@ fn logits_become_probabilities() {
 
 #[test]
 fn residuals_by_hand() {
-    let values = vector(residuals(
-        tensor(&[vec![0.25, 0.75], vec![0.5, 0.5]]),
-        labels(&[1, 0]),
-    ));
+    let p = tensor(&[[0.25, 0.75], [0.5, 0.5]]);
+    let values = vector(residuals(p, labels(&[1, 0])));
     assert_eq!(values, [-0.25, 0.25, 0.5, -0.5]);
 }
 
 #[test]
 fn lenses_by_hand() {
-    let predictions = categorical(&[vec![0.5, 0.25, 0.25], vec![0.125, 0.25, 0.625]]);
+    let predictions = categorical(&[[0.5, 0.25, 0.25], [0.125, 0.25, 0.625]]);
     let labels = labels(&[0, 1]);
     let (top, correct) = predictions.top_label(&labels).unwrap();
     assert_eq!(vector(top.probabilities()), [0.5, 0.5, 0.375, 0.625]);
-    assert_eq!(correct.try_into_vec_as::<i64>().unwrap(), [1, 0]);
+    assert_eq!(classes_of(&correct), [1, 0]);
     let (second, is_second) = predictions.class_wise(1, &labels).unwrap();
     assert_eq!(vector(second.probabilities()), [0.75, 0.25, 0.75, 0.25]);
-    assert_eq!(is_second.try_into_vec_as::<i64>().unwrap(), [0, 1]);
+    assert_eq!(classes_of(&is_second), [0, 1]);
 }

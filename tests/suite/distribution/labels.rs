@@ -39,14 +39,9 @@ fn frequencies_in_many_sets() {
             }
         }
     }
-    let total = (sets * batches) as f64;
     for (counts, p) in counts.iter().zip(p) {
         for (&count, p) in counts.iter().zip(p) {
-            let deviation = (total * p * (1.0 - p)).sqrt();
-            assert!(
-                (count as f64 - total * p).abs() <= 4.0 * deviation,
-                "{count}, {p}"
-            );
+            assert_binomial(count, sets * batches, (p, 4.0), p);
         }
     }
 }

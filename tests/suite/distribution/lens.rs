@@ -4,21 +4,14 @@ use proptest::{collection::vec, prelude::*};
 
 use crate::prelude::*;
 
-fn classes(labels: &Tensor<1, Int>) -> Vec<i64> {
-    labels.clone().try_into_vec_as().unwrap()
-}
-
 /// The exponential kernel over total variation with bandwidth 1.
 fn kernel() -> Kernel {
     Kernel::exponential().with_bandwidth(Bandwidth::Fixed(1.0))
 }
 
 fn skce((predictions, labels): (Categorical, Tensor<1, Int>)) -> [f64; 2] {
-    let estimate = |skce: Skce| skce.estimate(&predictions, &labels).unwrap();
-    [
-        estimate(Skce::unbiased(kernel())),
-        estimate(Skce::biased(kernel())),
-    ]
+    let skces = [Skce::unbiased(kernel()), Skce::biased(kernel())];
+    skces.map(|skce| skce.on(&predictions, &labels))
 }
 
 /// Two predictions over four classes, in eighths: (4, 2, 1, 1) with label 1, (1, 1, 2, 4) with
@@ -37,65 +30,51 @@ fn expected(distance: f64, first: &[f64], second: &[f64]) -> [f64; 2] {
     [h, (dot(first, first) + dot(second, second) + 2.0 * h) / 4.0]
 }
 
-fn check(found: [f64; 2], expected: [f64; 2]) {
-    all_relative(found, expected, 1e-14);
+fn check(lens: (Categorical, Tensor<1, Int>), distance: f64, [first, second]: [&[f64]; 2]) {
+    all_relative(skce(lens), expected(distance, first, second), 1e-14);
 }
 
 #[test]
 fn two_samples_through_every_lens() {
     let (p, y) = two();
     // the whole prediction: 3 + 1 + 1 + 3 eighths apart in L1, half of that in total variation
-    check(
-        skce((p.clone(), y.clone())),
-        expected(4.0, &[-4.0, 6.0, -1.0, -1.0], &[-1.0, -1.0, -2.0, 4.0]),
-    );
+    let residuals: [&[f64]; 2] = [&[-4.0, 6.0, -1.0, -1.0], &[-1.0, -1.0, -2.0, 4.0]];
+    check((p.clone(), y.clone()), 4.0, residuals);
     // top label: confidences ½, ½, wrong and right
-    check(
-        skce(p.top_label(&y).unwrap()),
-        expected(0.0, &[4.0, -4.0], &[-4.0, 4.0]),
-    );
+    let lens = p.top_label(&y).unwrap();
+    check(lens, 0.0, [&[4.0, -4.0], &[-4.0, 4.0]]);
     // class 1 against the rest: 2/8 and 1/8, it occurs in the first
-    check(
-        skce(p.class_wise(1, &y).unwrap()),
-        expected(1.0, &[-6.0, 6.0], &[1.0, -1.0]),
-    );
+    let lens = p.class_wise(1, &y).unwrap();
+    check(lens, 1.0, [&[-6.0, 6.0], &[1.0, -1.0]]);
     // top 2: (4, 2 | 2) with rank 1, (4, 2 | 2) with rank 0
-    check(
-        skce(p.top_k(2, &y).unwrap()),
-        expected(0.0, &[-4.0, 6.0, -2.0], &[4.0, -2.0, -2.0]),
-    );
+    let lens = p.top_k(2, &y).unwrap();
+    check(lens, 0.0, [&[-4.0, 6.0, -2.0], &[4.0, -2.0, -2.0]]);
     // groups {0, 3} and {1, 2}: (5, 3) with group 1, (5, 3) with group 0
-    check(
-        skce(p.grouped(&[[0, 3], [1, 2]], &y).unwrap()),
-        expected(0.0, &[-5.0, 5.0], &[3.0, -3.0]),
-    );
+    let lens = p.grouped(&[[0, 3], [1, 2]], &y).unwrap();
+    check(lens, 0.0, [&[-5.0, 5.0], &[3.0, -3.0]]);
     // groups {2, 1} and {0} and {3}: (3, 4, 1) with group 0, (3, 1, 4) with group 2
-    check(
-        skce(p.grouped(&[vec![2, 1], vec![0], vec![3]], &y).unwrap()),
-        expected(3.0, &[5.0, -4.0, -1.0], &[-3.0, -1.0, 4.0]),
-    );
+    let lens = p.grouped(&[vec![2, 1], vec![0], vec![3]], &y).unwrap();
+    check(lens, 3.0, [&[5.0, -4.0, -1.0], &[-3.0, -1.0, 4.0]]);
 }
 
 #[test]
 fn lenses_by_hand() {
     let (p, y) = two();
     let (ranked, ranks) = p.top_k(2, &y).unwrap();
-    assert_eq!(
-        vector(ranked.probabilities()),
-        [0.5, 0.25, 0.25, 0.5, 0.25, 0.25]
-    );
-    assert_eq!(classes(&ranks), [1, 0]);
+    let top = vector(ranked.probabilities());
+    assert_eq!(top, [0.5, 0.25, 0.25, 0.5, 0.25, 0.25]);
+    assert_eq!(classes_of(&ranks), [1, 0]);
     let (ranked, ranks) = p.top_k(1, &labels(&[3, 0])).unwrap();
     assert_eq!(vector(ranked.probabilities()), [0.5; 4]);
-    assert_eq!(classes(&ranks), [1, 1]); // neither is the top
+    assert_eq!(classes_of(&ranks), [1, 1]); // neither is the top
     // ties keep the order of the classes
     let (_, ranks) = p.top_k(3, &labels(&[2, 0])).unwrap();
-    assert_eq!(classes(&ranks), [2, 2]);
+    assert_eq!(classes_of(&ranks), [2, 2]);
     let (_, ranks) = p.top_k(3, &labels(&[3, 1])).unwrap();
-    assert_eq!(classes(&ranks), [3, 3]);
+    assert_eq!(classes_of(&ranks), [3, 3]);
     let (grouped, groups) = p.grouped(&[vec![3], vec![0, 1, 2]], &y).unwrap();
     assert_eq!(vector(grouped.probabilities()), [0.125, 0.875, 0.5, 0.5]);
-    assert_eq!(classes(&groups), [1, 0]);
+    assert_eq!(classes_of(&groups), [1, 0]);
 }
 
 #[test]
@@ -114,12 +93,10 @@ fn lenses_keep_the_dtype() {
             assert_eq!(predictions.probabilities().dtype(), dtype);
             assert_eq!(labels.dtype(), y.dtype());
             // every estimator and test applies
-            Skce::unbiased(Kernel::exponential())
-                .estimate(&predictions, &labels)
-                .unwrap();
-            Ece::uniform(3).estimate(&predictions, &labels).unwrap();
+            Skce::unbiased(Kernel::exponential()).on(&predictions, &labels);
+            Ece::uniform(3).on(&predictions, &labels);
             let test = AsymptoticSkceTest::new(Kernel::exponential());
-            test.outcome(&predictions, &labels, &mut rng(0)).unwrap();
+            test.seeded(&predictions, &labels, 0);
         }
     }
 }
@@ -191,7 +168,7 @@ proptest! {
         for k in 1..m {
             let (ranked, ranks) = original.0.top_k(k, &original.1).unwrap();
             let checked = Categorical::from_probabilities(ranked.probabilities()).unwrap();
-            prop_assert!(Skce::biased(kernel()).estimate(&checked, &ranks).unwrap() >= -1e-15);
+            prop_assert!(Skce::biased(kernel()).on(&checked, &ranks) >= -1e-15);
         }
     }
 
@@ -206,7 +183,7 @@ proptest! {
         }
         // total variation of (1 − r, r) is |r − r'|
         let mmce = Mmce { bandwidth: 1.0, ..Mmce::new(MmceForm::Unbiased) };
-        prop_assert!((2.0 * mmce.estimate(&p, &y).unwrap() - top_label[0]).abs() < 1e-13);
+        prop_assert!((2.0 * mmce.on(&p, &y) - top_label[0]).abs() < 1e-13);
     }
 
     /// Grouping classes is the matrix `M = Σ_g 1_g 1_gᵀ`, where the kernel sees no distance.
@@ -218,9 +195,9 @@ proptest! {
         let flat = kernel().with_distance(Distance::L1).with_bandwidth(Bandwidth::Fixed(1e12));
         let same = |a: usize, b: usize| groups.iter().any(|g| g.contains(&a) && g.contains(&b));
         let matrix: Vec<Vec<f64>> = (0..m).map(|a| (0..m).map(|b| f64::from(same(a, b))).collect()).collect();
-        let by_matrix = Skce::unbiased(MatrixKernel::from_rows(flat, &matrix).unwrap()).estimate(&p, &y).unwrap();
+        let by_matrix = Skce::unbiased(MatrixKernel::from_rows(flat, &matrix).unwrap()).on(&p, &y);
         let (p, y) = p.grouped(&groups, &y).unwrap();
-        let by_lens = Skce::unbiased(flat).estimate(&p, &y).unwrap();
+        let by_lens = Skce::unbiased(flat).on(&p, &y);
         prop_assert!((by_matrix - by_lens).abs() < 1e-10);
     }
 }

@@ -123,10 +123,7 @@ fn cost([a, x]: [&[f64]; 2], [b, y]: [&[f64]; 2]) -> f64 {
 }
 
 fn assert_close(found: f64, expected: f64) {
-    assert!(
-        (found - expected).abs() <= 1e-12 * expected.max(1.0),
-        "{found}, not {expected}"
-    );
+    assert_near(found, expected, 1e-12 * expected.max(1.0));
 }
 
 /// Weights and points of both sides, and the least cost times both sums of weights.
@@ -233,10 +230,8 @@ fn points_of_a_line() {
         let expected: f64 = levels.windows(2).map(term).sum();
         let [(a, x), (b, y)] = [&p, &q].map(|side| -> (Vec<f64>, Vec<f64>) {
             let points = side.iter().flat_map(|(x, _)| [*x, 0.5]);
-            (
-                side.iter().map(|(_, weight)| *weight).collect(),
-                points.collect(),
-            )
+            let weights = side.iter().map(|(_, weight)| *weight);
+            (weights.collect(), points.collect())
         });
         assert_close(cost([&a, &x], [&b, &y]), expected);
     }
@@ -246,12 +241,8 @@ fn points_of_a_line() {
 #[test]
 fn invalid_distributions_have_no_distance() {
     let other: [&[f64]; 2] = [&[0.5, 0.5], &[0.0, 1.0, 2.0, 1.0]];
-    for weights in [
-        [f64::NAN, 1.0],
-        [f64::INFINITY, 1.0],
-        [-0.5, 1.0],
-        [0.0, 0.0],
-    ] {
+    let nan = f64::NAN;
+    for weights in [[nan, 1.0], [f64::INFINITY, 1.0], [-0.5, 1.0], [0.0, 0.0]] {
         assert!(cost([&weights, &[0.0; 4]], other).is_nan(), "{weights:?}");
     }
     assert!(cost([&[0.5, 0.5], &[0.0, f64::INFINITY, 0.0, 0.0]], other).is_nan());
@@ -276,18 +267,15 @@ fn distances_of_batches() {
             let [found, in_f32] = [DType::F64, DType::F32].map(|dtype| {
                 let distances =
                     side(&a, &x, dtype).distances(&side(&b, &y, dtype), distance, batches);
-                assert_eq!(
-                    (distances.dims(), distances.dtype()),
-                    ([batches, n, m], dtype)
-                );
+                assert_eq!(distances.dims(), [batches, n, m]);
+                assert_eq!(distances.dtype(), dtype);
                 vector(distances)
             });
             let (p, q) = (side(&a, &x, DType::F64), side(&b, &y, DType::F64));
             for (at, (found, in_f32)) in found.into_iter().zip(in_f32).enumerate() {
                 let (i, j) = (at / m, at / (n * m) * m + at % m);
-                let single = p
-                    .slice_rows(i..i + 1)
-                    .distances(&q.slice_rows(j..j + 1), distance, 1);
+                let (p, q) = (p.slice_rows(i..i + 1), q.slice_rows(j..j + 1));
+                let single = p.distances(&q, distance, 1);
                 let expected = scalar(single.reshape([1]));
                 assert_close(found, expected);
                 assert!((in_f32 - expected).abs() < 1e-5, "{in_f32}, not {expected}");

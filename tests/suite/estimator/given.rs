@@ -15,30 +15,13 @@ pub(super) fn by_loops(
     kernel: &Kernel,
 ) -> Vec<Vec<f64>> {
     let gram = vector(kernel.gram(tensor(z).unsqueeze()));
-    let (n, residual) = (z.len(), |i: usize, c: usize| {
-        f64::from(u8::from(classes[i] == c)) - rows[i][c]
-    });
-    let h = |i: usize, j: usize| {
-        let product = |c: usize| residual(i, c) * residual(j, c);
-        gram[i * n + j] * (0..rows[0].len()).map(product).sum::<f64>()
-    };
-    (0..n).map(|i| (0..n).map(|j| h(i, j)).collect()).collect()
+    pair_statistic_by(rows, classes, |i, j| gram[i * z.len() + j])
 }
 
 fn of_form(h: &[Vec<f64>], form: SkceForm) -> f64 {
     match form {
         SkceForm::Biased => biased(h),
-        SkceForm::Block(size) => {
-            let blocks = h.len() / size;
-            let block = |b: usize| {
-                let rows = &h[b * size..(b + 1) * size];
-                let rows: Vec<_> = (rows.iter())
-                    .map(|row| row[b * size..(b + 1) * size].to_vec())
-                    .collect();
-                unbiased(&rows)
-            };
-            (0..blocks).map(block).sum::<f64>() / blocks as f64
-        }
+        SkceForm::Block(size) => in_blocks(h, size),
         _ => unbiased(h),
     }
 }
@@ -61,7 +44,7 @@ proptest! {
                 let expected = of_form(&h, form);
                 for computation in [Computation::Auto, Computation::Fused, Computation::Composed] {
                     let skce = Skce::new(kernel, form).with_computation(computation);
-                    let estimate = skce.estimate(&given, &y).unwrap();
+                    let estimate = skce.on(&given, &y);
                     let value = scalar(skce.value(&given, &y));
                     prop_assert!((estimate - expected).abs() < 1e-13, "{estimate}, {expected}");
                     prop_assert!((value - expected).abs() < 1e-13, "{value}, {expected}");
@@ -100,7 +83,7 @@ fn the_predictions_themselves() {
         for of in both {
             let [alone, given] = of(tensor(&rows));
             assert_relative_eq!(scalar(alone), scalar(given), epsilon = 1e-14);
-            let [alone, given] = [0, 1].map(|k| crate::loss::gradient(&rows, |x| of(x)[k].clone()));
+            let [alone, given] = [0, 1].map(|k| gradient(&rows, |x| of(x)[k].clone()));
             all_near(&alone, &given, 1e-12);
         }
     }
@@ -117,8 +100,8 @@ fn the_predictions_themselves() {
             for form in FORMS {
                 for computation in [Computation::Auto, Computation::Composed] {
                     let skce = Skce::new(kernel, form).with_computation(computation);
-                    let alone = skce.estimate(&predictions, &targets).unwrap();
-                    let estimate = skce.estimate(&given, &targets).unwrap();
+                    let alone = skce.on(&predictions, &targets);
+                    let estimate = skce.on(&given, &targets);
                     assert_relative_eq!(alone, estimate, epsilon = 1e-12);
                     let value = scalar(skce.value(&given, &targets));
                     let alone = scalar(skce.value(&predictions, &targets));
@@ -229,10 +212,8 @@ fn penalised_losses() {
     assert_near(scalar(padded), scalar(penalty.forward(&few, &few_y)), 1e-14);
 
     let x = tensor_on(&rows[..1], &device().autodiff(), DType::F64).require_grad();
-    let one = Given::new(
-        of_logits(x.clone()),
-        tensor_on(&z[..1], &device().autodiff(), DType::F64),
-    );
+    let z = tensor_on(&z[..1], &device().autodiff(), DType::F64);
+    let one = Given::new(of_logits(x.clone()), z);
     let value = penalty.forward(&one, &labels(&[1]));
     assert_eq!(vector(x.grad(&value.clone().backward()).unwrap()), [0.0; 3]);
     assert_eq!(scalar(value), 0.0);
@@ -252,26 +233,26 @@ fn degenerate_variables() {
         refuses(Skce::unbiased(Kernel::gaussian()).estimate(&given, &y));
     }
     let narrow = |n| Given::new(categorical(&rows), tensor(&vec![vec![0.0]; n]));
-    assert!(std::panic::catch_unwind(|| narrow(5).len()).is_err());
+    panic_of(|| narrow(5).len());
     let constant = narrow(6);
     let unit = Kernel::gaussian().with_bandwidth(Bandwidth::Fixed(1.0));
-    let expected = Skce::unbiased(unit).estimate(&constant, &y).unwrap();
+    let expected = Skce::unbiased(unit).on(&constant, &y);
     for kernel in [
         Kernel::gaussian(),
         Kernel::exponential(),
         Kernel::matern32(),
     ] {
-        let estimate = Skce::unbiased(kernel).estimate(&constant, &y).unwrap();
+        let estimate = Skce::unbiased(kernel).on(&constant, &y);
         assert_relative_eq!(estimate, expected, epsilon = 1e-15);
         let z = random_rows(6, 2, 1.0, &mut rng);
         let at = |scale: f64| {
             let given = Given::new(categorical(&rows), tensor(&z) * scale);
-            Skce::unbiased(kernel).estimate(&given, &y).unwrap()
+            Skce::unbiased(kernel).on(&given, &y)
         };
         assert_relative_eq!(at(1e-6), at(1.0), epsilon = 1e-12);
         assert_relative_eq!(at(1e6), at(1.0), epsilon = 1e-12);
     }
-    let one = Given::new(categorical(&rows[..1]), tensor(&[vec![1.0]]));
+    let one = Given::new(categorical(&rows[..1]), tensor(&[[1.0]]));
     refuses(Skce::unbiased(Kernel::gaussian()).estimate(&one, &labels(&[0])));
 }
 
@@ -279,21 +260,17 @@ fn degenerate_variables() {
 #[test]
 fn null_moments_by_enumeration() {
     let mut data = rng(12);
-    let (n, m) = (6, 2);
-    let rows = random_probabilities(n, m, &mut data);
-    let given = Given::new(
-        categorical(&rows),
-        tensor(&random_rows(n, 2, 1.0, &mut data)),
-    );
+    let n = 6;
+    let rows = random_probabilities(n, 2, &mut data);
+    let z = tensor(&random_rows(n, 2, 1.0, &mut data));
+    let given = Given::new(categorical(&rows), z);
     for kernel in [Kernel::exponential(), Kernel::gaussian()] {
         let kernel = kernel.with_distance(Distance::Euclidean);
         let kernel = kernel.with_bandwidth(Bandwidth::Fixed(0.8));
         let skce = Skce::unbiased(kernel);
         let (mut second, mut third) = (0.0, 0.0);
-        for code in 0..1usize << n {
-            let classes: Vec<usize> = (0..n).map(|i| code >> i & 1).collect();
-            let probability: f64 = (0..n).map(|i| rows[i][classes[i]]).product();
-            let t = n as f64 * skce.estimate(&given, &labels(&classes)).unwrap();
+        for (classes, probability) in labellings(&rows) {
+            let t = n as f64 * skce.on(&given, &labels(&classes));
             second += probability * t * t;
             third += probability * t.powi(3);
         }

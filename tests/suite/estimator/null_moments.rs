@@ -8,35 +8,21 @@ fn kernel() -> Kernel {
 
 /// `exp` of uniform numbers of so large a range, normalised.
 fn predictions(n: usize, m: usize, range: f64, seed: u64) -> Categorical {
-    let mut rng = StdRng::seed_from_u64(seed);
-    let mut row = || {
-        let weights: Vec<f64> = (0..m)
-            .map(|_| (range * rng.random::<f64>()).exp())
-            .collect();
-        let sum: f64 = weights.iter().sum();
-        weights.into_iter().map(move |w| w / sum)
+    let mut rng = rng(seed);
+    let mut row = |_| {
+        let logits: Vec<f64> = (0..m).map(|_| range * rng.random::<f64>()).collect();
+        softmax(&logits)
     };
-    let rows: Vec<f64> = (0..n).flat_map(|_| row().collect::<Vec<_>>()).collect();
-    let rows = Tensor::from_data(TensorData::new(rows, [n, m]), (&Device::flex(), DType::F64));
-    Categorical::from_probabilities(rows).unwrap()
+    categorical(&(0..n).map(&mut row).collect::<Vec<_>>())
 }
 
 /// `E[S²]` and `E[S³]` of `S = n(n−1)·SKCE_uq` over all labellings.
 fn enumerated(predictions: &Categorical) -> [f64; 2] {
-    let (n, m) = (predictions.len(), predictions.classes());
-    let p = vector(predictions.probabilities());
+    let n = predictions.len();
     let (mut first, mut moments) = (0.0, [0.0; 2]);
-    for code in 0..m.pow(n as u32) {
-        let classes: Vec<usize> = (0..n).map(|i| code / m.pow(i as u32) % m).collect();
-        let probability: f64 = classes
-            .iter()
-            .enumerate()
-            .map(|(i, c)| p[i * m + c])
-            .product();
+    for (classes, probability) in labellings(&rows_of(predictions.probabilities())) {
         let labels = predictions.observed(&classes);
-        let skce = Skce::unbiased(kernel())
-            .estimate(predictions, &labels)
-            .unwrap();
+        let skce = Skce::unbiased(kernel()).on(predictions, &labels);
         let sum = skce * (n * (n - 1)) as f64;
         first += probability * sum;
         moments[0] += probability * sum.powi(2);
@@ -48,16 +34,11 @@ fn enumerated(predictions: &Categorical) -> [f64; 2] {
 
 #[test]
 fn moments_by_enumeration() {
-    for (n, m) in [
-        (2, 2),
-        (2, 3),
-        (3, 2),
-        (3, 3),
-        (3, 4),
-        (4, 2),
-        (4, 3),
-        (5, 2),
-    ] {
+    let sizes: [(usize, &[usize]); 4] = [(2, &[2, 3]), (3, &[2, 3, 4]), (4, &[2, 3]), (5, &[2])];
+    for (n, m) in sizes
+        .into_iter()
+        .flat_map(|(n, all)| all.iter().map(move |m| (n, *m)))
+    {
         for (range, seed) in [(2.0, 1), (5.0, 2), (12.0, 3)] {
             let predictions = predictions(n, m, range, seed);
             let [second, third] = enumerated(&predictions);
@@ -67,21 +48,15 @@ fn moments_by_enumeration() {
             assert_near_in((n, m, range), variance, expected, 1e-10 * expected);
             let skewness = null_skewness(&kernel(), &predictions, &mut rng).unwrap();
             let expected = third / second.powf(1.5);
-            assert_near_in(
-                (n, m, range),
-                skewness,
-                expected,
-                1e-10 * expected.abs().max(1.0),
-            );
+            let tolerance = 1e-10 * expected.abs().max(1.0);
+            assert_near_in((n, m, range), skewness, expected, tolerance);
         }
     }
 }
 
 /// `M = I`, given as a matrix.
 fn identity(m: usize) -> MatrixKernel {
-    let row = |k| (0..m).map(|l| f64::from(k == l)).collect();
-    let rows: Vec<Vec<f64>> = (0..m).map(row).collect();
-    MatrixKernel::from_rows(kernel(), &rows).unwrap()
+    MatrixKernel::from_rows(kernel(), &crate::data::identity(m)).unwrap()
 }
 
 /// The variance of many samples of many classes, in several tiles of rows and columns: one pass, and tensor operations

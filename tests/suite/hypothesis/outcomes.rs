@@ -6,9 +6,7 @@ use crate::prelude::*;
 fn spiegelhalter(samples: usize, right: usize) -> TestOutcome {
     let predictions = categorical(&vec![vec![0.2, 0.8]; samples]);
     let classes: Vec<usize> = (0..samples).map(|i| usize::from(i < right)).collect();
-    let test = Spiegelhalter::new(Event::Class(1));
-    let outcome = test.outcome(&predictions, &labels(&classes), &mut rng(0));
-    outcome.unwrap()
+    Spiegelhalter::new(Event::Class(1)).seeded(&predictions, &labels(&classes), 0)
 }
 
 /// `z = Σ(c − r)(−0.6)/√(Σ 0.36 · 0.16)`.
@@ -19,21 +17,17 @@ fn asymptotic_outcomes_read_well() {
     let outcome = spiegelhalter(50, 25);
     assert_eq!(outcome.caveat.as_deref(), Some(caveat));
     assert_eq!((outcome.p_value, outcome.is_bound), (1e-3, true));
-    assert_eq!(
-        outcome.to_string(),
-        format!(
-            "Spiegelhalter's test\n    estimate      1.8000e-1\n    statistic     5.3033\n    \
-             standardised  5.3 (standard deviations of the null)\n    p-value       p < 0.001  (n = 50)\n    \
-             caveat        {caveat}"
-        )
+    let expected = format!(
+        "Spiegelhalter's test\n    estimate      1.8000e-1\n    statistic     5.3033\n    \
+         standardised  5.3 (standard deviations of the null)\n    p-value       p < 0.001  (n = 50)\n    \
+         caveat        {caveat}"
     );
+    assert_eq!(outcome.to_string(), expected);
     let outcome = spiegelhalter(200, 150);
     assert!(outcome.caveat.is_none() && !outcome.is_bound);
-    assert_eq!(
-        outcome.to_string(),
-        "Spiegelhalter's test\n    estimate      3.0000e-2\n    statistic     1.7678\n    \
-         standardised  1.8 (standard deviations of the null)\n    p-value       p = 0.0771  (n = 200)"
-    );
+    let expected = "Spiegelhalter's test\n    estimate      3.0000e-2\n    statistic     1.7678\n    \
+                    standardised  1.8 (standard deviations of the null)\n    p-value       p = 0.0771  (n = 200)";
+    assert_eq!(outcome.to_string(), expected);
 }
 
 #[test]

@@ -16,9 +16,7 @@ fn coverage_is_binomial() {
     let predictions = normal(&[0.0; 10], 1.0);
     let targets = [0.1, -0.2, 0.3, -0.4, 0.5, -0.6, 2.0, -2.0, 3.0, 4.0];
     let test = ExactTest::new(IntervalCoverage::new(0.9)).with_replicates(9999);
-    let outcome = test
-        .outcome(&predictions, &column(targets), &mut rng(1))
-        .unwrap();
+    let outcome = test.seeded(&predictions, &column(targets), 1);
     let number = Binomial::new(0.9, 10).unwrap();
     let expected: f64 = (0..=6).map(|k| number.pmf(k)).sum(); // 0.0128
     assert_relative_eq!(outcome.estimate, 0.3, epsilon = 1e-12);
@@ -29,22 +27,13 @@ fn coverage_is_binomial() {
 /// Each test rejects predictions that are too certain, and calibrated ones in 5 % of sets at most.
 #[test]
 fn levels_and_power() {
-    let tests: [(&str, &dyn CalibrationTest<Normal>); 4] = [
-        (
-            "coverage",
-            &ExactTest::new(IntervalCoverage::new(0.5)).with_replicates(39),
-        ),
-        (
-            "pinball",
-            &ExactTest::new(Pinball::new(vec![0.1, 0.9]).unwrap()).with_replicates(39),
-        ),
-        (
-            "quantiles",
-            &ExactTest::new(QuantileCalibration::default()).with_replicates(39),
-        ),
-        ("ence", &ExactTest::new(Ence::new(3)).with_replicates(39)),
-    ];
-    for (name, test) in tests {
+    let coverage = ExactTest::new(IntervalCoverage::new(0.5)).with_replicates(39);
+    let pinball = Pinball::new(vec![0.1, 0.9]).unwrap();
+    let pinball = ExactTest::new(pinball).with_replicates(39);
+    let quantiles = ExactTest::new(QuantileCalibration::default()).with_replicates(39);
+    let ence = ExactTest::new(Ence::new(3)).with_replicates(39);
+    let tests: [&dyn CalibrationTest<Normal>; 4] = [&coverage, &pinball, &quantiles, &ence];
+    for (name, test) in tests.into_iter().enumerate() {
         let rejected = |scale: f64| {
             let mut rng = rng(370);
             let sets = (0..100).filter(|_| {
@@ -67,15 +56,11 @@ fn levels_and_power() {
 #[test]
 fn degenerate() {
     let test = ExactTest::new(IntervalCoverage::new(0.9)).with_replicates(99);
-    let one = test
-        .outcome(&normal(&[0.0], 1.0), &column([0.0]), &mut rng(0))
-        .unwrap();
+    let one = test.seeded(&normal(&[0.0], 1.0), &column([0.0]), 0);
     assert_eq!(one.p_value, 1.0); // 0.1 off, the least that one target can be
     let level = ExactTest::new(IntervalCoverage::new(1.0));
     refuses(level.outcome(&normal(&[0.0], 1.0), &column([0.0]), &mut rng(0)));
-    let certain = Samples::new(tensor(&[vec![0.0; 20]]).reshape([4, 5, 1]));
-    let same = test
-        .outcome(&certain, &column([0.0; 4]), &mut rng(0))
-        .unwrap();
+    let certain = Samples::new(tensor(&[[0.0; 20]]).reshape([4, 5, 1]));
+    let same = test.seeded(&certain, &column([0.0; 4]), 0);
     assert_eq!(same.p_value, 1.0);
 }

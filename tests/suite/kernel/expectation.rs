@@ -26,9 +26,8 @@ fn evaluate<const N: usize>(
 ) -> Vec<Row> {
     let (device, n) = (Device::flex().autodiff(), rows.len());
     let arguments: [Tensor<2>; N] = std::array::from_fn(|i| {
-        let column: Vec<f64> = rows.iter().map(|row| row[i]).collect();
-        let column = TensorData::new(column, [n, 1]);
-        Tensor::from_data(column, (&device, dtype)).require_grad()
+        let column: Vec<_> = rows.iter().map(|row| [row[i]]).collect();
+        tensor_on(&column, &device, dtype).require_grad()
     });
     let value = f(arguments.clone());
     assert_eq!(value.dtype(), dtype);
@@ -37,9 +36,7 @@ fn evaluate<const N: usize>(
     let gradients = value.clone().sum().backward();
     let mut columns = vec![vector(value)];
     columns.extend(arguments.map(|x| vector(x.grad(&gradients).unwrap())));
-    (0..n)
-        .map(|i| columns.iter().map(|column| column[i]).collect())
-        .collect()
+    table(n, columns.len(), |i, k| columns[k][i])
 }
 
 /// Values agree relative to themselves. So do derivatives, or else to the value over the length scale
@@ -71,11 +68,9 @@ fn check_within<const N: usize>(
             let tolerance = info.epsilon * (near_one + by_exponent * value.ln().abs());
             for (k, (found, expected)) in found.iter().zip(&row[N..]).enumerate() {
                 let unit = if k == 0 { 0.0 } else { value * unit(row, k) };
-                assert!(
-                    (found - expected).abs() <= tolerance * expected.abs().max(unit),
-                    "{function} in {dtype:?} at {:?}, derivative {k}: {found}, not {expected}",
-                    &row[..N]
-                );
+                let tolerance = tolerance * expected.abs().max(unit);
+                let what = (function, dtype, &row[..N], k);
+                assert_near_in(what, *found, *expected, tolerance);
             }
         }
     }
@@ -141,18 +136,12 @@ fn of_laplace_predictions_on_the_line() {
         1 => 2.0 / LENGTH,
         _ => 4.0 / LENGTH.max(row[1]),
     };
-    on_instruction_sets(|| {
-        check_within(
-            "gaussian_laplace",
-            &rows,
-            ([24.0, 4.0], unit),
-            |[location, scale]| {
-                let zero = location.clone().detach().slice([0..1, 0..1]) * 0.0;
-                let kernel = RealKernel::gaussian(LENGTH);
-                Laplace::new(location, scale).mean_kernel(&kernel, &zero, 1) // [1, n, 1]
-            },
-        );
-    });
+    let kernel = RealKernel::gaussian(LENGTH);
+    let f = |[location, scale]: [Tensor<2>; 2]| -> Tensor<3> {
+        let zero = location.clone().detach().slice([0..1, 0..1]) * 0.0;
+        Laplace::new(location, scale).mean_kernel(&kernel, &zero, 1) // [1, n, 1]
+    };
+    on_instruction_sets(|| check_within("gaussian_laplace", &rows, ([24.0, 4.0], unit), f));
 }
 
 #[test]
@@ -192,11 +181,9 @@ fn of_point_masses() {
             for (dtype, tolerance) in [(DType::F64, 1e-13), (DType::F32, 1e-5)] {
                 for (row, found) in rows.iter().zip(evaluate(|x| f(kernel, x), &rows, dtype)) {
                     let expected = value(row[0] / LENGTH);
-                    assert!(
-                        (found[0] - expected).abs() <= tolerance * expected + 1e-30
-                            && found.iter().all(|x| x.is_finite()),
-                        "{name} {i} in {dtype:?} at {row:?}: {found:?}, not {expected}"
-                    );
+                    let what = (name, i, dtype, row);
+                    assert_near_in(what, found[0], expected, tolerance * expected + 1e-30);
+                    all_finite(&found);
                 }
             }
         }

@@ -11,23 +11,16 @@ fn kernel() -> Kernel {
 /// `A Aᵀ` for a random `m × rank` matrix.
 fn random_matrix(m: usize, rank: usize, rng: &mut StdRng) -> Vec<Vec<f64>> {
     let a = random_rows(m, rank, 1.0, rng);
-    let dot = |i: usize, j: usize| a[i].iter().zip(&a[j]).map(|(a, b)| a * b).sum();
-    (0..m)
-        .map(|i| (0..m).map(|j| dot(i, j)).collect())
-        .collect()
+    table(m, m, |i, j| dot(&a[i], &a[j]))
 }
 
 fn residual(p: &[f64], y: usize) -> Vec<f64> {
-    p.iter()
-        .enumerate()
-        .map(|(c, p)| f64::from(c == y) - p)
-        .collect()
+    (0..p.len()).map(|c| f64::from(c == y) - p[c]).collect()
 }
 
 /// `δᵀ M δ'` by scalar loops.
 fn form(matrix: &[Vec<f64>], a: &[f64], b: &[f64]) -> f64 {
-    let row = |i: usize| matrix[i].iter().zip(b).map(|(m, b)| m * b).sum::<f64>();
-    a.iter().enumerate().map(|(i, a)| a * row(i)).sum()
+    (0..a.len()).map(|i| a[i] * dot(&matrix[i], b)).sum()
 }
 
 #[test]
@@ -40,37 +33,19 @@ fn agrees_with_scalar_loops() {
     for rank in [1, 2, 4, 7] {
         let matrix = random_matrix(4, rank, &mut rng);
         let by_matrix = MatrixKernel::from_rows(kernel(), &matrix).unwrap();
-        let h: Vec<Vec<f64>> = (0..n)
-            .map(|i| {
-                let delta = residual(&rows[i], classes[i]);
-                let entry = |j: usize| {
-                    kernel_value(&kernel(), &rows[i], &rows[j])
-                        * form(&matrix, &delta, &residual(&rows[j], classes[j]))
-                };
-                (0..n).map(entry).collect()
-            })
-            .collect();
-        let block = |size: usize| {
-            let blocks = n / size;
-            let of_block = |b: usize| {
-                let range = b * size..(b + 1) * size;
-                unbiased(
-                    &h[range.clone()]
-                        .iter()
-                        .map(|row| row[range.clone()].to_vec())
-                        .collect::<Vec<_>>(),
-                )
-            };
-            (0..blocks).map(of_block).sum::<f64>() / blocks as f64
-        };
+        let deltas: Vec<_> = (0..n).map(|i| residual(&rows[i], classes[i])).collect();
+        let h = table(n, n, |i, j| {
+            let k = kernel_value(&kernel(), &rows[i], &rows[j]);
+            k * form(&matrix, &deltas[i], &deltas[j])
+        });
         for (form, expected) in [
             (SkceForm::Biased, biased(&h)),
             (SkceForm::Unbiased, unbiased(&h)),
-            (SkceForm::Block(2), block(2)),
-            (SkceForm::Block(7), block(7)),
+            (SkceForm::Block(2), in_blocks(&h, 2)),
+            (SkceForm::Block(7), in_blocks(&h, 7)),
         ] {
             let skce = Skce::new(by_matrix.clone(), form);
-            let estimate = skce.estimate(&predictions, &labels).unwrap();
+            let estimate = skce.on(&predictions, &labels);
             assert_relative(estimate, expected, 1e-10);
             let value = skce.value(&of_probabilities(predictions.probabilities()), &labels);
             assert_eq!(value.dtype(), DType::F64);
@@ -88,21 +63,13 @@ fn special_matrices() {
     let (predictions, labels) = (categorical(&rows), labels(&classes));
     let estimate = |matrix: &[Vec<f64>]| {
         let kernel = MatrixKernel::from_rows(kernel(), matrix).unwrap();
-        Skce::unbiased(kernel)
-            .estimate(&predictions, &labels)
-            .unwrap()
+        Skce::unbiased(kernel).on(&predictions, &labels)
     };
-    let plain = Skce::unbiased(kernel())
-        .estimate(&predictions, &labels)
-        .unwrap();
+    let plain = Skce::unbiased(kernel()).on(&predictions, &labels);
     assert_relative(estimate(&identity(3)), plain, 1e-14);
     let median = MatrixKernel::from_rows(Kernel::exponential(), &identity(3)).unwrap();
-    let by_median = Skce::unbiased(Kernel::exponential())
-        .estimate(&predictions, &labels)
-        .unwrap();
-    let by_matrix = Skce::unbiased(median)
-        .estimate(&predictions, &labels)
-        .unwrap();
+    let by_median = Skce::unbiased(Kernel::exponential()).on(&predictions, &labels);
+    let by_matrix = Skce::unbiased(median).on(&predictions, &labels);
     assert_relative(by_matrix, by_median, 1e-14);
     // classes add up
     let one = |class: usize| {
@@ -125,9 +92,8 @@ fn gradients() {
     let kernel = MatrixKernel::from_rows(kernel(), &random_matrix(4, 2, &mut rng)).unwrap();
     for form in [SkceForm::Biased, SkceForm::Unbiased, SkceForm::Block(3)] {
         let skce = Skce::new(kernel.clone(), form);
-        crate::loss::check_gradient(&logits, 1e-5, |z| {
-            skce.value(&of_probabilities(activation::softmax(z, 1)), &labels)
-        });
+        let of = |z| skce.value(&of_probabilities(activation::softmax(z, 1)), &labels);
+        check_gradient(&logits, 1e-5, of);
     }
 }
 
@@ -147,31 +113,19 @@ fn half_bound_is_half_of_the_least_bound() {
         let bound = 2.0 * half_bound(&MatrixKernel::from_rows(kernel(), &matrix).unwrap());
         let rows = random_probabilities(60, m, &mut rng);
         let classes = random_labels(60, m, &mut rng);
-        let mut deltas: Vec<_> = rows
-            .iter()
-            .zip(&classes)
-            .map(|(p, y)| residual(p, *y))
-            .collect();
-        for (i, j) in (0..m).flat_map(|i| (0..i).map(move |j| (i, j))) {
-            let vertex: Vec<f64> = (0..m).map(|c| f64::from(c == j)).collect();
-            deltas.push(residual(&vertex, i));
+        let mut deltas: Vec<_> = (0..60).map(|i| residual(&rows[i], classes[i])).collect();
+        for (i, j) in pairs(m) {
+            deltas.push(residual(&identity(m)[j], i));
         }
-        let pairs = deltas
-            .iter()
-            .flat_map(|a| deltas.iter().map(move |b| (a, b)));
-        let largest = pairs
-            .map(|(a, b)| form(&matrix, a, b).abs())
-            .fold(0.0, f64::max);
-        assert_relative(largest, bound, 1e-12);
+        let k = deltas.len();
+        let forms = table(k, k, |i, j| form(&matrix, &deltas[i], &deltas[j]));
+        assert_relative(largest(&forms.concat()), bound, 1e-12);
 
         let mut v = random_rows(1, m, 1.0, &mut rng).remove(0);
         let mut spectral = 0.0;
         for _ in 0..500 {
-            let product: Vec<f64> = matrix
-                .iter()
-                .map(|row| row.iter().zip(&v).map(|(a, b)| a * b).sum())
-                .collect();
-            spectral = product.iter().map(|x: &f64| x * x).sum::<f64>().sqrt();
+            let product: Vec<f64> = matrix.iter().map(|row| dot(row, &v)).collect();
+            spectral = dot(&product, &product).sqrt();
             v = product.iter().map(|x| x / spectral).collect();
         }
         let row_sum = |row: &Vec<f64>| row.iter().map(|a| a.abs()).sum::<f64>();
@@ -203,7 +157,7 @@ fn bad_matrices() {
     refuses(MatrixKernel::from_rows(wide, &identity(2)));
     // another number of classes
     let three = MatrixKernel::from_rows(kernel(), &identity(3)).unwrap();
-    let two: Categorical = categorical(&vec![vec![0.5, 0.5]; 4]);
+    let two: Categorical = categorical(&[[0.5, 0.5]; 4]);
     refuses(Skce::unbiased(three).estimate(&two, &labels(&[0, 1, 0, 1])));
 }
 
@@ -213,11 +167,8 @@ fn exact_tests_take_a_matrix() {
     let mut data = rng(31);
     let p = categorical(&random_probabilities(20, 3, &mut data));
     let y = labels(&random_labels(20, 3, &mut data));
-    let p_value = |test: &dyn CalibrationTest<Categorical>| {
-        test.outcome(&p, &y, &mut rng(32)).unwrap().p_value
-    };
     let scalar = ExactTest::new(Skce::unbiased(kernel())).with_replicates(99);
     let matrix = MatrixKernel::from_rows(kernel(), &identity(3)).unwrap();
     let matrix = ExactTest::new(Skce::unbiased(matrix)).with_replicates(99);
-    assert_eq!(p_value(&scalar), p_value(&matrix));
+    assert_eq!(scalar.p_value(&p, &y, 32), matrix.p_value(&p, &y, 32));
 }

@@ -2,7 +2,7 @@ use crate::prelude::*;
 
 const DISTANCES: [Distance; 3] = [Distance::TotalVariation, Distance::L1, Distance::Euclidean];
 
-fn brute_force(distance: Distance, p: &[f64], q: &[f64]) -> f64 {
+pub fn brute_force(distance: Distance, p: &[f64], q: &[f64]) -> f64 {
     match distance {
         Distance::TotalVariation => 0.5 * l1(p, q),
         Distance::L1 => l1(p, q),
@@ -11,18 +11,10 @@ fn brute_force(distance: Distance, p: &[f64], q: &[f64]) -> f64 {
 }
 
 pub fn kernels() -> Vec<Kernel> {
-    let profiles = [Profile::Exponential, Profile::Gaussian];
-    let kernel = |profile| {
-        move |distance| Kernel {
-            profile,
-            distance,
-            bandwidth: Bandwidth::Fixed(0.7),
-        }
-    };
-    let mut kernels: Vec<_> = profiles
-        .iter()
-        .flat_map(|&profile| DISTANCES.map(kernel(profile)))
-        .collect();
+    let mut kernels = Vec::new();
+    for kernel in [Kernel::exponential(), Kernel::gaussian()] {
+        kernels.extend(DISTANCES.map(|distance| kernel.with_distance(distance)));
+    }
     kernels.extend([
         Kernel::generalised_exponential(1.5).with_distance(Distance::Euclidean),
         Kernel::matern32(),
@@ -51,21 +43,21 @@ pub fn all_kernels() -> Vec<Kernel> {
     all
 }
 
-pub fn kernel_value(kernel: &Kernel, p: &[f64], q: &[f64]) -> f64 {
-    let Bandwidth::Fixed(bandwidth) = kernel.bandwidth else {
-        panic!("fixed in tests")
-    };
-    let r = brute_force(kernel.distance, p, q) / bandwidth;
-    match kernel.profile {
+/// `κ(r)` as it is defined.
+pub fn kappa(profile: Profile, r: f64) -> f64 {
+    match profile {
         Profile::Exponential => (-r).exp(),
         Profile::Gaussian => (-0.5 * r * r).exp(),
+        Profile::Matern32 => (1.0 + 3f64.sqrt() * r) * (-3f64.sqrt() * r).exp(),
+        Profile::Matern52 => (1.0 + 5f64.sqrt() * r + 5.0 / 3.0 * r * r) * (-5f64.sqrt() * r).exp(),
+        Profile::RationalQuadratic { alpha } => (-alpha * (r * r / (2.0 * alpha)).ln_1p()).exp(),
         Profile::GeneralisedExponential { exponent } => (-r.powf(exponent)).exp(),
-        Profile::Matern32 => (1.0 + 3f64.sqrt() * r) * (-(3f64.sqrt()) * r).exp(),
-        Profile::Matern52 => {
-            (1.0 + 5f64.sqrt() * r + 5.0 * r * r / 3.0) * (-(5f64.sqrt()) * r).exp()
-        }
-        Profile::RationalQuadratic { alpha } => (1.0 + r * r / (2.0 * alpha)).powf(-alpha),
     }
+}
+
+pub fn kernel_value(kernel: &Kernel, p: &[f64], q: &[f64]) -> f64 {
+    let r = brute_force(kernel.distance, p, q) / fixed_bandwidth(kernel);
+    kappa(kernel.profile, r)
 }
 
 /// Every kernel: matrix = pointwise, symmetric, 1 on the diagonal, positive semi-definite if it says
@@ -88,10 +80,8 @@ fn gram_matrices() {
         }
         for v in &directions {
             let form: f64 = (0..144).map(|k| v[k / 12] * gram[k] * v[k % 12]).sum();
-            assert!(
-                form >= -1e-12 || !kernel.is_positive_definite(),
-                "{kernel:?}: {form}"
-            );
+            let may_be_negative = !kernel.is_positive_definite();
+            assert!(form >= -1e-12 || may_be_negative, "{kernel:?}: {form}");
         }
     }
 }
@@ -122,24 +112,18 @@ fn gradients_of_distances() {
     let x = random_rows(4, 3, 1.0, &mut rng);
     let y = random_rows(5, 3, 1.0, &mut rng);
     let weights: Tensor<3> = tensor(&random_rows(4, 5, 1.0, &mut rng)).unsqueeze();
-    let total_variation = |x, y| pairwise_distance(x, y, Distance::TotalVariation);
-    let l1 = |x, y| pairwise_distance(x, y, Distance::L1);
-    let euclidean = |x, y| pairwise_distance(x, y, Distance::Euclidean);
-    let all: [&dyn Fn(Tensor<3>, Tensor<3>) -> Tensor<3>; 4] = [
-        &total_variation,
-        &l1,
-        &euclidean,
-        &squared_euclidean_distance,
-    ];
+    let [a, b, c] = DISTANCES.map(|distance| move |x, y| pairwise_distance(x, y, distance));
+    let all: [&dyn Fn(Tensor<3>, Tensor<3>) -> Tensor<3>; 4] =
+        [&a, &b, &c, &squared_euclidean_distance];
     for distance in all {
         let weighted = |x: Tensor<2>, y: Tensor<2>| {
             (distance(x.unsqueeze(), y.unsqueeze()) * weights.clone()).sum()
         };
         let fixed_y = tensor(&y);
-        crate::loss::check_gradient(&x, 1e-5, |x| weighted(x, fixed_y.clone()));
+        check_gradient(&x, 1e-5, |x| weighted(x, fixed_y.clone()));
         let fixed_x = tensor(&x);
-        crate::loss::check_gradient(&y, 1e-5, |y| weighted(fixed_x.clone(), y));
-        crate::loss::check_gradient(&x, 1e-5, |x| {
+        check_gradient(&y, 1e-5, |y| weighted(fixed_x.clone(), y));
+        check_gradient(&x, 1e-5, |x| {
             let both = x.unsqueeze::<3>();
             let square = distance(both.clone(), both);
             (square * weights.clone().slice([0..1, 0..4, 0..4])).sum()
@@ -153,34 +137,15 @@ fn gradients_at_coincident_points_are_finite() {
     let rows = vec![vec![0.2, 0.3, 0.5]; 3];
     for kernel in all_kernels() {
         for bandwidth in [kernel.bandwidth, Bandwidth::Median] {
-            let device = device().autodiff();
-            let x = tensor_on(&rows, &device, DType::F64).require_grad();
-            let gradients = kernel
-                .with_bandwidth(bandwidth)
-                .gram(x.clone().unsqueeze())
-                .sum()
-                .backward();
-            assert!(
-                vector(x.grad(&gradients).unwrap())
-                    .iter()
-                    .all(|&g| g == 0.0)
-            );
+            let kernel = kernel.with_bandwidth(bandwidth);
+            let of = |x: Tensor<2>| kernel.gram(x.unsqueeze()).sum();
+            assert_eq!(gradient(&rows, of), [0.0; 9]);
         }
     }
 }
 
 fn sorted_distances(rows: &[Vec<f64>], distance: Distance) -> Vec<f64> {
-    let pairs = (0..rows.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
-    let mut all: Vec<f64> = pairs
-        .map(|(i, j)| brute_force(distance, &rows[i], &rows[j]))
-        .collect();
-    all.sort_by(f64::total_cmp);
-    all
-}
-
-fn median(sorted: &[f64]) -> f64 {
-    let n = sorted.len();
-    0.5 * (sorted[(n - 1) / 2] + sorted[n / 2])
+    sorted(pairs(rows.len()).map(|(i, j)| brute_force(distance, &rows[i], &rows[j])))
 }
 
 /// The bandwidth that a median kernel uses on a batch, read off its value at a known distance.
@@ -202,25 +167,18 @@ fn median_bandwidths() {
         }
         for distance in DISTANCES {
             let sorted = sorted_distances(&rows, distance);
-            let ranks: Vec<u64> = [0, sorted.len() / 3, sorted.len() - 1]
-                .map(|k| k as u64)
-                .into();
+            let last = sorted.len() - 1;
+            let ranks = [0, sorted.len() / 3, last].map(|k| k as u64);
             let found = distance_order_statistics(&tensor(&rows), distance, &ranks);
             for (rank, value) in ranks.iter().zip(found) {
                 assert_relative(value, sorted[*rank as usize], 1e-13);
             }
             let expected = median(&sorted);
             assert_relative(median_distance(&tensor(&rows), distance), expected, 1e-13);
-            assert_relative(
-                median_on_device(&rows, distance, DType::F64),
-                expected,
-                1e-11,
-            );
-            assert_relative(
-                median_on_device(&rows, distance, DType::F32),
-                expected,
-                1e-4,
-            );
+            for (dtype, tolerance) in [(DType::F64, 1e-11), (DType::F32, 1e-4)] {
+                let found = median_on_device(&rows, distance, dtype);
+                assert_relative(found, expected, tolerance);
+            }
         }
     }
 }
@@ -229,12 +187,8 @@ fn median_bandwidths() {
 #[test]
 fn order_statistics_by_counting() {
     let n = 3200; // 5.1 million distances
-    let rows: Vec<_> = (0..n)
-        .map(|i| {
-            let p = (i % 7) as f64 / 8.0;
-            vec![p, 1.0 - p]
-        })
-        .collect();
+    let p = |i: usize| (i % 7) as f64 / 8.0;
+    let rows: Vec<_> = (0..n).map(|i| vec![p(i), 1.0 - p(i)]).collect();
     let sorted = sorted_distances(&rows, Distance::TotalVariation);
     let ranks = [0, sorted.len() as u64 / 2, sorted.len() as u64 - 1];
     let found = distance_order_statistics(&tensor(&rows), Distance::TotalVariation, &ranks);
@@ -271,14 +225,10 @@ fn order_statistics_of_tiny_differences() {
         (DType::F64, 1e-320, f64::MIN_POSITIVE),
     ] {
         let at = |i: usize| (i * i % 1009) as f64 * unit + (i % 2) as f64 * least;
-        let rows: Vec<_> = (0..n).map(|i| vec![at(i)]).collect();
-        let points: Tensor<2> = tensor_on(&rows, &device(), dtype);
+        let rows: Vec<_> = (0..n).map(|i| [at(i)]).collect();
+        let points = tensor_on(&rows, &device(), dtype);
         let rounded = vector(points.clone());
-        let mut sorted: Vec<f64> = (0..n)
-            .flat_map(|j| (0..j).map(move |i| (i, j)))
-            .map(|(i, j)| (rounded[i] - rounded[j]).abs())
-            .collect();
-        sorted.sort_by(f64::total_cmp);
+        let sorted = sorted(pairs(n).map(|(i, j)| (rounded[i] - rounded[j]).abs()));
         for rank in (0..sorted.len()).step_by(9973) {
             let found = distance_order_statistics(&points, Distance::L1, &[rank as u64]);
             assert_eq!(found, [sorted[rank]], "rank {rank}");
@@ -291,19 +241,13 @@ fn median_with_the_diagonal() {
     let mut rng = rng(6);
     for n in [2, 3, 4, 5, 9, 30] {
         let rows = random_probabilities(n, 3, &mut rng);
-        let ordered = |i: usize| (0..n).map(move |j| (i, j));
-        let mut all: Vec<f64> = (0..n)
-            .flat_map(ordered)
-            .map(|(i, j)| brute_force(Distance::L1, &rows[i], &rows[j]))
-            .collect();
-        all.sort_by(f64::total_cmp);
+        let between = |k: usize| brute_force(Distance::L1, &rows[k / n], &rows[k % n]);
+        let all = sorted((0..n * n).map(between));
         let found = median_distance_with_diagonal(&tensor(&rows), Distance::L1);
         assert_relative(found, median(&all), 1e-13);
     }
-    assert_eq!(
-        median_distance_with_diagonal(&tensor(&[vec![0.5, 0.5]]), Distance::L1),
-        1.0
-    );
+    let one = tensor(&[[0.5, 0.5]]);
+    assert_eq!(median_distance_with_diagonal(&one, Distance::L1), 1.0);
 }
 
 #[test]
@@ -319,16 +263,10 @@ fn median_of_coincident_points_is_one() {
 fn the_median_is_detached() {
     let mut rng = rng(5);
     let rows = random_probabilities(9, 3, &mut rng);
-    let gradient = |kernel: Kernel| {
-        let x = tensor_on(&rows, &device().autodiff(), DType::F64).require_grad();
-        let gradients = kernel.gram(x.clone().unsqueeze()).sum().backward();
-        vector(x.grad(&gradients).unwrap())
-    };
+    let gradient = |kernel: Kernel| gradient(&rows, |x| kernel.gram(x.unsqueeze()).sum());
     for kernel in [Kernel::exponential(), Kernel::gaussian()] {
         let fixed = kernel.with_bandwidth_of(&tensor(&rows)).unwrap();
-        for (median, fixed) in gradient(kernel).iter().zip(gradient(fixed)) {
-            assert_relative_eq!(*median, fixed, max_relative = 1e-9, epsilon = 1e-9);
-        }
+        all_near(gradient(kernel), gradient(fixed), 1e-9);
     }
 }
 
@@ -343,15 +281,9 @@ fn median_of_many_mixtures() {
     };
     let mixtures = Mixture::ensemble(&[member(), member()]);
     let distances = vector(mixtures.distances(&mixtures, Distance::Euclidean, 1));
-    let pairs = (0..n).flat_map(|j| (0..j).map(move |i| (i, j)));
-    let mut sorted: Vec<f64> = pairs.map(|(i, j)| distances[i * n + j]).collect();
-    sorted.sort_by(f64::total_cmp);
-    let expected = 0.5 * (sorted[sorted.len() / 2 - 1] + sorted[sorted.len() / 2]);
+    let sorted = sorted(pairs(n).map(|(j, i)| distances[i * n + j]));
     let kernel = Kernel::wasserstein().with_bandwidth_of_predictions(&mixtures);
-    let Bandwidth::Fixed(found) = kernel.unwrap().bandwidth else {
-        panic!("the bandwidth is fixed");
-    };
-    assert_relative(found, expected, 1e-14);
+    assert_relative(fixed_bandwidth(&kernel.unwrap()), median(&sorted), 1e-14);
 }
 
 /// A bandwidth whose square, or its inverse, is no normal number of the dtype is an error on data, and a panic in
@@ -378,11 +310,7 @@ fn bandwidths_have_the_limits_of_the_dtype() {
                     error,
                     Error::Parameter { name: "the kernel bandwidth", value, .. } if value == outside
                 ));
-                let gram = || of(outside).gram(points.clone().unsqueeze());
-                assert!(
-                    std::panic::catch_unwind(gram).is_err(),
-                    "{kernel:?}, {dtype:?}"
-                );
+                panic_of(|| of(outside).gram(points.clone().unsqueeze()));
             }
         }
     }
@@ -390,5 +318,5 @@ fn bandwidths_have_the_limits_of_the_dtype() {
     let predictions = of_probabilities(tensor_on(&rows, &device(), DType::F32));
     let y = labels(&[0, 1, 2, 0, 1]);
     assert!(skce.estimate(&predictions, &y).is_err()); // no panic
-    assert!(std::panic::catch_unwind(|| skce.value(&predictions, &y)).is_err());
+    panic_of(|| skce.value(&predictions, &y));
 }

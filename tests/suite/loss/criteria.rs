@@ -1,31 +1,8 @@
 use burn::tensor::activation;
 
+use SkceForm::{Biased, Block, Unbiased};
+
 use crate::prelude::*;
-
-/// The gradient of a function of a matrix by automatic differentiation.
-pub fn gradient(rows: &[Vec<f64>], f: impl Fn(Tensor<2>) -> Tensor<1>) -> Vec<f64> {
-    let x = tensor_on(rows, &device().autodiff(), DType::F64).require_grad();
-    let gradients = f(x.clone()).backward();
-    vector(x.grad(&gradients).unwrap())
-}
-
-/// Compares the gradient with central differences, to 1e-6 of its largest entry.
-pub fn check_gradient(rows: &[Vec<f64>], step: f64, f: impl Fn(Tensor<2>) -> Tensor<1>) {
-    let gradient = gradient(rows, &f);
-    let columns = rows[0].len();
-    let largest = gradient
-        .iter()
-        .fold(1e-3, |largest: f64, g| largest.max(g.abs()));
-    for (k, g) in gradient.iter().enumerate() {
-        let at = |step: f64| {
-            let mut moved = rows.to_vec();
-            moved[k / columns][k % columns] += step;
-            scalar(f(tensor(&moved)))
-        };
-        let difference = (at(step) - at(-step)) / (2.0 * step);
-        assert_near_in(k, *g, difference, 1e-6 * largest);
-    }
-}
 
 /// Every loss under a name, with fixed bandwidths (a median is detached, and moves).
 fn losses() -> Vec<(String, Box<dyn Criterion>)> {
@@ -39,12 +16,7 @@ fn losses() -> Vec<(String, Box<dyn Criterion>)> {
         losses.push((format!("{config:?}"), Box::new(config.init())));
     }
     for kernel in kernels() {
-        for form in [
-            SkceForm::Biased,
-            SkceForm::Unbiased,
-            SkceForm::Block(2),
-            SkceForm::Block(3),
-        ] {
+        for form in [Biased, Unbiased, Block(2), Block(3)] {
             let config = SkceLossConfig::new().with_kernel(kernel).with_form(form);
             losses.push((format!("{config:?}"), Box::new(config.init())));
         }
@@ -68,7 +40,7 @@ fn gradients_on_random_input() {
     for (name, loss) in losses() {
         println!("{name}");
         check_gradient(&logits, 1e-5, |z| loss.value(&of_logits(z), &labels));
-        let rows: Vec<_> = softmax_rows(&logits);
+        let rows = softmax_rows(&logits);
         check_gradient(&rows, 1e-5, |p| loss.value(&of_probabilities(p), &labels));
     }
 }
@@ -80,16 +52,10 @@ type Input = (&'static str, Vec<Vec<f64>>, Vec<usize>);
 fn degenerate_inputs() -> Vec<Input> {
     let mut rng = rng(12);
     let logits = random_rows(6, 3, 2.0, &mut rng);
-    let top: Vec<usize> = logits.iter().map(|row| argmax(row)).collect();
+    let top = argmaxes(&logits);
     let wrong: Vec<usize> = top.iter().map(|class| (class + 1) % 3).collect();
     let coincident = vec![vec![0.3, 1.2, -0.4]; 4];
-    let one_hot: Vec<Vec<f64>> = (0..4)
-        .map(|i| {
-            (0..3)
-                .map(|c| if c == i % 3 { 60.0 } else { 0.0 })
-                .collect()
-        })
-        .collect();
+    let one_hot = table(4, 3, |i, c| if c == i % 3 { 60.0 } else { 0.0 });
     vec![
         ("coincident rows", coincident, vec![0, 1, 2, 1]),
         ("one-hot, all right", one_hot.clone(), vec![0, 1, 2, 0]),
@@ -118,20 +84,13 @@ fn gradients_on_degenerate_input() {
 /// Exactly one-hot probabilities, where a logarithm or a root could break.
 #[test]
 fn gradients_at_exact_vertices_are_finite() {
-    let rows = vec![
-        vec![1.0, 0.0, 0.0],
-        vec![0.0, 1.0, 0.0],
-        vec![1.0, 0.0, 0.0],
-    ];
-    for (name, loss) in losses() {
+    let rows = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]];
+    for (_, loss) in losses() {
         for classes in [[0, 1, 0], [1, 2, 2], [0, 2, 1]] {
             let f = |p: Tensor<2>| loss.value(&of_probabilities(p), &labels(&classes));
-            let gradient = gradient(&rows, f);
-            assert!(
-                gradient.iter().all(|g| g.is_finite()),
-                "{name}: {gradient:?}"
-            );
-            assert!(scalar(f(tensor(&rows))).is_finite());
+            let (value, gradient) = with_gradient(&rows, DType::F64, f);
+            assert!(value.is_finite());
+            all_finite(&gradient);
         }
     }
 }
@@ -142,26 +101,19 @@ fn gradients_of_tiny_batches_are_finite() {
     for n in 1..4 {
         let logits = random_rows(n, 3, 1.0, &mut rng(13));
         for kernel in [Kernel::exponential(), Kernel::gaussian()] {
-            for form in [
-                SkceForm::Biased,
-                SkceForm::Unbiased,
-                SkceForm::Block(2),
-                SkceForm::Block(64),
-            ] {
-                let loss = SkceLossConfig::new()
-                    .with_kernel(kernel)
-                    .with_form(form)
-                    .init();
+            for form in [Biased, Unbiased, Block(2), Block(64)] {
+                let config = SkceLossConfig::new().with_kernel(kernel);
+                let loss = config.with_form(form).init();
                 let f = |z: Tensor<2>| loss.forward(z, labels(&vec![1; n]));
-                assert!(gradient(&logits, f).iter().all(|g| g.is_finite()));
-                if n == 1 && form != SkceForm::Biased {
+                all_finite(gradient(&logits, f));
+                if n == 1 && form != Biased {
                     assert_eq!(scalar(f(tensor(&logits))), 0.0);
                 }
             }
         }
         for (_, loss) in losses() {
             let f = |z: Tensor<2>| loss.value(&of_logits(z), &labels(&vec![1; n]));
-            assert!(gradient(&logits, f).iter().all(|g| g.is_finite()));
+            all_finite(gradient(&logits, f));
         }
     }
 }
@@ -181,15 +133,11 @@ fn logits_and_probabilities_agree() {
 
 #[test]
 fn the_log_loss_is_cross_entropy_and_survives_large_logits() {
-    let rows = vec![vec![1e4, 0.0], vec![0.0, 1e4]];
+    let (logits, y) = (tensor(&[[1e4, 0.0], [0.0, 1e4]]), labels(&[1, 1]));
     let loss = ScoreLoss::new(LogScore);
     let cross_entropy = burn::nn::loss::CrossEntropyLossConfig::new().init(&device());
-    let value = scalar(loss.forward(tensor(&rows), labels(&[1, 1])));
-    assert_eq!(value, 5e3);
-    assert_eq!(
-        value,
-        scalar(cross_entropy.forward(tensor(&rows), labels(&[1, 1])))
-    );
+    assert_eq!(scalar(loss.forward(logits.clone(), y.clone())), 5e3);
+    assert_eq!(scalar(cross_entropy.forward(logits, y)), 5e3);
 }
 
 /// Probabilities 0.9 and 0.2 of the labels, by hand; and no focus is the log loss.
@@ -199,10 +147,8 @@ fn focal_loss_by_hand() {
     let (logits, labels) = (tensor(&rows), labels(&[0, 0]));
     for gamma in [0.5, 1.0, 2.0, 5.0] {
         let loss = FocalLossConfig::new().with_gamma(gamma).init();
-        let expected = [
-            -0.1f64.powf(gamma) * 0.9f64.ln(),
-            -0.8f64.powf(gamma) * 0.2f64.ln(),
-        ];
+        let probabilities = [(0.1f64, 0.9f64), (0.8, 0.2)];
+        let expected = probabilities.map(|(q, p)| -q.powf(gamma) * p.ln());
         let found = vector(loss.forward_no_reduction(logits.clone(), labels.clone()));
         all_relative(&found, expected, 1e-14);
     }
@@ -230,12 +176,9 @@ fn focal_minimiser(p: f64, m: usize, gamma: f64) -> f64 {
         let of = |class: usize| {
             vector(loss.forward_no_reduction(tensor(&rows), labels(&vec![class; steps + 1])))
         };
-        let expected: Vec<f64> = of(0)
-            .iter()
-            .zip(of(1))
-            .map(|(first, other)| p * first + (1.0 - p) * other)
-            .collect();
-        let least = (0..=steps).min_by(|i, j| expected[*i].total_cmp(&expected[*j]));
+        let [first, other] = [of(0), of(1)];
+        let expected = |k: &usize| p * first[*k] + (1.0 - p) * other[*k];
+        let least = (0..=steps).min_by(|i, j| expected(i).total_cmp(&expected(j)));
         let least = least.unwrap();
         (low, high) = (at(least.saturating_sub(1)), at((least + 1).min(steps)));
     }
@@ -272,11 +215,8 @@ fn penalised_loss_adds_the_scheduled_penalty() {
     let labels: Tensor<1, Int> = labels(&random_labels(8, 3, &mut rng));
     let base = burn::nn::loss::CrossEntropyLossConfig::new().init(&device());
     let penalty = SkceLossConfig::new().init();
-    let schedule = WeightSchedule::Linear {
-        from: 1.0,
-        to: 3.0,
-        steps: 10,
-    };
+    let (from, to, steps) = (1.0, 3.0, 10);
+    let schedule = WeightSchedule::Linear { from, to, steps };
     let loss = PenalisedLoss::new(base.clone(), penalty.clone(), schedule);
     let a = scalar(base.forward(logits.clone(), labels.clone()));
     let b = scalar(penalty.forward(logits.clone(), labels.clone()));
@@ -291,34 +231,16 @@ fn penalised_loss_adds_the_scheduled_penalty() {
 
 #[test]
 fn schedules() {
-    let warm_up = WeightSchedule::WarmUp {
-        weight: 2.0,
-        steps: 4,
-    };
+    let (weight, steps) = (2.0, 4);
+    let warm_up = WeightSchedule::WarmUp { weight, steps };
     assert_eq!([0, 1, 4, 9].map(|t| warm_up.at(t)), [0.0, 0.5, 2.0, 2.0]);
-    let cosine = WeightSchedule::Cosine {
-        from: 1.0,
-        to: 0.0,
-        steps: 4,
-    };
-    for (t, expected) in [
-        (0, 1.0),
-        (1, 0.5 + 0.125f64.sqrt()),
-        (2, 0.5),
-        (4, 0.0),
-        (5, 0.0),
-    ] {
-        assert_relative_eq!(cosine.at(t), expected, epsilon = 1e-15);
-    }
+    let (from, to) = (1.0, 0.0);
+    let cosine = WeightSchedule::Cosine { from, to, steps };
+    let found = [0, 1, 2, 4, 5].map(|t| cosine.at(t));
+    all_near(found, [1.0, 0.5 + 0.125f64.sqrt(), 0.5, 0.0, 0.0], 1e-15);
     assert_eq!(WeightSchedule::Constant(0.7).at(123), 0.7);
-    assert_eq!(
-        WeightSchedule::WarmUp {
-            weight: 2.0,
-            steps: 0
-        }
-        .at(0),
-        2.0
-    );
+    let steps = 0;
+    assert_eq!(WeightSchedule::WarmUp { weight, steps }.at(0), 2.0);
 }
 
 /// The losses' own softmax beside Burn's: extreme, masked (−∞) and invalid logits, any dtype.
@@ -344,10 +266,8 @@ fn losses_take_any_logits() {
     for invalid in [f64::NAN, infinity] {
         let mut rows = rows.clone();
         rows[3][1] = invalid;
-        let logits = tensor_on(&rows, &device(), DType::F32);
-        let loss = SkceLossConfig::new()
-            .init()
-            .forward(logits, labels(&[0, 2, 1, 1]));
+        let skce = SkceLossConfig::new().init();
+        let loss = skce.forward(single(&rows), labels(&[0, 2, 1, 1]));
         assert!(scalar(loss).is_nan());
     }
 }

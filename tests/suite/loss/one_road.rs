@@ -36,7 +36,7 @@ fn losses_of_distributions_check_shapes() {
 #[test]
 fn mixed_dtypes_are_an_error() {
     let predictions = normal(&[vec![0.0], vec![1.0]]);
-    let targets = tensor_on(&[vec![0.5], vec![0.5]], &device(), DType::F32);
+    let targets = tensor_on(&[[0.5], [0.5]], &device(), DType::F32);
     let kernel = TensorKernel::wasserstein(RealKernel::gaussian(1.0));
     refuses(Skce::unbiased(kernel).estimate(&predictions, &targets));
     refuses(Crps.upper_bound(&predictions, &targets));
@@ -46,8 +46,7 @@ fn mixed_dtypes_are_an_error() {
 /// Labels that are no classes: the same words from every loss, fused or composed.
 #[test]
 fn labels_are_checked_alike() {
-    use burn_calibration::ops::Computation;
-    let logits = tensor(&vec![vec![0.3, 0.1, -0.2]; 4]);
+    let logits = tensor(&[[0.3, 0.1, -0.2]; 4]);
     for label in [-1i64, -100, 3] {
         let labels = Tensor::<1, burn::tensor::Int>::from_data([0, 1, label, 2], &device());
         let expected = format!("row 2: the label is {label}, expected a class in 0..3");
@@ -83,52 +82,34 @@ fn padding_does_not_count() {
     let kept_rows: Vec<_> = kept.iter().map(|&i| rows[i].clone()).collect();
     let kept_classes: Vec<_> = kept.iter().map(|&i| classes[i]).collect();
     let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.3));
-    let skce = |form| Skce::new(kernel, form);
-    let mmce = |form| {
-        let config = MmceLossConfig::new().with_form(form).with_squared(true);
-        (
-            config.clone().with_pad_tokens(Some(pad.clone())).init(),
-            config.init(),
-        )
-    };
-    use burn_calibration::estimator::MmceForm;
-    let mut pairs: Vec<(Box<dyn Criterion>, Box<dyn Criterion>)> = Vec::new();
+    fn pair(a: impl Criterion + 'static, b: impl Criterion + 'static) -> [Box<dyn Criterion>; 2] {
+        [Box::new(a), Box::new(b)]
+    }
+    let mut pairs = Vec::new();
     for form in [SkceForm::Biased, SkceForm::Unbiased] {
-        let loss = SkceLoss::new(skce(form));
-        pairs.push((
-            Box::new(loss.clone().with_pad_tokens(pad.clone())),
-            Box::new(loss),
-        ));
+        let loss = SkceLoss::new(Skce::new(kernel, form));
+        pairs.push(pair(loss.clone().with_pad_tokens(pad.clone()), loss));
     }
     for form in [MmceForm::Unweighted, MmceForm::Weighted, MmceForm::Unbiased] {
-        let (padded, plain) = mmce(form);
-        pairs.push((Box::new(padded), Box::new(plain)));
+        let config = MmceLossConfig::new().with_form(form).with_squared(true);
+        let padded = config.clone().with_pad_tokens(Some(pad.clone()));
+        pairs.push(pair(padded.init(), config.init()));
     }
     let focal = FocalLossConfig::new();
-    pairs.push((
-        Box::new(focal.clone().with_pad_tokens(Some(pad.clone())).init()),
-        Box::new(focal.init()),
-    ));
-    pairs.push((
-        Box::new(ScoreLoss::new(Brier).with_pad_tokens(pad.clone())),
-        Box::new(ScoreLoss::new(Brier)),
-    ));
-    pairs.push((
-        Box::new(ScoreLoss::new(LogScore).with_pad_tokens(pad.clone())),
-        Box::new(ScoreLoss::new(LogScore)),
-    ));
+    let padded = focal.clone().with_pad_tokens(Some(pad.clone()));
+    pairs.push(pair(padded.init(), focal.init()));
+    let (brier, log) = (ScoreLoss::new(Brier), ScoreLoss::new(LogScore));
+    pairs.push(pair(brier.clone().with_pad_tokens(pad.clone()), brier));
+    pairs.push(pair(log.clone().with_pad_tokens(pad.clone()), log.clone()));
     // Burn's own, whose meaning of padding this is
-    let burn = CrossEntropyLossConfig::new()
-        .with_pad_tokens(Some(pad.clone()))
-        .init(&device());
-    pairs.push((Box::new(burn), Box::new(ScoreLoss::new(LogScore))));
-    for (k, (padded, plain)) in pairs.iter().enumerate() {
+    let burn = CrossEntropyLossConfig::new().with_pad_tokens(Some(pad.clone()));
+    pairs.push(pair(burn.init(&device()), log));
+    for (k, [padded, plain]) in pairs.iter().enumerate() {
         let run = |criterion: &dyn Criterion, rows: &[Vec<f64>], classes: &[usize]| {
-            let z = tensor_on(rows, &device().autodiff(), DType::F64).require_grad();
             let labels = labels_on(classes, &device().autodiff());
-            let value = criterion.value(&of_logits(z.clone()), &labels);
-            let gradient = vector(z.grad(&value.backward()).unwrap());
-            (scalar(value), gradient)
+            with_gradient(rows, DType::F64, |z| {
+                criterion.value(&of_logits(z), &labels)
+            })
         };
         let (value, gradient) = run(padded.as_ref(), &rows, &classes);
         let (expected, expected_gradient) = run(plain.as_ref(), &kept_rows, &kept_classes);
@@ -146,7 +127,7 @@ fn padding_does_not_count() {
         let (none, gradient) = run(padded.as_ref(), &rows[..3], &[3, 3, 3]);
         if k < pairs.len() - 1 {
             assert_eq!(none, 0.0, "{k}");
-            assert!(gradient.iter().all(|g| g.is_finite()), "{k}");
+            all_finite(&gradient);
         }
     }
 }
@@ -176,8 +157,8 @@ fn padding_within_blocks() {
 #[test]
 fn tiny_batches_have_a_graph() {
     let device = device().autodiff();
-    let raw = tensor_on(&[vec![0.3, 0.1]], &device, DType::F64).require_grad();
-    let target = tensor_on(&[vec![1.0]], &device, DType::F64);
+    let raw = tensor_on(&[[0.3, 0.1]], &device, DType::F64).require_grad();
+    let target = tensor_on(&[[1.0]], &device, DType::F64);
     let zero_with_gradient = |value: Tensor<1>, x: &Tensor<2>| {
         assert_eq!(scalar(value.clone()), 0.0);
         let gradient = x.grad(&value.backward()).expect("a gradient");
@@ -186,20 +167,18 @@ fn tiny_batches_have_a_graph() {
     let value = real_penalty().forward(&Normal::from_raw(raw.clone(), 1e-3), &target);
     zero_with_gradient(value, &raw);
     // each parameter has a gradient, not the first alone
-    let scale = tensor_on(&[vec![0.5]], &device, DType::F64).require_grad();
-    let mean = tensor_on(&[vec![0.5]], &device, DType::F64).require_grad();
+    let scale = tensor_on(&[[0.5]], &device, DType::F64).require_grad();
+    let mean = tensor_on(&[[0.5]], &device, DType::F64).require_grad();
     let predictions = Normal::new(mean.clone(), scale.clone());
     let value = real_penalty().forward(&predictions, &target);
     zero_with_gradient(value.clone(), &scale);
     zero_with_gradient(real_penalty().forward(&predictions, &target), &mean);
-    let weights = tensor_on(&[vec![1.0, 2.0]], &device, DType::F64).require_grad();
-    let components = Normal::from_raw(
-        tensor_on(&[vec![0.3, 0.1], vec![0.1, 0.2]], &device, DType::F64),
-        1e-3,
-    );
+    let weights = tensor_on(&[[1.0, 2.0]], &device, DType::F64).require_grad();
+    let raws = tensor_on(&[[0.3, 0.1], [0.1, 0.2]], &device, DType::F64);
+    let components = Normal::from_raw(raws, 1e-3);
     let mixture = Mixture::from_logits(weights.clone(), components);
     zero_with_gradient(real_penalty().forward(&mixture, &target), &weights);
-    let logits = tensor_on(&[vec![0.3, 0.1]], &device, DType::F64).require_grad();
+    let logits = tensor_on(&[[0.3, 0.1]], &device, DType::F64).require_grad();
     let penalty = SkceLossConfig::new().init();
     let value = penalty.forward(logits.clone(), labels_on(&[0], &device));
     zero_with_gradient(value, &logits);
@@ -209,11 +188,9 @@ fn tiny_batches_have_a_graph() {
 #[test]
 fn a_penalised_loss_of_distributions() {
     let means: Vec<Vec<f64>> = (0..6).map(|i| vec![0.3 * f64::from(i)]).collect();
-    let (predictions, targets) = (normal(&means), tensor(&vec![vec![0.4]; 6]));
-    let schedule = WeightSchedule::WarmUp {
-        weight: 4.0,
-        steps: 10,
-    };
+    let (predictions, targets) = (normal(&means), tensor(&[[0.4]; 6]));
+    let (weight, steps) = (4.0, 10);
+    let schedule = WeightSchedule::WarmUp { weight, steps };
     let loss = PenalisedLoss::new(ScoreLoss::new(Crps), real_penalty(), schedule);
     let base = scalar(ScoreLoss::new(Crps).forward(&predictions, &targets));
     let penalty = scalar(real_penalty().forward(&predictions, &targets));
@@ -231,16 +208,12 @@ fn a_criterion_of_ones_own() {
     #[derive(Module, Debug)]
     struct Entropy;
     impl Criterion for Entropy {
-        fn value(
-            &self,
-            predictions: &Categorical,
-            _labels: &Tensor<1, burn::tensor::Int>,
-        ) -> Tensor<1> {
+        fn value(&self, predictions: &Categorical, _: &Tensor<1, Int>) -> Tensor<1> {
             let p = predictions.probabilities();
             (p * predictions.log_probabilities()).sum_dim(1).mean()
         }
     }
-    let (logits, labels) = (tensor(&[vec![1.0, 0.0], vec![0.0, 2.0]]), labels(&[0, 1]));
+    let (logits, labels) = (tensor(&[[1.0, 0.0], [0.0, 2.0]]), labels(&[0, 1]));
     let base: CrossEntropyLoss = CrossEntropyLossConfig::new().init(&device());
     let loss = PenalisedLoss::new(base, Entropy, WeightSchedule::Constant(0.5));
     let found = scalar(loss.forward(logits.clone(), labels.clone(), 0));
@@ -271,17 +244,17 @@ fn probabilities_of_a_softmax_are_accepted() {
     }
     // a sum that is off by a thousandth is no rounding in f32 or f64
     for dtype in [DType::F32, DType::F64] {
-        let rows = tensor_on(&[vec![0.5, 0.501]], &device(), dtype);
+        let rows = tensor_on(&[[0.5, 0.501]], &device(), dtype);
         assert!(Categorical::from_probabilities(rows).is_err());
     }
-    let rows = tensor_on(&[vec![0.5, 0.55]], &device(), DType::F16);
+    let rows = tensor_on(&[[0.5, 0.55]], &device(), DType::F16);
     assert!(Categorical::from_probabilities(rows).is_err());
 }
 
 /// One column is refused by name everywhere.
 #[test]
 fn binary_logits_of_one_column() {
-    let (column, labels) = (tensor(&[vec![0.3], vec![-1.0]]), labels(&[0, 0]));
+    let (column, labels) = (tensor(&[[0.3], [-1.0]]), labels(&[0, 0]));
     refuses(Categorical::from_logits(column.clone()));
     let skce = SkceLossConfig::new().init();
     panics(|| skce.forward(column.clone(), labels.clone()));
@@ -295,23 +268,17 @@ fn binary_logits_of_one_column() {
 #[test]
 fn unchecked_predictions_are_checked_as_data() {
     let labels = labels(&[0, 1]);
-    let wrong = of_probabilities(tensor(&[vec![0.5, 0.5], vec![0.75, 0.5]]));
+    let wrong = of_probabilities(tensor(&[[0.5, 0.5], [0.75, 0.5]]));
     refuses(Skce::unbiased(Kernel::exponential()).estimate(&wrong, &labels));
     refuses(Brier.upper_bound(&wrong, &labels));
-    let wrong = of_logits(tensor(&[vec![0.5, f64::NAN], vec![0.75, 0.5]]));
+    let wrong = of_logits(tensor(&[[0.5, f64::NAN], [0.75, 0.5]]));
     refuses(Accuracy.estimate(&wrong, &labels));
 }
 
 #[test]
 fn accuracy_by_hand() {
-    let rows = [
-        vec![0.6, 0.4],
-        vec![0.5, 0.5],
-        vec![0.1, 0.9],
-        vec![0.3, 0.7],
-    ];
-    let predictions = categorical(&rows); // of a tie the first
-    let accuracy = |classes| Accuracy.estimate(&predictions, &labels(classes)).unwrap();
+    let predictions = categorical(&[[0.6, 0.4], [0.5, 0.5], [0.1, 0.9], [0.3, 0.7]]); // of a tie the first
+    let accuracy = |classes| Accuracy.on(&predictions, &labels(classes));
     assert_eq!(accuracy(&[0, 0, 1, 1]), 1.0);
     assert_eq!(accuracy(&[0, 1, 1, 0]), 0.5);
     refuses(Accuracy.estimate(&predictions, &labels(&[0, 1, 2, 0])));
@@ -320,12 +287,11 @@ fn accuracy_by_hand() {
 /// Predictions that were not checked when they were made are errors of every test, and no p-value.
 #[test]
 fn tests_check_unchecked_predictions() {
-    use burn_calibration::{estimator::*, hypothesis::*};
     let wrong = of_logits(tensor(&[
-        vec![0.5, f64::NAN],
-        vec![0.75, 0.5],
-        vec![0.1, 0.2],
-        vec![0.3, 0.2],
+        [0.5, f64::NAN],
+        [0.75, 0.5],
+        [0.1, 0.2],
+        [0.3, 0.2],
     ]));
     let labels = labels(&[0, 1, 0, 1]);
     let kernel = Kernel::exponential();
@@ -351,7 +317,7 @@ fn tests_check_unchecked_predictions() {
 /// With padding, shapes and labels are checked as without.
 #[test]
 fn padded_batches_are_checked() {
-    let (logits, labels) = (tensor(&[vec![0.5, 0.1], vec![0.75, 0.5]]), labels(&[0, 7]));
+    let (logits, labels) = (tensor(&[[0.5, 0.1], [0.75, 0.5]]), labels(&[0, 7]));
     let loss = SkceLossConfig::new().with_pad_tokens(Some(vec![1])).init();
     panics(|| loss.forward(logits.clone(), labels.clone()));
     panics(|| loss.forward(logits.slice(0..1), labels));

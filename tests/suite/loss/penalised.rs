@@ -99,14 +99,11 @@ fn samples_that_do_not_fit_panic() {
     let loss = PenalisedLoss::new(cross_entropy(None), penalty(), ONE);
     panics(|| loss.forward(&given, &labels(&[0, 1, 2, 0]), 0));
     panics(|| Given::logits(logits.clone(), batch(4).1));
-    let single = tensor_on(&vec![vec![0.0]; 5], &device(), DType::F32);
+    let single = tensor_on(&[[0.0]; 5], &device(), DType::F32);
     panics(|| Given::logits(logits, single));
-    let (logits, y) = (
-        Tensor::<2>::zeros([0, 3], (&device(), DType::F64)),
-        labels(&[]),
-    );
+    let logits = Tensor::<2>::zeros([0, 3], (&device(), DType::F64));
     let loss = PenalisedLoss::new(cross_entropy(None), penalty(), ONE);
-    panics(|| loss.forward(logits, y, 0));
+    panics(|| loss.forward(logits, labels(&[]), 0));
 }
 
 #[test]
@@ -116,10 +113,8 @@ fn a_penalised_loss_of_two_batches() {
     let labels = labels(&random_labels(9, 3, &mut rng));
     let base = CrossEntropyLossConfig::new().init(&device());
     let penalty = SkceLossConfig::new().init();
-    let weight = WeightSchedule::WarmUp {
-        weight: 4.0,
-        steps: 2,
-    };
+    let (weight, steps) = (4.0, 2);
+    let weight = WeightSchedule::WarmUp { weight, steps };
     let loss = PenalisedLoss::new(base.clone(), penalty.clone(), weight);
     let part = |rows: std::ops::Range<usize>| {
         let logits = logits.clone().slice(rows.clone());

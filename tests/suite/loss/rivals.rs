@@ -3,7 +3,6 @@
 use burn::tensor::activation;
 use penalties::*;
 
-use super::criteria::check_gradient;
 use crate::prelude::*;
 
 /// They are part of the study of penalties.
@@ -12,31 +11,26 @@ mod penalties;
 
 const LABELS: [usize; 7] = [0, 2, 2, 1, 1, 1, 2];
 
-fn rows() -> Vec<Vec<f64>> {
-    [
-        [0.70, 0.20, 0.10],
-        [0.15, 0.60, 0.25],
-        [0.05, 0.05, 0.90],
-        [0.40, 0.35, 0.25],
-        [0.30, 0.50, 0.20],
-        [0.80, 0.12, 0.08],
-        [0.33, 0.22, 0.45],
-    ]
-    .map(Vec::from)
-    .into()
-}
+const ROWS: [[f64; 3]; 7] = [
+    [0.70, 0.20, 0.10],
+    [0.15, 0.60, 0.25],
+    [0.05, 0.05, 0.90],
+    [0.40, 0.35, 0.25],
+    [0.30, 0.50, 0.20],
+    [0.80, 0.12, 0.08],
+    [0.33, 0.22, 0.45],
+];
 
 /// The value of probabilities, and that of their logarithms as logits.
 fn check_value(loss: &dyn Criterion, expected: f64) {
     let labels = labels(&LABELS);
-    let probabilities = tensor(&rows());
+    let probabilities = tensor(&ROWS);
     let logits = probabilities.clone().log();
     for predictions in [of_probabilities(probabilities), of_logits(logits)] {
         let found = scalar(loss.value(&predictions, &labels));
         assert_relative(found, expected, 1e-12);
     }
-    let f32 = tensor_on(&rows(), &device(), DType::F32);
-    let found = scalar(loss.value(&of_probabilities(f32), &labels));
+    let found = scalar(loss.value(&of_probabilities(single(&ROWS)), &labels));
     assert_relative(found, expected, 1e-5);
 }
 
@@ -109,17 +103,12 @@ fn esd_is_a_mean_over_triples() {
         let mut rows = random_probabilities(n, 3, &mut rng);
         rows[n - 1] = rows[0].clone(); // a tie
         let classes = random_labels(n, 3, &mut rng);
-        let top = |row: &Vec<f64>| argmax(row);
-        let r: Vec<f64> = rows.iter().map(|row| row[top(row)]).collect();
-        let d = |j: usize| f64::from(top(&rows[j]) == classes[j]) - r[j];
+        let r: Vec<f64> = rows.iter().map(|row| row[argmax(row)]).collect();
+        let d = |j: usize| f64::from(argmax(&rows[j]) == classes[j]) - r[j];
         let g = |i: usize, j: usize| if r[j] <= r[i] { d(j) } else { 0.0 };
-        let mut sum = 0.0;
-        for (i, j, k) in triples(n) {
-            sum += g(i, j) * g(i, k);
-        }
+        let sum: f64 = triples(n).map(|(i, j, k)| g(i, j) * g(i, k)).sum();
         let expected = sum / (n * (n - 1) * (n - 2)) as f64;
-        let esd = Esd;
-        let found = scalar(esd.value(&of_probabilities(tensor(&rows)), &labels(&classes)));
+        let found = scalar(Esd.value(&of_probabilities(tensor(&rows)), &labels(&classes)));
         assert_relative_eq!(found, expected, max_relative = 1e-11, epsilon = 1e-15);
     }
 }
@@ -136,15 +125,11 @@ fn triples(n: usize) -> impl Iterator<Item = (usize, usize, usize)> {
 fn esd_is_unbiased() {
     let right = [0.9, 0.6, 0.75, 0.6];
     let rows = right.map(|p| vec![p, 1.0 - p]);
-    let esd = Esd;
     let predictions = of_probabilities(tensor(&rows));
-    let mean: f64 = (0..16usize)
-        .map(|set| {
-            let classes = [0, 1, 2, 3].map(|i| set >> i & 1);
-            let probability: f64 = (0..4).map(|i| rows[i][classes[i]]).product();
-            probability * scalar(esd.value(&predictions, &labels(&classes)))
-        })
-        .sum();
+    let value = |(classes, probability): (Vec<usize>, f64)| {
+        probability * scalar(Esd.value(&predictions, &labels(&classes)))
+    };
+    let mean: f64 = labellings(&rows).map(value).sum();
     assert!(mean.abs() < 1e-15, "{mean}");
 }
 
@@ -154,8 +139,7 @@ fn esd_gradient() {
     let mut rng = rng(32);
     let logits = random_rows(9, 4, 2.0, &mut rng);
     let labels = labels(&random_labels(9, 4, &mut rng));
-    let esd = Esd;
-    check_gradient(&logits, 1e-6, |z| esd.value(&of_logits(z), &labels));
+    check_gradient(&logits, 1e-6, |z| Esd.value(&of_logits(z), &labels));
 }
 
 /// Coincident rows, uniform and one-hot predictions, in f32 and f64, at any scale of the logits.
@@ -177,17 +161,15 @@ fn degenerate_batches() {
     let mut rng = rng(33);
     for n in [1, 2, 3, 6] {
         for scale in [0.0, 1e-6, 1.0, 1e6] {
-            let mut rows = random_rows(n, 3, 1.0, &mut rng);
-            rows.iter_mut().flatten().for_each(|z| *z *= scale);
+            let rows = mapped(&random_rows(n, 3, 1.0, &mut rng), |z| z * scale);
             for dtype in [DType::F32, DType::F64] {
                 for class in 0..3 {
                     let labels = labels_on(&vec![class; n], &device().autodiff());
                     for loss in &losses {
-                        let z = tensor_on(&rows, &device().autodiff(), dtype).require_grad();
-                        let value = loss.value(&of_logits(z.clone()), &labels);
-                        let gradient = z.grad(&value.backward()).expect("a gradient");
-                        assert!(scalar(value).is_finite());
-                        assert!(vector(gradient).iter().all(|g| g.is_finite()));
+                        let of = |z| loss.value(&of_logits(z), &labels);
+                        let (value, gradient) = with_gradient(&rows, dtype, of);
+                        assert!(value.is_finite());
+                        all_finite(&gradient);
                     }
                 }
             }
@@ -198,7 +180,7 @@ fn degenerate_batches() {
         assert_eq!(scalar(loss.value(&none, &labels(&[]))), 0.0);
     }
     // all right and sure of it is no error; all wrong and sure of it is the largest
-    let sure = tensor(&vec![vec![1.0, 0.0]; 4]);
+    let sure = tensor(&[[1.0, 0.0]; 4]);
     for (class, ece, esd) in [(0, 0.0, 0.0), (1, 1.0, 1.0)] {
         let labels = labels(&[class; 4]);
         let sure = of_probabilities(sure.clone());
@@ -231,17 +213,15 @@ fn soft_gradients() {
     }
     for loss in losses {
         check_gradient(&logits, 1e-6, |z| loss.value(&of_logits(z), &labels));
-        let probabilities = |z| activation::softmax(z, 1);
-        check_gradient(&logits, 1e-6, |z| {
-            loss.value(&of_probabilities(probabilities(z)), &labels)
-        });
+        let of = |z| loss.value(&of_probabilities(activation::softmax(z, 1)), &labels);
+        check_gradient(&logits, 1e-6, of);
     }
 }
 
 /// The authors' loss of classes by loops, with a kernel on one-hot labels, is a multiple of ours.
 #[test]
 fn mmd_of_classes_is_the_skce() {
-    let (rows, b) = (rows(), 0.8f64);
+    let (rows, b) = (ROWS, 0.8f64);
     let kernel = Kernel::gaussian().with_bandwidth(Bandwidth::Fixed(0.5));
     let between = |y: usize, z: usize| if y == z { 1.0 } else { (-2.0 / b).exp() };
     let expectation = |p: &[f64], y: usize| (0..3).map(|c| p[c] * between(c, y)).sum::<f64>();

@@ -2,7 +2,6 @@
 
 use burn::{nn::loss::CrossEntropyLossConfig, tensor::activation};
 
-use super::criteria::{check_gradient, gradient};
 use crate::prelude::*;
 
 fn fixed(kernel: Kernel) -> Kernel {
@@ -46,20 +45,13 @@ fn scales_of_other_forms_panic() {
 }
 
 /// The standard deviation of the estimate over all sets of labels, weighted by what the model predicts.
-fn deviation_by_enumeration<K: JointKernel<burn_calibration::distribution::Categorical>>(
-    kernel: &K,
-    rows: &[Vec<f64>],
-) -> f64 {
-    let (n, m) = (rows.len(), rows[0].len());
+fn deviation_by_enumeration<K: JointKernel<Categorical>>(kernel: &K, rows: &[Vec<f64>]) -> f64 {
     let skce = Skce::unbiased(kernel.clone());
-    let variance: f64 = (0..m.pow(n as u32))
-        .map(|set| {
-            let classes: Vec<usize> = (0..n).map(|i| set / m.pow(i as u32) % m).collect();
-            let probability: f64 = classes.iter().zip(rows).map(|(&y, p)| p[y]).product();
-            let value = scalar(skce.value(&categorical(rows), &labels(&classes)));
-            probability * value * value
-        })
-        .sum();
+    let term = |(classes, probability): (Vec<usize>, f64)| {
+        let value = scalar(skce.value(&categorical(rows), &labels(&classes)));
+        probability * value * value
+    };
+    let variance: f64 = labellings(rows).map(term).sum();
     variance.sqrt()
 }
 
@@ -72,11 +64,8 @@ fn deviation_of_classes() {
     let rows: Vec<Vec<f64>> = near.iter().map(|x| vec![0.5 + x[0], 0.5 - x[0]]).collect();
     let classes = labels(&random_labels(9, 2, &mut rng));
     let agrees = |found: f64, expected: f64| {
-        assert!(
-            expected > 2.0 * 1.05 / 72.0,
-            "{expected} is below the floor"
-        );
-        assert!((found - expected).abs() < 1e-13, "{found}, not {expected}");
+        assert!(expected > 2.1 / 72.0, "{expected} is below the floor");
+        assert_near(found, expected, 1e-13);
     };
     for profile in [
         Kernel::exponential(),
@@ -102,9 +91,9 @@ fn deviation_of_classes() {
 /// Where nothing can vary, what one pair makes.
 #[test]
 fn floor_of_the_deviation() {
-    let rows = vec![vec![1.0, 0.0]; 5];
-    let found =
-        fixed(Kernel::gaussian()).null_deviation(&categorical(&rows), &labels(&[0; 5]), None);
+    let predictions = categorical(&[[1.0, 0.0]; 5]);
+    let kernel = fixed(Kernel::gaussian());
+    let found = kernel.null_deviation(&predictions, &labels(&[0; 5]), None);
     assert!((scalar(found) - 2.0 / 20.0).abs() < 1e-15);
 }
 
@@ -134,18 +123,12 @@ fn z_score_of_calibrated_models() {
     let mut rng = rng(4);
     let sets = 2_000;
     for (n, m, power) in [(64, 2, 1), (64, 10, 1), (200, 5, 4)] {
-        let rows: Vec<Vec<f64>> = random_probabilities(n, m, &mut rng)
-            .iter()
-            .map(|row| {
-                let logits: Vec<f64> = row.iter().map(|p| f64::from(power) * p.ln()).collect();
-                softmax(&logits)
-            })
-            .collect();
+        let rows = random_probabilities(n, m, &mut rng);
+        let rows = softmax_rows(&mapped(&rows, |p| f64::from(power) * p.ln()));
         let (predictions, loss) = (categorical(&rows), SkceLossConfig::standardised().init());
-        let scores: Vec<f64> = (0..sets)
-            .map(|_| scalar(loss.forward(&predictions, &predictions.sample(&mut rng))))
-            .collect();
-        let mean = scores.iter().sum::<f64>() / f64::from(sets);
+        let score = |_| scalar(loss.forward(&predictions, &predictions.sample(&mut rng)));
+        let scores: Vec<f64> = (0..sets).map(score).collect();
+        let mean = mean(&scores);
         let variance = scores.iter().map(|z| z * z).sum::<f64>() / f64::from(sets);
         // standard errors: 1/√2000 = 0.022 of the mean, about 0.1 of the variance, whose tail is long
         assert!(mean.abs() < 0.09, "mean {mean} of n = {n}, m = {m}");
@@ -165,9 +148,8 @@ fn gradient_of_the_z_score() {
     let found = gradient(&logits, |x| loss.forward(x, classes.clone()));
     let deviation = scalar(kernel.null_deviation(&of_logits(tensor(&logits)), &classes, None));
     let expected = gradient(&logits, |x| skce.forward(x, classes.clone()));
-    for (found, expected) in found.iter().zip(&expected) {
-        assert!((found - expected / deviation).abs() < 1e-12);
-    }
+    let expected: Vec<f64> = expected.iter().map(|g| g / deviation).collect();
+    all_near(found, expected, 1e-12);
 }
 
 /// Rows of padding do not count on any scale.
@@ -196,14 +178,10 @@ fn deviation_of_real_predictions() {
     let kernel = TensorKernel::wasserstein(RealKernel::gaussian(0.7));
     let kernel = kernel.with_bandwidth(Bandwidth::Fixed(0.8));
     let skce = Skce::unbiased(kernel);
-    let pairs = (0..n).flat_map(|i| (0..i).map(move |j| [i, j]));
-    let squares = pairs.map(|pair| {
-        let rows = Tensor::<1, Int>::from_ints(pair.map(|i| i as i32), &device());
-        let h = skce.value(
-            &predictions.select_rows(&pair),
-            &targets.clone().select(0, rows),
-        );
-        scalar(h).powi(2)
+    let squares = pairs(n).map(|(i, j)| {
+        let rows = Tensor::<1, Int>::from_ints([i as i32, j as i32], &device());
+        let pair = predictions.select_rows(&[i, j]);
+        scalar(skce.value(&pair, &targets.clone().select(0, rows))).powi(2)
     });
     let expected = (4.0 * squares.sum::<f64>()).sqrt() / (n * (n - 1)) as f64;
     let deviation = scalar(kernel.null_deviation(&predictions, &targets, None));
@@ -271,10 +249,8 @@ fn a_median_has_a_floor_in_training() {
         assert!((of(&near, Bandwidth::Median) - floor).abs() < 1e-15);
         assert!((of(&near, share(0.0)) - floor).abs() > 1e-6);
         let points = activation::softmax(tensor(&apart), 1);
-        let median = Kernel::exponential()
-            .with_bandwidth_of(&points)
-            .unwrap()
-            .bandwidth;
+        let median = Kernel::exponential().with_bandwidth_of(&points);
+        let median = median.unwrap().bandwidth;
         assert!((of(&apart, Bandwidth::Median) - of(&apart, median)).abs() < 1e-14);
         assert!((of(&apart, share(2.0)) - of(&apart, Bandwidth::Fixed(2.0))).abs() < 1e-14);
     }
@@ -290,13 +266,7 @@ fn the_floor_of_real_predictions() {
         let predictions = Normal::new(location.clone() * unit, location.ones_like() * 2.0 * unit);
         let kernel = Kernel::wasserstein().with_bandwidth(Bandwidth::MedianAtLeast(0.1));
         let fixed = kernel.with_bandwidth_of_predictions(&predictions).unwrap();
-        let Bandwidth::Fixed(bandwidth) = fixed.bandwidth else {
-            panic!("{fixed:?}")
-        };
-        assert!(
-            (bandwidth / (0.2 * unit) - 1.0).abs() < 1e-12,
-            "{bandwidth}"
-        );
+        assert_relative(fixed_bandwidth(&fixed), 0.2 * unit, 1e-12);
         for computation in [Computation::Auto, Computation::Composed] {
             let value = |kernel| {
                 let kernel = TensorKernel::new(kernel, RealKernel::gaussian(unit));
@@ -313,9 +283,9 @@ fn the_floor_of_real_predictions() {
 #[test]
 fn a_median_that_overflows() {
     let device = device().autodiff();
-    let column = |rows: &[f32]| {
-        let data = TensorData::new(rows.to_vec(), [rows.len(), 1]);
-        Tensor::<2>::from_data(data, (&device, DType::F32))
+    let column = |numbers: &[f32]| {
+        let numbers = Tensor::<1>::from_data(numbers, (&device, DType::F32));
+        numbers.unsqueeze_dim::<2>(1)
     };
     let far = [-3e38, 1e38, 3e38, 2e38, -1e38, 0.0f32];
     let targets = column(&[0.0, 1.0, -1.0, 0.5, 2.0, 0.1]);

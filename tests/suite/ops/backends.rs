@@ -90,20 +90,15 @@ fn compare_within(least: impl Fn(&str) -> f64, compute: impl Fn(&Device, DType) 
         let tolerance = tolerance.max(least(&name));
         for ((what, expected), (_, found)) in reference.iter().zip(numbers) {
             assert_eq!(expected.len(), found.len());
-            let largest = expected
-                .iter()
-                .fold(0.0f64, |largest, x| largest.max(x.abs()));
+            let largest = largest(expected);
             let pairs = expected.iter().zip(&found);
             let differs = |(e, f): &(&f64, &f64)| {
                 let error = (*e - *f).abs();
                 error.is_nan() || error > tolerance * largest
             };
             if let Some((e, f)) = pairs.clone().find(differs) {
-                let count = pairs.filter(differs).count();
-                wrong.push(format!(
-                    "{name} {what}: {f}, not {e}; {count} of {}",
-                    found.len()
-                ));
+                let (count, of) = (pairs.filter(differs).count(), found.len());
+                wrong.push(format!("{name} {what}: {f}, not {e}; {count} of {of}"));
             }
         }
         let agree = reference.len() - (wrong.len() - before);

@@ -53,26 +53,15 @@ fn agree(
 ) -> Result<(), TestCaseError> {
     let n = data[0].len() as f64;
     for (dtype, tolerance) in [(DType::F64, 1e-12), (DType::F32, 1e-5)] {
-        let rounded = data.map(|rows| -> Rows {
-            let round = |x: &f64| match dtype {
-                DType::F32 => f64::from(*x as f32),
-                _ => *x,
-            };
-            rows.iter()
-                .map(|row| row.iter().map(round).collect())
-                .collect()
-        });
+        let rounded = data.map(|rows| rows_of(tensor_on(rows, &device(), dtype)));
         let data = [&rounded[0], &rounded[1], &rounded[2]];
         let exact = run(skce, Computation::Composed, data, DType::F64);
         let fused = run(skce, Computation::Fused, data, dtype);
         for (k, (exact, fused)) in exact.iter().zip(&fused).enumerate() {
-            let largest = exact.iter().fold(0.0f64, |a, b| a.max(b.abs()));
-            let scale = largest + if k == 0 { 1.0 } else { unit / n };
+            let scale = largest(exact) + if k == 0 { 1.0 } else { unit / n };
             for (e, f) in exact.iter().zip(fused) {
-                prop_assert!(
-                    (e - f).abs() <= tolerance * scale,
-                    "{skce:?}, {dtype:?}, {k}: {f}, not {e}, scale {scale}"
-                );
+                let near = (e - f).abs() <= tolerance * scale;
+                prop_assert!(near, "{skce:?}, {dtype:?}, {k}: {f}, not {e}, {scale}");
             }
         }
     }
@@ -86,11 +75,8 @@ fn rows(n: usize, d: usize, low: f64, high: f64) -> impl Strategy<Value = Rows> 
 /// Locations, scales and targets of up to 70 samples, which are more than a tile.
 fn data() -> impl Strategy<Value = [Rows; 3]> {
     (1usize..70, prop::sample::select(vec![1usize, 2, 3, 4, 8])).prop_flat_map(|(n, d)| {
-        let numbers = (
-            rows(n, d, -2.0, 2.0),
-            rows(n, d, 0.1, 2.0),
-            rows(n, d, -3.0, 3.0),
-        );
+        let (locations, scales) = (rows(n, d, -2.0, 2.0), rows(n, d, 0.1, 2.0));
+        let numbers = (locations, scales, rows(n, d, -3.0, 3.0));
         numbers.prop_map(|(a, b, c)| [a, b, c])
     })
 }
@@ -129,8 +115,7 @@ proptest! {
     ) {
         prop_assume!(m.len() > 1);
         let unit = 10f64.powi(exponent);
-        let scaled = |x: &Rows| -> Rows { x.iter().map(|r| r.iter().map(|x| x * unit).collect()).collect() };
-        let [m, s, y] = [&m, &s, &y].map(scaled);
+        let [m, s, y] = [&m, &s, &y].map(|rows| mapped(rows, |x| x * unit));
         let skce = Skce::unbiased(kernel(which, Bandwidth::Fixed(unit), 0.7 * unit));
         agree(skce, [&m, &s, &y], 1.0 / unit)?;
     }
@@ -159,30 +144,22 @@ fn matrices_agree(
         pairs.unwrap()
     };
     let (fused, composed) = (pairs(Computation::Auto), pairs(Computation::Composed));
-    let close = |a: &[f64], b: &[f64]| {
-        a.len() == b.len()
-            && a.iter()
-                .zip(b)
-                .all(|(a, b)| (a - b).abs() < 1e-12 * n as f64)
-    };
-    let tile = |pairs: &PairMatrix<'_, Normal>| vector(pairs.tile(0..n, n / 3..n));
-    prop_assert!(close(&tile(&fused), &tile(&composed)));
-    prop_assert!(close(
-        &vector(fused.diagonal()),
-        &vector(composed.diagonal())
-    ));
-    prop_assert!(close(&fused.row_sums(), &composed.row_sums()));
+    let tolerance = 1e-12 * n as f64;
+    let both = [&fused, &composed];
+    let [f, c] = both.map(|pairs| vector(pairs.tile(0..n, n / 3..n)));
+    all_near(f, c, tolerance);
+    let [f, c] = both.map(|pairs| vector(pairs.diagonal()));
+    all_near(f, c, tolerance);
+    all_near(fused.row_sums(), composed.row_sums(), tolerance);
     if size <= n {
-        prop_assert!(close(
-            &fused.block_estimates(size),
-            &composed.block_estimates(size)
-        ));
+        let [f, c] = both.map(|pairs| pairs.block_estimates(size));
+        all_near(f, c, tolerance);
     }
     for form in [SkceForm::Biased, SkceForm::Unbiased, SkceForm::Block(2)] {
         if form.eq(&SkceForm::Biased) || n > 1 {
             let estimate = |computation| {
                 let skce = Skce::new(kernel, form).with_computation(computation);
-                skce.estimate(&predictions, &targets).unwrap()
+                skce.on(&predictions, &targets)
             };
             let [a, b] = [Computation::Auto, Computation::Composed].map(estimate);
             prop_assert!((a - b).abs() < 1e-12, "{form:?}: {a}, {b}");
@@ -192,7 +169,6 @@ fn matrices_agree(
 }
 
 fn sample(n: usize, d: usize, seed: u64) -> [Rows; 3] {
-    use rand::RngExt;
     let mut rng = rng(seed);
     [(-2.0, 2.0), (0.3, 1.5), (-2.5, 2.5)].map(|(low, high)| -> Rows {
         let row = |_| (0..d).map(|_| rng.random_range(low..high)).collect();
@@ -224,12 +200,8 @@ fn gradients_are_differences() {
                     let value = |step: f64| {
                         let mut moved = [m.clone(), s.clone()];
                         moved[k][at / 2][at % 2] += step;
-                        run(
-                            skce,
-                            Computation::Fused,
-                            [&moved[0], &moved[1], &y],
-                            DType::F64,
-                        )[0][0]
+                        let data = [&moved[0], &moved[1], &y];
+                        run(skce, Computation::Fused, data, DType::F64)[0][0]
                     };
                     let difference = (value(1e-5) - value(-1e-5)) / 2e-5;
                     assert_near_in((&skce, k, at), *slope, difference, 1e-8);
@@ -342,10 +314,8 @@ fn what_has_no_fused_pass_is_composed() {
     let value = Skce::unbiased(kernel).value(&Normal::new(m.clone(), s.clone()), &y);
     assert!(y.grad(&value.backward()).is_some());
     let y = y.detach();
-    let over_l1 = TensorKernel::new(
-        kernel.predictions.with_distance(Distance::L1),
-        kernel.targets,
-    );
+    let of_l1 = kernel.predictions.with_distance(Distance::L1);
+    let over_l1 = TensorKernel::new(of_l1, kernel.targets);
     let on_l1 = TensorKernel::new(kernel.predictions, RealKernel::laplacian(1.0));
     for kernel in [over_l1, on_l1] {
         let skce = Skce::unbiased(kernel);
@@ -355,8 +325,7 @@ fn what_has_no_fused_pass_is_composed() {
         assert_eq!(auto, composed);
     }
     let laplace = Laplace::new(m, s);
-    let error = Skce::unbiased(on_l1)
-        .with_computation(Computation::Fused)
-        .estimate(&laplace, &y);
+    let fused = Skce::unbiased(on_l1).with_computation(Computation::Fused);
+    let error = fused.estimate(&laplace, &y);
     assert!(matches!(error, Err(Error::NoFusedPath { .. })));
 }

@@ -143,9 +143,7 @@ fn findings_of_coverage() {
     assert!(of_high.adjusted_p_value < 0.01 && of_high.estimate > 0.2);
     // one level, one row, all forecasts equal
     let p = forecasts(&[0.3], &[vec![1.0]]);
-    let one = OmnibusTest::new()
-        .outcome(&p, &column([0.0]), &mut rng(0))
-        .unwrap();
+    let one = omnibus(OmnibusTest::new(), &p, &column([0.0]), 0);
     assert_eq!(one.aspects.len(), 1);
     assert!(one.p_value > 0.2);
 }

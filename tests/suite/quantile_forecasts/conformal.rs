@@ -12,10 +12,8 @@ fn conformal_shifts_cover() {
     let (mut rng, n, sets) = (rng(5), 39, 400);
     let rows = |count: usize, rng: &mut StdRng| -> (Vec<Vec<f64>>, Vec<f64>) {
         let row = |_| {
-            let (mean, z) = (
-                rng.random_range(-1.0..1.0),
-                rng.sample::<f64, _>(StandardNormal),
-            );
+            let mean = rng.random_range(-1.0..1.0);
+            let z = rng.sample::<f64, _>(StandardNormal);
             // too narrow, and off by 1
             (normal_quantiles(mean + 1.0, 0.3 + 0.2 * mean), mean + z)
         };
@@ -25,7 +23,7 @@ fn conformal_shifts_cover() {
     for _ in 0..sets {
         let (fitted, y) = rows(n, &mut rng);
         let map = ConformalShiftConfig::new();
-        let map = map.fit(forecasts(&USUAL, &fitted), column(&y)).unwrap();
+        let map = map.fit_to(&forecasts(&USUAL, &fitted), &column(&y));
         let (new, y) = rows(1, &mut rng);
         let shifted = map.forward(forecasts(&USUAL, &new));
         shifted.check().unwrap();
@@ -54,10 +52,7 @@ fn conformal_shifts_by_hand() {
     let (p, y) = (forecasts(&levels, &rows), column([1.0, 2.0, 3.0]));
     let map = ConformalShiftConfig::new().fit(p.clone(), y).unwrap();
     assert_eq!(map.shifts(), [1.0, 1.0, -8.0]);
-    let wide = map.forward(forecasts(
-        &levels,
-        &[vec![0.0, 1.0, 11.0], vec![4.0, 4.0, 4.0]],
-    ));
+    let wide = map.forward(forecasts(&levels, &[[0.0, 1.0, 11.0], [4.0; 3]]));
     // the second row is 5, 5, −4 before it is put in order
     assert_eq!(vector(wide.values()), [1.0, 2.0, 3.0, 5.0, 5.0, 5.0]);
     let low = ConformalShift::from_shifts(vec![0.1, 0.2], vec![3.0, -1.0], &device()).unwrap();
@@ -67,23 +62,16 @@ fn conformal_shifts_by_hand() {
     let ordered = high.forward(forecasts(&[0.5, 0.8], &[vec![0.0, 1.0]]));
     assert_eq!(vector(ordered.values()), [1.0, 1.0]);
     refuses(map.check_levels(&forecasts(&[0.1, 0.5, 0.75], &rows)));
-    refuses(ConformalShift::from_shifts(
-        vec![0.5, 0.1],
-        vec![0.0; 2],
-        &device(),
-    ));
+    let wrong = ConformalShift::from_shifts(vec![0.5, 0.1], vec![0.0; 2], &device());
+    refuses(wrong);
     let file = Temporary::new("shift.map");
     let file = &file.0;
     map.save(file).unwrap();
     let loaded = ConformalShift::load(file, &device()).unwrap();
-    assert_eq!(
-        (loaded.levels(), loaded.shifts()),
-        (map.levels(), map.shifts())
-    );
-    assert!(matches!(
-        DistributionMap::load(file, &device()).unwrap(),
-        DistributionMap::Conformal(_)
-    ));
+    assert_eq!(loaded.levels(), map.levels());
+    assert_eq!(loaded.shifts(), map.shifts());
+    let any = DistributionMap::load(file, &device()).unwrap();
+    assert!(matches!(any, DistributionMap::Conformal(_)));
     let message = load_map(file, &device()).unwrap_err();
     ends(&message, "apply it with --family quantiles");
 }

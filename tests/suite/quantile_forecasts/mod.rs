@@ -22,13 +22,12 @@ const TARGETS: [f64; 6] = [3.0, 8.0, 6.5, 7.0, 171.0, 0.0];
 
 const USUAL: [f64; 7] = [0.025, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975];
 
-fn forecasts(levels: &[f64], rows: &[Vec<f64>]) -> QuantileForecasts {
+fn forecasts(levels: &[f64], rows: &[impl AsRef<[f64]>]) -> QuantileForecasts {
     QuantileForecasts::new(levels.to_vec(), tensor(rows)).unwrap()
 }
 
 fn example() -> (QuantileForecasts, Tensor<2>) {
-    let rows = QUANTILES.map(|row| row.to_vec());
-    (forecasts(&LEVELS, &rows), column(TARGETS))
+    (forecasts(&LEVELS, &QUANTILES), column(TARGETS))
 }
 
 /// Standard normal quantiles at the usual levels.

@@ -11,7 +11,7 @@ use burn::{module::Module, nn::LinearConfig};
 use burn_calibration::error::Result;
 use burn_pack::Writer;
 
-use super::distributions::{matrix, spread};
+use super::distributions::{matrix, spread, u, v};
 use crate::prelude::*;
 
 /// A file in the folder of this test run that no other test has, removed at the end.
@@ -114,15 +114,11 @@ fn every_map_of_logits_comes_back_bit_for_bit() {
 
 #[test]
 fn every_map_of_distributions_comes_back() {
-    let (u, v) = (
-        spread(60, 0.6180339887498949),
-        spread(60, 0.7548776662466927),
-    );
-    let p = Normal::new(matrix(&u, 2), matrix(&v, 2));
+    let p = Normal::new(matrix(&u(60), 2), matrix(&v(60), 2));
     let y = matrix(&spread(60, 0.3819), 2);
     macro_rules! check {
-        ($config:expr, $map:ident, $output:expr) => {
-            let fit = || $config.fit(p.clone(), y.clone()).unwrap();
+        ($config:ident, $map:ident, $output:expr) => {
+            let fit = || $config::new().fit_to(&p, &y);
             let load = |path: &Path| $map::load(path, &device());
             let (map, loaded, any) =
                 saved_and_loaded(fit, load, |path| DistributionMap::load(path, &device()));
@@ -132,23 +128,15 @@ fn every_map_of_distributions_comes_back() {
         };
     }
     let deviation = |p: Normal| p.standard_deviation();
+    check!(TemperatureScalingConfig, TemperatureScaling, deviation);
+    check!(VarianceScalingConfig, VarianceScaling, deviation);
     check!(
-        TemperatureScalingConfig::new(),
-        TemperatureScaling,
-        deviation
-    );
-    check!(VarianceScalingConfig::new(), VarianceScaling, deviation);
-    check!(
-        LocationScaleRecalibrationConfig::new(),
+        LocationScaleRecalibrationConfig,
         LocationScaleRecalibration,
         deviation
     );
     let at_y = |p: QuantileRecalibrated<Normal>| p.cdf(&y);
-    check!(
-        QuantileRecalibrationConfig::new(),
-        QuantileRecalibration,
-        at_y
-    );
+    check!(QuantileRecalibrationConfig, QuantileRecalibration, at_y);
 }
 
 /// A map of distributions is none of logits; a map of other parameters, or under another name, was changed.
@@ -183,15 +171,11 @@ fn files_of_other_maps() {
 /// What is not there, is a model, or is no record; and a folder that is not there.
 #[test]
 fn files_of_no_map() {
-    let check = |path: &Path| match TemperatureScaling::load(path, &device()) {
-        Err(Error::File {
-            path: named,
-            reason,
-        }) => {
-            assert_eq!(named, path.display().to_string());
-            begins(&reason, "not a saved temperature scaling: ");
-        }
-        other => panic!("{other:?}"),
+    let check = |path: &Path| {
+        let error = TemperatureScaling::load(path, &device()).unwrap_err();
+        let start = format!("{}: not a saved temperature scaling: ", path.display());
+        begins(&error, &start);
+        assert!(matches!(error, Error::File { .. }));
     };
     check(Path::new("no such file"));
     let missing = load_map("no such file", &device()).unwrap_err();
@@ -202,7 +186,7 @@ fn files_of_no_map() {
     check(&file.0);
     fs::write(&file.0, b"not a record").unwrap();
     check(&file.0);
-    let map = TemperatureScaling::from_temperature(2.0, &device()).unwrap();
+    let map = temperature_map(2.0);
     let nowhere = map.save("no/such/folder/map");
     assert!(matches!(nowhere, Err(Error::File { .. })));
 }
@@ -211,7 +195,7 @@ fn files_of_no_map() {
 #[test]
 fn a_file_is_replaced_and_is_a_record() {
     let file = Temporary::new("record.bpk");
-    let of = |t| TemperatureScaling::from_temperature(t, &device()).unwrap();
+    let of = |t| temperature_map(t);
     of(3.0).save(&file.0).unwrap();
     of(1.7).save(&file.0).unwrap();
     let on_autodiff = TemperatureScaling::load(&file.0, &device().autodiff()).unwrap();

@@ -16,17 +16,10 @@ fn noisy(m: usize) -> (Tensor<2>, Tensor<1, Int>) {
     rows[8] = vec![0.5; m];
     let label = |row: &Vec<f64>| {
         let moved = row.iter().map(|z| z + rng.random_range(-3.0..3.0));
-        let moved: Vec<f64> = moved.collect();
-        argmax(&moved) as i64
+        argmax(&moved.collect::<Vec<f64>>())
     };
-    let labels: Vec<i64> = rows.iter().map(label).collect();
-    let logits = TensorData::new(rows.concat(), [n, m]);
-    let labels = TensorData::new(labels, [n]);
-    let device = device();
-    (
-        Tensor::from_data(logits, (&device, DType::F64)),
-        Tensor::from_data(labels, &device),
-    )
+    let classes: Vec<usize> = rows.iter().map(label).collect();
+    (tensor(&rows), labels(&classes))
 }
 
 /// A map of every kind, of two and of four classes, and of both kinds that are made of others.
@@ -46,13 +39,8 @@ static MAPS: LazyLock<Vec<(usize, LogitMap)>> = LazyLock::new(|| {
         let uniform = vec![(m as f64).recip(); m];
         let alone = PriorCorrection::new(uniform.clone(), rates.clone()).unwrap();
         let of = |map: LogitMap| PriorCorrection::of(map, uniform.clone(), rates.clone()).unwrap();
-        let (of_mixture, of_isotonic) = (of(mixed.clone().into()), of(all[13].clone()));
-        let made: [LogitMap; 4] = [
-            mixed.into(),
-            alone.into(),
-            of_mixture.into(),
-            of_isotonic.into(),
-        ];
+        let (of_mixed, of_table) = (of(mixed.clone().into()), of(all[13].clone()));
+        let made = [mixed.into(), alone.into(), of_mixed.into(), of_table.into()];
         maps.extend(all.into_iter().chain(made).map(|map| (m, map)));
     }
     maps
@@ -71,9 +59,7 @@ fn all_agree<'a>(
     for map in maps {
         let formula = map.formula().expect("a map with a closed form");
         for row in rows {
-            let z = TensorData::new(row.clone(), [1, row.len()]);
-            let z = Tensor::<2>::from_data(z, (&device(), DType::F64));
-            let expected = vector(softmax(map.forward(z), 1));
+            let expected = vector(softmax(map.forward(tensor(&[row])), 1));
             if expected.iter().any(|p| p.is_nan()) {
                 continue;
             }
@@ -109,8 +95,7 @@ proptest! {
 #[test]
 fn logits_of_the_fit_and_infinite_ones() {
     for m in [2, 4] {
-        let (logits, _) = noisy(m);
-        let rows: Vec<Vec<f64>> = vector(logits).chunks(m).map(<[f64]>::to_vec).collect();
+        let rows = rows_of(noisy(m).0);
         // of more than two classes a Venn–Abers predictor jumps there, by the last bit of the log-odds
         let jumps = |map: &LogitMap| m > 2 && map.method() == Some(MapKind::VennAbers);
         let maps = MAPS.iter().filter(|(of, map)| *of == m && !jumps(map));
@@ -119,7 +104,7 @@ fn logits_of_the_fit_and_infinite_ones() {
         infinite[1] = f64::NEG_INFINITY;
         agree(m, &[infinite]).unwrap();
     }
-    let cool = TemperatureScaling::from_temperature(2.0, &device()).unwrap();
+    let cool = temperature_map(2.0);
     let formula = cool.formula().unwrap();
     let certain = evaluate(&formula, &[("logits", &[0.0, f64::NEG_INFINITY])]);
     assert_eq!(certain, [[1.0, 0.0]]);
@@ -135,11 +120,7 @@ fn every_kind_comes_back_from_safetensors() {
         let loaded = load_map(&path, &device()).unwrap();
         std::fs::remove_file(&path).unwrap();
         assert_eq!((loaded.kind(), loaded.width()), (map.kind(), map.width()));
-        let z = Tensor::<2>::from_data(
-            TensorData::new(vec![0.5; *m], [1, *m]),
-            (&device(), DType::F64),
-        );
-        let z = z + Tensor::from_data([[0.0, 1.5]], (&device(), DType::F64)).repeat_dim(1, m / 2);
+        let z = tensor(&[vec![0.5; *m]]) + tensor(&[[0.0, 1.5]]).repeat_dim(1, m / 2);
         // the parts of a mixture are summed in the order of their names
         let after = vector(loaded.forward(z.clone()));
         let pairs = after.into_iter().zip(vector(map.forward(z)));
@@ -156,7 +137,7 @@ fn in_writing() {
         let lines = text.lines().filter(|line| !line.starts_with('#'));
         lines.map(String::from).collect()
     };
-    let cool = TemperatureScaling::from_temperature(1.7317, &device).unwrap();
+    let cool = temperature_map(1.7317);
     assert_eq!(lines(&cool), ["p = softmax(z / 1.7317)"]);
     let platt = PlattScaling::from_parameters(&[[1.21, -0.3]], &device).unwrap();
     let both = [
@@ -198,9 +179,7 @@ fn names_are_given_once() {
     for (_, map) in MAPS.iter() {
         let text = map.formula().unwrap().to_string();
         let steps = text.lines().filter(|line| !line.starts_with('#'));
-        let mut names: Vec<&str> = steps
-            .map(|line| line.split(" = ").next().unwrap())
-            .collect();
+        let mut names: Vec<_> = steps.map(|line| line.split(" = ").next()).collect();
         let count = names.len();
         names.sort_unstable();
         names.dedup();
@@ -217,7 +196,7 @@ fn of_distributions() {
     let formula = shifts.formula().unwrap();
     let moved = evaluate(&formula, &[("quantiles", &[0.0, 1.0, 2.0])]);
     assert_eq!(moved, [[0.0, 0.0, 2.25]]); // the lower one is at most the median
-    let mut cool = TemperatureScaling::from_temperature(4.0, &device).unwrap();
+    let mut cool = temperature_map(4.0);
     for (family, expected) in [("normal", 6.0), ("laplace", 12.0)] {
         let family = Some(family.into());
         cool.set_fitted_to(FittedTo {

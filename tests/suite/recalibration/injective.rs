@@ -15,27 +15,21 @@ pub fn map<M: Module>(template: M, parameters: &[(&str, &[f64], &[usize])]) -> M
     let tensors = parameters.iter().flat_map(|(name, values, shape)| {
         let lengths: Vec<i32> = shape.iter().map(|&length| length as i32).collect();
         let rank = lengths.len();
-        [
-            pack(
-                format!("form.{name}.shape"),
-                TensorData::new(lengths, [rank]),
-            ),
-            pack(
-                format!("form.{name}"),
-                TensorData::new(values.to_vec(), shape.to_vec()),
-            ),
-        ]
+        let named = |(end, data)| pack(format!("form.{name}{end}"), data);
+        let data = TensorData::new(values.to_vec(), shape.to_vec());
+        [(".shape", TensorData::new(lengths, [rank])), ("", data)].map(named)
     });
     let bytes = Writer::new(tensors.collect()).into_bytes().unwrap();
     template.load_record(ModuleRecord::from_bytes(bytes).unwrap())
 }
 
 fn vector_scaling(a: &[f64]) -> VectorScaling {
-    let (m, b) = ([a.len()], vec![0.5; a.len()]);
-    map(
+    let (m, b, template) = (
+        [a.len()],
+        vec![0.5; a.len()],
         VectorScaling::template(&device()),
-        &[("weight", a, &m), ("bias", &b, &m)],
-    )
+    );
+    map(template, &[("weight", a, &m), ("bias", &b, &m)])
 }
 
 fn matrix<M: Module>(template: M, w: &[f64], m: usize) -> M {
@@ -109,24 +103,18 @@ fn vector_scaling_can_merge_predictions() {
 
 #[test]
 fn matrix_scaling_can_merge_predictions() {
+    // logits without their mean: singular, and nothing is lost
+    let centring = [2.0, -1.0, -1.0, -1.0, 2.0, -1.0, -1.0, -1.0, 2.0];
+    // two classes that become one, with equal sums
+    let merging = [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 3.0];
     let cases: [(&[f64], usize, (bool, bool)); 7] = [
         (&[2.0, 1.0, 1.0, 2.0], 2, (true, true)),
         (&[1.0, 0.0, 0.0, 2.0], 2, (false, true)),
         (&[-1.0, 0.0, 0.0, 2.0], 2, (false, false)),
         (&[1.0, 1.0, 1.0, 1.0], 2, (false, false)),
         (&[0.0; 4], 2, (false, false)),
-        // logits without their mean: singular, and nothing is lost
-        (
-            &[2.0, -1.0, -1.0, -1.0, 2.0, -1.0, -1.0, -1.0, 2.0],
-            3,
-            (true, true),
-        ),
-        // two classes that become one, with equal sums
-        (
-            &[1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 3.0],
-            3,
-            (false, false),
-        ),
+        (&centring, 3, (true, true)),
+        (&merging, 3, (false, false)),
     ];
     for (w, m, expected) in cases {
         assert_eq!(injective(&matrix_scaling(w, m)), expected, "{w:?}");
@@ -134,11 +122,8 @@ fn matrix_scaling_can_merge_predictions() {
         let on_any = (expected.1, expected.1);
         assert_eq!(injective(&dirichlet(w, m)), on_any);
     }
-    assert!(merges(
-        &matrix_scaling(&[1.0, 0.0, 0.0, 2.0], 2),
-        &[0.0, 0.0],
-        &[1.0, 0.5]
-    ));
+    let uneven = matrix_scaling(&[1.0, 0.0, 0.0, 2.0], 2);
+    assert!(merges(&uneven, &[0.0, 0.0], &[1.0, 0.5]));
 }
 
 proptest! {

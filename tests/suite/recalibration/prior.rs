@@ -39,8 +39,7 @@ fn it_is_bayes_rule() {
     let back = PriorCorrection::new(PRIOR.to_vec(), TRAINED_AT.to_vec()).unwrap();
     let logits = Tensor::<2>::from_data(after, (&device, DType::F64)).log();
     let returned = vector(softmax(back.forward(logits), 1));
-    let pairs = returned.into_iter().zip(before.as_flattened());
-    pairs.for_each(|(p, q)| assert_relative_eq!(p, *q, epsilon = 1e-13));
+    all_near(returned, before.as_flattened(), 1e-13);
 }
 
 /// xgboost #500, lightgbm #2107: a model that was trained on as many events as others is wrong where events are
@@ -62,8 +61,7 @@ fn undersampled_events() {
         let predictions = Categorical::from_logits(logits).unwrap();
         let event = Aspect::Event(Event::Class(1));
         let test = ExactTest::new(Ece::new(event, Binning::Uniform { bins: 15 }));
-        let outcome = test.outcome(&predictions, &labels, &mut StdRng::seed_from_u64(0));
-        outcome.unwrap().p_value
+        test.p_value(&predictions, &labels, 0)
     };
     assert_eq!(p_value(logits.clone()), 0.001);
     let map = PriorCorrection::new(vec![0.5, 0.5], vec![1.0 - rate, rate]).unwrap();
@@ -74,13 +72,12 @@ fn undersampled_events() {
 #[test]
 fn after_another_map() {
     let device = Device::flex();
-    let temperature = TemperatureScaling::from_temperature(2.0, &device).unwrap();
+    let temperature = temperature_map(2.0);
     let map = PriorCorrection::of(temperature.into(), TRAINED_AT.to_vec(), PRIOR.to_vec()).unwrap();
     let logits = Tensor::<2>::from_data([[1.0, -2.0, 0.5], [0.0, 4.0, 1.0]], (&device, DType::F64));
     let expected = log_softmax(correction().forward(logits.clone() / 2.0), 1);
     let found = log_softmax(map.forward(logits), 1);
-    let pairs = vector(found).into_iter().zip(vector(expected));
-    pairs.for_each(|(a, b)| assert_relative_eq!(a, b, epsilon = 1e-14));
+    all_near(vector(found), vector(expected), 1e-14);
     assert!(map.guarantees().injective && !map.guarantees().keeps_order);
 }
 
@@ -88,34 +85,25 @@ fn after_another_map() {
 #[test]
 fn saved_and_loaded() {
     let device = Device::flex();
-    let logits = Tensor::<2>::from_data(
-        [
-            [1.0, -2.0, 0.5],
-            [0.0, 4.0, 1.0],
-            [0.3, 0.2, 0.0],
-            [0.0, 1.0, 2.0],
-        ],
-        (&device, DType::F64),
-    );
+    let logits = tensor(&[
+        [1.0, -2.0, 0.5],
+        [0.0, 4.0, 1.0],
+        [0.3, 0.2, 0.0],
+        [0.0, 1.0, 2.0],
+    ]);
     let labels = Tensor::<1, Int>::from_data([0, 1, 1, 2], &device);
-    let fitted = VectorScalingConfig::new()
-        .fit(logits.clone(), labels)
-        .unwrap();
-    let one = TemperatureScaling::from_temperature(0.5, &device).unwrap();
+    let fitted = VectorScalingConfig::new().fit_to(&logits, &labels);
+    let one = temperature_map(0.5);
     let mixture = MapMixture::new([(0.4, fitted.clone().into()), (0.6, one.into())]).unwrap();
     let of = |map: LogitMap| PriorCorrection::of(map, TRAINED_AT.to_vec(), PRIOR.to_vec()).unwrap();
-    for (index, map) in [correction(), of(fitted.into()), of(mixture.into())]
-        .iter()
-        .enumerate()
-    {
+    let maps = [correction(), of(fitted.into()), of(mixture.into())];
+    for (index, map) in maps.iter().enumerate() {
         let file = Temporary::new("prior.map");
         let path = &file.0;
         map.save(path).unwrap();
         let loaded = load_map(path, &device).unwrap();
-        assert_eq!(
-            (loaded.kind(), loaded.width()),
-            ("prior correction", Some(3))
-        );
+        assert_eq!(loaded.kind(), "prior correction");
+        assert_eq!(loaded.width(), Some(3));
         assert_eq!(loaded.report().is_some(), index == 1);
         let [a, b] = [loaded.forward(logits.clone()), map.forward(logits.clone())];
         assert_eq!(vector(a), vector(b));
@@ -135,10 +123,7 @@ fn bad_rates() {
     error(&[], &[]);
     let of_two = VectorScaling::from_parameters(vec![1.0; 2], vec![0.0; 2], &device).unwrap();
     for map in [of_two.into(), correction().into()] {
-        refuses(PriorCorrection::of(
-            map,
-            TRAINED_AT.to_vec(),
-            PRIOR.to_vec(),
-        ));
+        let corrected = PriorCorrection::of(map, TRAINED_AT.to_vec(), PRIOR.to_vec());
+        refuses(corrected);
     }
 }

@@ -6,11 +6,7 @@ use crate::prelude::*;
 
 /// The mean log loss at a temperature, by loops.
 fn log_loss(rows: &[Vec<f64>], classes: &[usize], temperature: f64) -> f64 {
-    let of = |(row, &class): (&Vec<f64>, &usize)| {
-        let row: Vec<f64> = row.iter().map(|z| z / temperature).collect();
-        -softmax(&row)[class].ln()
-    };
-    rows.iter().zip(classes).map(of).sum::<f64>() / rows.len() as f64
+    crate::data::log_loss(&mapped(rows, |z| z / temperature), classes)
 }
 
 /// The least on a grid of temperatures of relative steps 10⁻⁴; the same of logits at any scale and of
@@ -19,27 +15,17 @@ fn log_loss(rows: &[Vec<f64>], classes: &[usize], temperature: f64) -> f64 {
 fn is_the_least_log_loss_over_temperatures() {
     let mut rng = rng(51);
     let rows = random_rows(60, 3, 3.0, &mut rng);
-    let classes: Vec<usize> = rows
-        .iter()
-        .map(|row| {
-            if row[0] + rng.random_range(-3.0..3.0) > 0.0 {
-                0
-            } else {
-                1
-            }
-        })
-        .collect();
+    let class = |row: &Vec<f64>| usize::from(row[0] + rng.random_range(-3.0..3.0) <= 0.0);
+    let classes: Vec<usize> = rows.iter().map(class).collect();
     let grid = (-40_000..40_000).map(|k| log_loss(&rows, &classes, (1e-4 * f64::from(k)).exp()));
     let least = grid.fold(f64::INFINITY, f64::min);
     let labels = labels(&classes);
     for scale in [1e-6, 0.1, 1.0, 20.0, 1e6] {
-        let scaled: Vec<Vec<f64>> = mapped(&rows, |z| z * scale);
-        let found = RefinementError.estimate(&from_logits(&scaled), &labels);
-        assert_relative(found.unwrap(), least, 1e-8);
+        let scaled = from_logits(&mapped(&rows, |z| z * scale));
+        assert_relative(RefinementError.on(&scaled, &labels), least, 1e-8);
     }
-    let probabilities: Vec<Vec<f64>> = softmax_rows(&rows);
-    let found = RefinementError.estimate(&categorical(&probabilities), &labels);
-    assert_relative(found.unwrap(), least, 1e-8);
+    let probabilities = categorical(&softmax_rows(&rows));
+    assert_relative(RefinementError.on(&probabilities, &labels), least, 1e-8);
     let log = LogScore.upper_bound(&from_logits(&rows), &labels).unwrap();
     assert!(least < log.estimate);
 }
@@ -49,7 +35,6 @@ fn is_the_least_log_loss_over_temperatures() {
 fn of_normal_predictions_by_hand() {
     let (mean, scale) = ([0.1, -0.3, 0.8f64], [0.5, 1.0, 0.7f64]);
     let targets = [0.4, -1.3, 0.2f64];
-    let column = |x: [f64; 3]| tensor(&x.map(|x| vec![x]));
     let z = |i: usize| (targets[i] - mean[i]) / scale[i];
     let temperature = (0..3).map(|i| z(i).powi(2)).sum::<f64>() / 3.0;
     let spread = scale.iter().map(|s| s.ln()).sum::<f64>() / 3.0;
@@ -85,22 +70,19 @@ fn the_bias_is_that_of_one_parameter() {
 fn degenerate_data() {
     let sure = vec![vec![5.0, 0.0], vec![0.0, 3.0]];
     let of = |rows: &[Vec<f64>], classes: &[usize]| {
-        RefinementError
-            .estimate(&from_logits(rows), &labels(classes))
-            .unwrap()
+        RefinementError.on(&from_logits(rows), &labels(classes))
     };
     assert!(of(&sure, &[0, 1]).abs() < 1e-12);
     let ln_2 = 2f64.ln();
     assert_relative(of(&sure, &[1, 0]), ln_2, 1e-6);
     assert_relative_eq!(of(&vec![vec![0.3, 0.3]; 3], &[0, 1, 0]), ln_2);
     assert!(of(&sure[..1], &[0]).abs() < 1e-12);
-    let vertices = categorical(&[vec![1.0, 0.0], vec![0.0, 1.0], vec![1.0, 0.0]]);
+    let vertices = categorical(&[[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]);
     let entropy = -(2.0 * (2.0f64 / 3.0).ln() + (1.0f64 / 3.0).ln()) / 3.0;
-    let found = RefinementError.estimate(&vertices, &labels(&[0, 1, 1]));
-    assert_relative(found.unwrap(), entropy, 1e-9);
-    let f32: Tensor<2> = tensor_on(&sure, &device(), DType::F32);
-    let f32 = Categorical::from_logits(f32).unwrap();
-    let found = RefinementError.estimate(&f32, &labels(&[0, 0])).unwrap();
+    let found = RefinementError.on(&vertices, &labels(&[0, 1, 1]));
+    assert_relative(found, entropy, 1e-9);
+    let f32 = Categorical::from_logits(single(&sure)).unwrap();
+    let found = RefinementError.on(&f32, &labels(&[0, 0]));
     assert_relative(found, of(&sure, &[0, 0]), 1e-12);
 
     refuses(RefinementError.estimate(&from_logits(&sure), &labels(&[0, 2])));

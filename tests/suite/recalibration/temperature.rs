@@ -1,35 +1,22 @@
 use crate::{prelude::*, recalibration::logits::overconfident};
 
 fn log_loss(logits: &[Vec<f64>], classes: &[usize], temperature: f64) -> f64 {
-    let of_row = |(row, &y): (&Vec<f64>, &usize)| {
-        let scaled: Vec<f64> = row.iter().map(|z| z / temperature).collect();
-        -softmax(&scaled)[y].ln()
-    };
-    logits.iter().zip(classes).map(of_row).sum::<f64>() / logits.len() as f64
+    crate::data::log_loss(&mapped(logits, |z| z / temperature), classes)
 }
 
 #[test]
 fn the_temperature_that_made_the_data_is_found() {
     let (logits, classes) = overconfident(20_000, 41);
-    let map = TemperatureScalingConfig::new()
-        .with_prior(None)
-        .fitted(&logits, &classes);
-    assert!(
-        (map.temperature() - 2.5).abs() < 0.1,
-        "T = {}",
-        map.temperature()
-    );
+    let map = without_prior().fitted(&logits, &classes);
+    assert_near(map.temperature(), 2.5, 0.1);
 }
 
 /// The derivative vanishes, neighbours are worse, and the report says what it is.
 #[test]
 fn the_fit_is_a_minimum() {
     let (logits, classes) = overconfident(500, 42);
-    let map = TemperatureScalingConfig::new()
-        .with_prior(None)
-        .fitted(&logits, &classes);
-    let (t, report) = (map.temperature(), map.report().unwrap().clone());
-    assert_eq!(report.status, FitStatus::Converged);
+    let map = without_prior().fitted(&logits, &classes);
+    let (t, report) = (map.temperature(), converged(&map));
     assert!(report.gradient.unwrap().abs() < 1e-12);
     assert!(report.evaluations < 20);
     assert_relative(report.objective, log_loss(&logits, &classes, t), 1e-12);
@@ -46,12 +33,10 @@ fn few_logits_with_a_prior() {
     let other = overconfident(1000, 44);
     for n in [1, 3, 12, 40, 400] {
         let (logits, classes) = overconfident(n, 43);
-        let likely = |row: &Vec<f64>| argmax(row);
-        let right: Vec<usize> = logits.iter().map(likely).collect();
+        let right = argmaxes(&logits);
         for classes in [&classes, &right] {
-            let map = config.fit(tensor(&logits), labels(classes)).unwrap();
-            let (t, report) = (map.temperature(), map.report().unwrap().clone());
-            assert_eq!(report.status, FitStatus::Converged);
+            let map = config.fitted(&logits, classes);
+            let (t, report) = (map.temperature(), converged(&map));
             let objective = |x: f64| {
                 let prior = 2.0 * (1.0 + x * x / (3.0 * 0.35 * 0.35)).ln() / n as f64;
                 log_loss(&logits, classes, x.exp()) + prior
@@ -80,12 +65,8 @@ fn few_logits_with_a_prior() {
 fn a_closed_form_at_every_scale() {
     for scale in [1e-8, 1e-4, 1.0, 1e4, 1e8] {
         for dtype in [DType::F32, DType::F64] {
-            let rows = vec![vec![scale, 0.0]; 4];
-            let logits = tensor_on(&rows, &device(), dtype);
-            let map = TemperatureScalingConfig::new()
-                .with_prior(None)
-                .fit(logits, labels(&[0, 0, 0, 1]))
-                .unwrap();
+            let logits = tensor_on(&[[scale, 0.0]; 4], &device(), dtype);
+            let map = without_prior().fit_to(&logits, &labels(&[0, 0, 0, 1]));
             let scale = f64::from(scale as f32).min(scale).max(scale); // exact in f64
             let tolerance = if dtype == DType::F32 { 1e-6 } else { 1e-11 };
             assert_relative(map.temperature(), scale / 3f64.ln(), tolerance);
@@ -95,31 +76,24 @@ fn a_closed_form_at_every_scale() {
 
 #[test]
 fn degenerate_data_end_at_a_bound_with_a_flag() {
-    let fit = |rows: &[Vec<f64>], classes: &[usize]| {
-        let map = TemperatureScalingConfig::new()
-            .with_prior(None)
-            .fitted(rows, classes);
+    fn fit<const M: usize>(rows: &[[f64; M]], classes: &[usize]) -> (f64, FitStatus) {
+        let map = without_prior().fitted(rows, classes);
         (map.temperature(), map.report().unwrap().status)
-    };
-    let separable = fit(&[vec![2.0, 0.0], vec![0.0, 1.0]], &[0, 1]);
+    }
+    let separable = fit(&[[2.0, 0.0], [0.0, 1.0]], &[0, 1]);
     assert_eq!(separable.1, FitStatus::LowerBound);
     assert_relative(separable.0, 2.0 * (-20f64).exp(), 1e-12);
-    let misleading = fit(&[vec![2.0, 0.0], vec![0.0, 1.0]], &[1, 0]);
+    let misleading = fit(&[[2.0, 0.0], [0.0, 1.0]], &[1, 0]);
     assert_eq!(misleading.1, FitStatus::UpperBound);
     assert_relative(misleading.0, 2.0 * 20f64.exp(), 1e-12);
-    assert_eq!(
-        fit(&[vec![3.0, 3.0], vec![-1.0, -1.0]], &[1, 0]),
-        (1.0, FitStatus::Indifferent)
-    );
-    assert_eq!(fit(&[vec![1.0, 0.0]], &[0]).1, FitStatus::LowerBound); // one sample, right
-    assert_eq!(fit(&[vec![1.0, 0.0]], &[1]).1, FitStatus::UpperBound); // one sample, wrong
-    let (t, status) = fit(
-        &[vec![1e4, 0.0], vec![0.0, 1e4], vec![1e4, 0.0]],
-        &[0, 1, 1],
-    );
+    let equal = fit(&[[3.0, 3.0], [-1.0, -1.0]], &[1, 0]);
+    assert_eq!(equal, (1.0, FitStatus::Indifferent));
+    assert_eq!(fit(&[[1.0, 0.0]], &[0]).1, FitStatus::LowerBound); // one sample, right
+    assert_eq!(fit(&[[1.0, 0.0]], &[1]).1, FitStatus::UpperBound); // one sample, wrong
+    let (t, status) = fit(&[[1e4, 0.0], [0.0, 1e4], [1e4, 0.0]], &[0, 1, 1]);
     assert_eq!(status, FitStatus::Converged); // right two times of three
     assert_relative(t, 1e4 / 2f64.ln(), 1e-11);
-    let one_class = fit(&[vec![1.0, 0.0, 0.0], vec![0.0, 0.5, 0.0]], &[0, 0]); // two classes missing
+    let one_class = fit(&[[1.0, 0.0, 0.0], [0.0, 0.5, 0.0]], &[0, 0]); // two classes missing
     assert_eq!(one_class.1, FitStatus::Converged);
 }
 
@@ -128,30 +102,18 @@ fn degenerate_data_end_at_a_bound_with_a_flag() {
 fn fitting_by_any_criterion() {
     let (logits, classes) = overconfident(400, 43);
     let (logits, labels) = (tensor(&logits), labels(&classes));
-    let config = TemperatureScalingConfig::new().with_prior(None);
-    let newton = config
-        .fit(logits.clone(), labels.clone())
-        .unwrap()
-        .temperature();
+    let newton = without_prior().fit_to(&logits, &labels).temperature();
     let by = |criterion: &dyn Objective| {
-        let map = config
-            .fit_by(criterion, logits.clone(), labels.clone())
-            .unwrap();
-        assert_eq!(map.report().unwrap().status, FitStatus::Converged);
+        let map = without_prior().fit_to_by(criterion, &logits, &labels);
+        converged(&map);
         map.temperature()
     };
     assert_relative(by(&ScoreLoss::new(LogScore)), newton, 1e-6);
     // the other criteria have minima near the temperature that made the data, and of their own
     let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.5));
-    let skce = SkceLossConfig::new()
-        .with_kernel(kernel)
-        .with_form(SkceForm::Biased)
-        .init();
-    for criterion in [
-        &ScoreLoss::new(Brier) as &dyn Objective,
-        &ScoreLoss::new(Spherical),
-        &skce,
-    ] {
+    let skce = SkceLoss::new(Skce::biased(kernel));
+    let (brier, spherical) = (ScoreLoss::new(Brier), ScoreLoss::new(Spherical));
+    for criterion in [&brier as &dyn Objective, &spherical, &skce] {
         let t = by(criterion);
         assert!((1.8..3.5).contains(&t), "T = {t}");
         let value = |t: f64| scalar(criterion.objective(&(logits.clone() * t.recip()), &labels));
@@ -163,31 +125,22 @@ fn fitting_by_any_criterion() {
 
 #[test]
 fn a_separable_set_by_any_criterion() {
-    let (rows, labels) = (tensor(&[vec![2.0, 0.0], vec![0.0, 1.0]]), labels(&[0, 1]));
-    let fit = |criterion: &ScoreLoss<Brier>| {
-        TemperatureScalingConfig::new().with_prior(None).fit_by(
-            criterion,
-            rows.clone(),
-            labels.clone(),
-        )
-    };
-    let map = fit(&ScoreLoss::new(Brier)).unwrap();
+    let (rows, labels) = (tensor(&[[2.0, 0.0], [0.0, 1.0]]), labels(&[0, 1]));
+    let map = without_prior().fit_to_by(&ScoreLoss::new(Brier), &rows, &labels);
     assert_eq!(map.report().unwrap().status, FitStatus::LowerBound);
     assert!(map.report().unwrap().objective < 1e-12);
 }
 
 #[test]
 fn forward_divides_in_the_dtype_of_the_logits() {
-    let map = TemperatureScaling::from_temperature(2.0, &device()).unwrap();
+    let (map, loss) = (temperature_map(2.0), ScoreLoss::new(LogScore));
     let logits = [vec![1.0, -3.0]];
     assert_eq!(vector(map.forward(tensor(&logits))), [0.5, -1.5]);
-    let single = map.forward(tensor_on(&logits, &device(), DType::F32));
-    assert_eq!(
-        (single.dtype(), vector(single)),
-        (DType::F32, vec![0.5, -1.5])
-    );
+    let single = map.forward(single(&logits));
+    assert_eq!(single.dtype(), DType::F32);
+    assert_eq!(vector(single), [0.5, -1.5]);
     check_gradient(&logits, 1e-5, |z| {
-        ScoreLoss::new(LogScore).forward(map.forward(z), labels(&[0]))
+        loss.forward(map.forward(z), labels(&[0]))
     });
 }
 
@@ -199,9 +152,7 @@ fn right_rows_are_no_certainty() {
         config.fitted(rows, classes)
     };
     let rows = vec![vec![2.0, 0.0, -1.0]; 6];
-    let map = TemperatureScalingConfig::new()
-        .fit(tensor(&rows), labels(&[0; 6]))
-        .unwrap();
+    let map = TemperatureScalingConfig::new().fitted(&rows, &[0; 6]);
     assert!(map.temperature() > 0.3, "{}", map.temperature());
     let warnings = &map.report().unwrap().warnings;
     assert!(warnings.contains(&FitWarning::AllRight { samples: 6 }));
@@ -224,9 +175,5 @@ fn a_wild_row_is_set_aside() {
     let map = TemperatureScalingConfig::new().fitted(&rows, &classes);
     let warnings = &map.report().unwrap().warnings;
     assert_eq!(warnings[..], [FitWarning::SetAside { rows: vec![5] }]);
-    assert!(
-        (map.temperature() - 1.0).abs() < 0.2,
-        "{}",
-        map.temperature()
-    );
+    assert_near(map.temperature(), 1.0, 0.2);
 }

@@ -65,10 +65,7 @@ fn limits_are_quantiles_of_the_exact_law() {
             let above = 1.0 - exact_below(&with(greatest), high);
             for found in [below, above] {
                 // the saddlepoint approximation is off by a few per cent of a probability
-                assert!(
-                    (found / outside - 1.0).abs() < 0.1,
-                    "{terms:?}, {level}: {found}"
-                );
+                assert_near_in((&terms, level), found / outside, 1.0, 0.1);
             }
         }
     }

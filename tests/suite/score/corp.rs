@@ -8,7 +8,7 @@ fn rows(r: &[f64]) -> Vec<Vec<f64>> {
 }
 
 fn corp(score: &dyn Divergence, r: &[f64], c: &[usize]) -> Corp {
-    Corp::of(score, SECOND, &categorical(&rows(r)), &labels(c)).unwrap()
+    Corp::of(score, SECOND, &binary(r), &labels(c)).unwrap()
 }
 
 /// By scikit-learn 1.x, `x = IsotonicRegression().fit(r, c).predict(r)`, and means of `2(p − c)²` and of
@@ -16,10 +16,7 @@ fn corp(score: &dyn Divergence, r: &[f64], c: &[usize]) -> Corp {
 /// `c_i = 1[(i² + 3i) mod 11 < 3 + ⌊6i/40⌋]`.
 #[test]
 fn values_of_scikit_learn() {
-    let r: Vec<f64> = (0..40).map(|i| (f64::from(i) + 0.5) / 40.0).collect();
-    let c: Vec<usize> = (0..40)
-        .map(|i| usize::from((i * i + 3 * i) % 11 < 3 + 6 * i / 40))
-        .collect();
+    let (r, c) = forty_events();
     let cases: [(&dyn Divergence, [f64; 4]); 2] = [
         (
             &Brier,
@@ -77,43 +74,24 @@ fn agrees_with_groups_that_increase() {
 #[test]
 fn degenerate_data() {
     let one = corp(&Brier, &[0.25], &[1]);
-    assert_eq!(
-        (
-            one.score,
-            one.miscalibration,
-            one.discrimination,
-            one.uncertainty,
-            one.levels
-        ),
-        (1.125, 1.125, 0.0, 0.0, 1)
-    );
+    assert_eq!((one.score, one.miscalibration), (1.125, 1.125));
+    assert_eq!((one.discrimination, one.uncertainty), (0.0, 0.0));
+    assert_eq!(one.levels, 1);
     let single = corp(&LogScore, &[0.2, 0.5, 0.9], &[1, 1, 1]);
     assert_eq!((single.uncertainty, single.discrimination), (0.0, 0.0));
     assert_relative_eq!(single.miscalibration, single.score);
     let equal = corp(&Brier, &[0.5; 4], &[0, 1, 1, 1]);
-    assert_eq!(
-        (equal.miscalibration, equal.discrimination, equal.levels),
-        (0.125, 0.0, 1)
-    );
+    assert_eq!((equal.miscalibration, equal.discrimination), (0.125, 0.0));
+    assert_eq!(equal.levels, 1);
     let sure = corp(&LogScore, &[0.0, 1.0, 1.0], &[0, 1, 1]);
     assert_eq!((sure.score, sure.miscalibration), (0.0, 0.0));
     assert_relative(sure.discrimination, sure.uncertainty, 1e-12);
     // against the order: no discrimination
     let reversed = corp(&Brier, &[0.1, 0.9], &[1, 0]);
     assert_eq!((reversed.discrimination, reversed.levels), (0.0, 1));
-    let wrong = Corp::of(
-        &LogScore,
-        SECOND,
-        &categorical(&rows(&[0.0, 0.5])),
-        &labels(&[1, 0]),
-    );
+    let wrong = Corp::of(&LogScore, SECOND, &binary(&[0.0, 0.5]), &labels(&[1, 0]));
     assert!(matches!(wrong, Err(Error::Score { row: 0, .. })));
-    let missing = Corp::of(
-        &Brier,
-        Event::Class(2),
-        &categorical(&rows(&[0.5])),
-        &labels(&[1]),
-    );
+    let missing = Corp::of(&Brier, Event::Class(2), &binary(&[0.5]), &labels(&[1]));
     assert!(matches!(missing, Err(Error::Parameter { .. })));
 }
 
@@ -126,25 +104,17 @@ fn lenses() {
     let each = Corp::class_wise(&LogScore, &predictions, &classes).unwrap();
     for (class, found) in each.iter().enumerate() {
         let (binary, is_class) = predictions.class_wise(class, &classes).unwrap();
-        assert_eq!(
-            *found,
-            Corp::of(&LogScore, SECOND, &binary, &is_class).unwrap()
-        );
-        assert_eq!(
-            found.score,
-            LogScore.mean(&binary, &is_class).unwrap().estimate
-        );
+        let alone = Corp::of(&LogScore, SECOND, &binary, &is_class).unwrap();
+        assert_eq!(*found, alone);
+        let mean = LogScore.mean(&binary, &is_class).unwrap();
+        assert_eq!(found.score, mean.estimate);
     }
     let (binary, right) = predictions.top_label(&classes).unwrap();
-    assert_eq!(
-        Corp::of(&Brier, Event::TopLabel, &predictions, &classes).unwrap(),
-        Corp::of(&Brier, SECOND, &binary, &right).unwrap()
-    );
-    let text = each[0].to_string();
-    assert!(
-        text.contains(" miscalibration − ") && text.ends_with("(n = 50)"),
-        "{text}"
-    );
+    let top = Corp::of(&Brier, Event::TopLabel, &predictions, &classes).unwrap();
+    let of_right = Corp::of(&Brier, SECOND, &binary, &right).unwrap();
+    assert_eq!(top, of_right);
+    contains(&each[0], " miscalibration − ");
+    ends(&each[0], "(n = 50)");
 }
 
 proptest! {

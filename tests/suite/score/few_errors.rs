@@ -9,24 +9,18 @@ fn shifted(p: f64, factor: f64) -> f64 {
 
 /// Probabilities of an event of about 1 %.
 fn rare(n: usize, rng: &mut StdRng) -> Vec<f64> {
-    (0..n)
-        .map(|_| 1e-4 - 0.01 * rng.random::<f64>().ln())
-        .map(|p| p.min(0.3))
-        .collect()
+    let p = (0..n).map(|_| 1e-4 - 0.01 * rng.random::<f64>().ln());
+    p.map(|p| p.min(0.3)).collect()
 }
 
 fn drawn(truth: &[f64], rng: &mut StdRng) -> Vec<usize> {
-    truth
-        .iter()
-        .map(|&p| usize::from(rng.random::<f64>() < p))
-        .collect()
+    draw_events(truth.iter().copied(), rng)
 }
 
 /// A share that must be at least so much, but for four binomial standard deviations.
 fn at_least(count: usize, runs: usize, share: f64, what: &str) {
     let deviation = (share * (1.0 - share) / runs as f64).sqrt();
     let found = count as f64 / runs as f64;
-    println!("{what}: {found}");
     assert!(found > share - 4.0 * deviation, "{what}: {found}");
 }
 
@@ -66,12 +60,8 @@ fn differences_of_scores_are_covered() {
                 }
             }
             for k in 0..2 {
-                at_least(
-                    covered[k],
-                    runs,
-                    0.95,
-                    &format!("covered, {n} at odds × {factor:.2}"),
-                );
+                let what = format!("covered, {n} at odds × {factor:.2}");
+                at_least(covered[k], runs, 0.95, &what);
                 at_least(not_wrong[k], runs, 0.975, "the truth is not worse");
             }
         }
@@ -83,11 +73,8 @@ fn differences_of_scores_are_covered() {
 fn no_difference_of_the_skce_without_errors() {
     let truth = rare(50, &mut rng(902));
     let before: Vec<f64> = truth.iter().map(|&p| shifted(p, 1.0 / 1.5)).collect();
-    let gain = Skce::unbiased(Kernel::exponential()).improvement(
-        &binary(&before),
-        &binary(&truth),
-        &labels(&[0; 50]),
-    );
+    let skce = Skce::unbiased(Kernel::exponential());
+    let gain = skce.improvement(&binary(&before), &binary(&truth), &labels(&[0; 50]));
     let gain = gain.unwrap();
     let expected = Error::TooFewErrors {
         what: "the difference of two SKCE",
@@ -162,14 +149,8 @@ fn all_wrong_is_an_error_of_nearly_one() {
     let size = Tce::default().size(&binary(&p), &labels(&[1; 8])).unwrap();
     let interval = size.interval(0.95).unwrap();
     assert!((interval.estimate - 0.983).abs() < 0.01, "{interval:?}");
-    assert!(
-        interval.lower > 0.5 && interval.lower < 0.98,
-        "{interval:?}"
-    );
-    assert!(
-        interval.upper >= 0.983 && interval.upper <= 1.0,
-        "{interval:?}"
-    );
+    assert!((0.5..0.98).contains(&interval.lower), "{interval:?}");
+    assert!((0.983..=1.0).contains(&interval.upper), "{interval:?}");
 }
 
 /// One prediction, off by 10 or by 70 points or not at all: of 8, 20 and 50 samples.

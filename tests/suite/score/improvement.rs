@@ -7,12 +7,8 @@ fn improvement(
     after: &[Vec<f64>],
     classes: &[usize],
 ) -> Result<Improvement, Error> {
-    Improvement::of(
-        score,
-        &categorical(before),
-        &categorical(after),
-        &labels(classes),
-    )
+    let (p, q) = (categorical(before), categorical(after));
+    Improvement::of(score, &p, &q, &labels(classes))
 }
 
 /// Brier, label 0: (0.9, 0.1) and (0.2, 0.8) become (0.8, 0.2) and (0.4, 0.6), 2(1 − p)² each.
@@ -42,23 +38,17 @@ fn agrees_with_a_loop() {
     for score in SCORES {
         let gain = improvement(score, &before, &after, &classes).unwrap();
         let of = |rows: &[Vec<f64>]| -> Vec<f64> {
-            let each = rows
-                .iter()
-                .zip(&classes)
-                .map(|(p, &y)| by_loop(score, p, y));
-            each.collect()
+            let pairs = rows.iter().zip(&classes);
+            pairs.map(|(p, &y)| by_loop(score, p, y)).collect()
         };
-        let differences: Vec<f64> = of(&after)
-            .iter()
-            .zip(of(&before))
-            .map(|(a, b)| a - b)
-            .collect();
+        let (old, new) = (of(&before), of(&after));
+        let differences: Vec<f64> = new.iter().zip(&old).map(|(a, b)| a - b).collect();
         let (mean, deviation) = moments(&differences);
         assert_relative(gain.difference.estimate, mean, 1e-12);
         let error = deviation / 40f64.sqrt();
         assert_relative(gain.difference.standard_error, error, 1e-12);
-        assert_relative(gain.before.estimate, moments(&of(&before)).0, 1e-13);
-        assert_relative(gain.after.estimate, moments(&of(&after)).0, 1e-13);
+        assert_relative(gain.before.estimate, moments(&old).0, 1e-13);
+        assert_relative(gain.after.estimate, moments(&new).0, 1e-13);
     }
 }
 
@@ -97,16 +87,13 @@ fn intervals_cover() {
             let truth = population.score(score, &population.after)
                 - population.score(score, &population.before);
             *covered += usize::from(low <= truth && truth <= high);
-            assert_eq!(
-                gain.p_value().unwrap() < 1.0 - level,
-                low > 0.0 || high < 0.0
-            );
+            let is_excluded = low > 0.0 || high < 0.0;
+            assert_eq!(gain.p_value().unwrap() < 1.0 - level, is_excluded);
         }
     }
     let deviation = (level * (1.0 - level) / runs as f64).sqrt();
     for covered in covered {
         let share = covered as f64 / runs as f64;
-        println!("covered {share}");
         assert!(share > level - 4.0 * deviation, "{share}");
         assert!(share < level + 0.06, "as narrow as can be: {share}");
     }
@@ -143,11 +130,9 @@ fn degenerate_data() {
 /// From logits the log score is finite where a probability is 0.
 #[test]
 fn log_score_of_underflowing_logits() {
-    let logits = |z: f64| Categorical::from_logits(tensor(&[vec![0.0, z]])).unwrap();
-    let gain = LogScore
-        .improvement(&logits(2000.0), &logits(500.0), &labels(&[0]))
-        .unwrap();
-    assert_eq!(gain.difference.estimate, -1500.0);
+    let logits = |z: f64| Categorical::from_logits(tensor(&[[0.0, z]])).unwrap();
+    let gain = LogScore.improvement(&logits(2000.0), &logits(500.0), &labels(&[0]));
+    assert_eq!(gain.unwrap().difference.estimate, -1500.0);
 }
 
 #[test]
@@ -155,21 +140,12 @@ fn injectivity_is_what_the_caller_says() {
     let rows = [vec![0.5, 0.5], vec![0.25, 0.75]];
     let gain = improvement(&LogScore, &rows, &rows, &[0, 1]).unwrap();
     assert_eq!(gain.injective, None);
-    assert!(
-        gain.warning()
-            .unwrap()
-            .ends_with("only if the map is injective")
-    );
+    ends(&gain.warning().unwrap(), "only if the map is injective");
     let injective = gain.clone().with_injective(true);
     assert_eq!(injective.warning(), None);
     assert_eq!(injective.to_string().lines().count(), 3);
     let merging = gain.with_injective(false);
-    assert!(
-        merging
-            .warning()
-            .unwrap()
-            .starts_with("the map is not injective")
-    );
+    begins(&merging.warning().unwrap(), "the map is not injective");
     assert!(merging.to_string().ends_with(merging.warning().unwrap()));
 }
 
@@ -196,8 +172,8 @@ fn errors_say_of_which_predictions() {
 /// without bound, whether it happened or not.
 #[test]
 fn an_excluded_label_is_missed() {
-    let before = categorical(&vec![vec![1.0, 0.0]; 30]);
-    let after = categorical(&vec![vec![0.7, 0.3]; 30]);
+    let before = categorical(&[[1.0, 0.0]; 30]);
+    let after = categorical(&[[0.7, 0.3]; 30]);
     let gain = LogScore.improvement(&before, &after, &labels(&[0; 30]));
     let (low, high) = gain.unwrap().interval(0.95).unwrap().ends();
     assert_eq!(low, f64::NEG_INFINITY);
@@ -210,14 +186,8 @@ fn units_do_not_matter() {
     let mut rng: StdRng = rng(371);
     let numbers: Vec<[f64; 2]> = (0..50).map(|_| [rng.random(), rng.random()]).collect();
     let gain = |unit: f64, factor: f64| {
-        let column = |of: &dyn Fn(&[f64; 2]) -> f64| {
-            tensor(
-                &numbers
-                    .iter()
-                    .map(|row| vec![unit * of(row)])
-                    .collect::<Vec<_>>(),
-            )
-        };
+        let column =
+            |of: &dyn Fn(&[f64; 2]) -> f64| column(numbers.iter().map(|row| unit * of(row)));
         let normal = |width: f64| Normal::new(column(&|row| row[0]), column(&|_| width));
         let targets = column(&|row| row[1]);
         let gain = Crps.improvement(&normal(1.0), &normal(factor), &targets);

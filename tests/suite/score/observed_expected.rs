@@ -1,5 +1,3 @@
-use burn_calibration::prelude::{Estimator, OmnibusTest};
-
 use crate::prelude::*;
 
 fn counts(r: &[f64], c: &[usize]) -> ObservedExpected {
@@ -81,7 +79,7 @@ fn an_event_has_aspects_of_the_event() {
     let (classes, outcomes) = (binary(&r), labels(&c));
     let event = classes.clone().about(Subject::Event).unwrap();
     let test = OmnibusTest::new();
-    let outcome = test.outcome(&event, &outcomes, &mut rng(1)).unwrap();
+    let outcome = omnibus(test, &event, &outcomes, 1);
     let aspect = |name: &str| {
         let found = outcome.aspects.iter().find(|aspect| aspect.name == name);
         found.unwrap_or_else(|| panic!("{name} in {:?}", outcome.aspects))
@@ -90,7 +88,7 @@ fn an_event_has_aspects_of_the_event() {
     assert_relative_eq!(large.estimate, -0.2, epsilon = 1e-12);
     says(&large.finding);
     let ks = KolmogorovSmirnov::new(SECOND);
-    let ks = ks.estimate(&classes, &outcomes).unwrap();
+    let ks = ks.on(&classes, &outcomes);
     assert_relative_eq!(aspect("cumulative_risk").estimate, ks, epsilon = 1e-12);
     for aspect in &outcome.aspects {
         let (name, finding) = (aspect.name.as_str(), &aspect.finding);
@@ -98,9 +96,9 @@ fn an_event_has_aspects_of_the_event() {
         assert!(!finding.contains("confiden"), "{finding}");
     }
     // the same numbers as two classes: the confidence is right, the class is not
-    let two = test.outcome(&classes, &outcomes, &mut rng(1)).unwrap();
+    let two = omnibus(test, &classes, &outcomes, 1);
     assert_relative_eq!(two.aspects[0].estimate, 0.0, epsilon = 1e-12);
     assert!(classes.about(Subject::Correctness).is_ok());
-    let three = categorical(&[vec![0.2, 0.3, 0.5]]);
+    let three = categorical(&[[0.2, 0.3, 0.5]]);
     assert!(three.about(Subject::Event).is_err());
 }

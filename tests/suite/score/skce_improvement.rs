@@ -58,9 +58,7 @@ fn one_bandwidth_for_both() {
     assert_eq!(gain.kernel().unwrap().bandwidth, Bandwidth::Fixed(median));
     let fixed = Skce::unbiased(*gain.kernel().unwrap());
     for (found, rows) in [(gain.before, before), (gain.after, after)] {
-        let expected = fixed
-            .estimate(&categorical(&rows), &labels(&classes))
-            .unwrap();
+        let expected = fixed.on(&categorical(&rows), &labels(&classes));
         assert_relative(found.estimate, expected, 1e-10);
     }
     assert_relative(
@@ -80,9 +78,7 @@ fn blocks_by_their_estimates() {
         let (before, after, classes) = &sample;
         let estimate = |rows: &[Vec<f64>], start: usize| {
             let block = start..start + size;
-            Skce::unbiased(kernel)
-                .estimate(&categorical(&rows[block.clone()]), &labels(&classes[block]))
-                .unwrap()
+            Skce::unbiased(kernel).on(&categorical(&rows[block.clone()]), &labels(&classes[block]))
         };
         let starts = (0..620 / size).map(|block| block * size);
         let differences: Vec<f64> = starts

@@ -80,13 +80,13 @@ fn scores_are_proper() {
 /// A logit that far below the largest has probability 0 in f64, but a finite log score.
 #[test]
 fn log_scores_do_not_underflow_from_logits() {
-    let logits = Categorical::from_logits(tensor(&[vec![0.0, 2000.0]])).unwrap();
+    let logits = Categorical::from_logits(tensor(&[[0.0, 2000.0]])).unwrap();
     let bound = LogScore.upper_bound(&logits, &labels(&[0])).unwrap();
     assert_eq!(
         (bound.estimate, bound.standard_error),
         (2000.0, f64::INFINITY)
     );
-    let probabilities = categorical(&[vec![0.5, 0.5], vec![0.0, 1.0]]);
+    let probabilities = categorical(&[[0.5, 0.5], [0.0, 1.0]]);
     refuses(LogScore.upper_bound(&probabilities, &labels(&[0, 0])));
 }
 

@@ -32,10 +32,10 @@ fn maps_of_other_programs() {
     let map = TemperatureScalingConfig::new().fit(p.clone(), y.clone());
     assert_relative(map.unwrap().temperature(), 2.63394555341274, 1e-12);
     let variance = VarianceScalingConfig::new();
-    let map = variance.fit(p.clone(), y.clone()).unwrap();
+    let map = variance.fit_to(&p, &y);
     assert_relative(map.factors()[0].powi(2), 2.63394555341274, 1e-12);
     let crps = ScoreLoss::new(Crps);
-    let map = variance.fit_by(&crps, p.clone(), y.clone()).unwrap();
+    let map = variance.fit_to_by(&crps, &p, &y);
     assert_relative(map.factors()[0], 1.8631797818366316, 1e-5);
     let map = LocationScaleRecalibrationConfig::new().fit(p, y).unwrap();
     assert_relative(map.shifts()[0], 0.31130734654546954, 1e-6);
@@ -181,7 +181,7 @@ fn the_choice_is_by_weight() {
         targets.push(vec![if is_heavy { 2.0 * z } else { z }]);
         weights.push(if is_heavy { 20.0 } else { 0.1 });
     }
-    let zeros = tensor(&vec![vec![0.0]; 600]);
+    let zeros = tensor(&[[0.0]; 600]);
     let standard = Normal::new(zeros.clone(), zeros + 1.0);
     let (p, y) = standard
         .weighted(&weight_tensor(&weights), &tensor(&targets))

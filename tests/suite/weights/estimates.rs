@@ -13,13 +13,13 @@ fn kernel() -> Kernel {
 fn numbers_of_other_programs() {
     let (p, y) = weighted(&sample_weights());
     let check = |found: f64, expected: f64| assert_relative(found, expected, 1e-9);
-    check(Accuracy.estimate(&p, &y).unwrap(), 0.29918258982424845);
+    check(Accuracy.on(&p, &y), 0.29918258982424845);
     let log = LogScore.mean(&p, &y).unwrap();
     check(log.estimate, 1.6483510891059365);
     check(log.standard_error, 0.19011208419207296);
     check(log.effective, 39.08864157837197);
     check(Brier.mean(&p, &y).unwrap().estimate, 0.9189488931129975);
-    check(Ece::default().estimate(&p, &y).unwrap(), 0.3998270463655077);
+    check(Ece::default().on(&p, &y), 0.3998270463655077);
     let five = Binning::EqualMass { bins: 5 };
     let mass = Ece::new(Aspect::Event(TOP), five);
     let sizes: Vec<usize> = mass
@@ -29,11 +29,11 @@ fn numbers_of_other_programs() {
         .map(|bin| bin.size)
         .collect();
     assert_eq!(sizes, [13, 12, 10, 11, 14]);
-    check(mass.estimate(&p, &y).unwrap(), 0.3815612654902127);
+    check(mass.on(&p, &y), 0.3815612654902127);
     let tce = Tce::default().with_binning(five);
     check(tce.power(&p, &y).unwrap(), 0.12505742319124613);
     let ks = KolmogorovSmirnov::default();
-    check(ks.estimate(&p, &y).unwrap(), 0.3820423259573188);
+    check(ks.on(&p, &y), 0.3820423259573188);
     for (form, expected) in [
         (MmceForm::Unweighted, 0.10216733503707832),
         (MmceForm::Unbiased, 0.09460453887067559),
@@ -41,7 +41,7 @@ fn numbers_of_other_programs() {
     ] {
         for computation in [Computation::Auto, Computation::Composed] {
             let mmce = Mmce::new(form).with_computation(computation);
-            check(mmce.estimate(&p, &y).unwrap(), expected);
+            check(mmce.on(&p, &y), expected);
         }
     }
     for (skce, expected) in [
@@ -51,7 +51,7 @@ fn numbers_of_other_programs() {
     ] {
         for computation in [Computation::Auto, Computation::Composed] {
             let skce = skce.with_computation(computation);
-            check(skce.estimate(&p, &y).unwrap(), expected);
+            check(skce.on(&p, &y), expected);
         }
     }
     let corp = Corp::of(
@@ -103,15 +103,11 @@ fn whole_weights_are_repeated_rows() {
     assert_relative(corps[0].miscalibration, corps[1].miscalibration, 1e-11);
     let diagrams = [(&p, &y), (&q, &z)].map(|(p, y)| Reliability::new(TOP).diagram(p, y).unwrap());
     assert_relative(diagrams[0].ece(), diagrams[1].ece(), 1e-11);
-    assert_relative(
-        diagrams[0].ece(),
-        Ece::default().estimate(&p, &y).unwrap(),
-        1e-11,
-    );
+    assert_relative(diagrams[0].ece(), Ece::default().on(&p, &y), 1e-11);
     let overconfidence = [(&p, &y), (&q, &z)];
     let sizes = overconfidence.map(|(p, y)| Overconfidence::default().size(p, y).unwrap());
     assert_relative(sizes[0].estimate, sizes[1].estimate, 1e-11);
-    let pairs = [(&p, &y), (&q, &z)].map(|(p, y)| Skce::unbiased(kernel()).estimate(p, y).unwrap());
+    let pairs = [(&p, &y), (&q, &z)].map(|(p, y)| Skce::unbiased(kernel()).on(p, y));
     assert!((pairs[0] - pairs[1]).abs() > 1e-3, "{pairs:?}");
 }
 
@@ -188,7 +184,7 @@ fn pairs_of_real_predictions() {
         for (form, expected) in forms.into_iter().zip([0, 1].map(|k| sums[k] / totals[k])) {
             for computation in [Computation::Auto, Computation::Composed] {
                 let skce = Skce::new(kernel, form).with_computation(computation);
-                assert_relative(skce.estimate(&weighted, &y).unwrap(), expected, 1e-9);
+                assert_relative(skce.on(&weighted, &y), expected, 1e-9);
             }
             let evaluator = ExactTest::new(Skce::new(kernel, form)).with_replicates(3);
             let outcome = evaluator.outcome(&weighted, &y, &mut rng).unwrap();

@@ -42,7 +42,7 @@ fn two(weights: &[f64]) -> (Categorical, Tensor<1, Int>) {
 #[test]
 fn maps_of_other_programs() {
     let (p, y) = two(&sample_weights());
-    let platt = PlattScalingConfig::new().fit(p.clone(), y.clone()).unwrap();
+    let platt = PlattScalingConfig::new().fit_to(&p, &y);
     let [[a, b]] = platt.parameters()[..] else {
         panic!("one event")
     };
@@ -50,7 +50,7 @@ fn maps_of_other_programs() {
     assert_relative(b, -0.24243514016931017, 1e-5);
     let scores = [-2.0, -0.5, 0.0, 0.7, 2.0].map(|s| vec![0.0, s]);
     // the prediction itself has the mean weight
-    let venn_abers = VennAbersConfig::new().fit(p.clone(), y.clone()).unwrap();
+    let venn_abers = VennAbersConfig::new().fit_to(&p, &y);
     let VennAbersInterval { lower, upper } = venn_abers.interval(tensor(&scores));
     let expected = [
         [0.24382611122243572, 0.2837954576080704],
@@ -75,8 +75,8 @@ fn maps_of_other_programs() {
         assert_relative(row[1], expected, 1e-9);
     }
     let (p, y) = three();
-    let temperature = TemperatureScalingConfig::new().with_prior(None);
-    let map = temperature.fit(p.clone(), y.clone()).unwrap();
+    let temperature = without_prior();
+    let map = temperature.fit_to(&p, &y);
     assert_relative(map.temperature(), 0.8423572246410856, 1e-7);
     let matrix = MatrixScalingConfig::new().with_regularisation(Regularisation::Fixed(0.0));
     let map = matrix.fit(p, y).unwrap();
@@ -132,18 +132,14 @@ fn whole_weights_are_repeated_rows() {
     let of: Vec<usize> = repeated.iter().map(|&i| classes[i]).collect();
     let (logits, labels) = (tensor(&all), labels(&of));
     let vector_scaling = VectorScalingConfig::new().with_regularisation(Regularisation::Fixed(0.0));
-    let temperature = TemperatureScalingConfig::new().with_prior(None);
+    let temperature = without_prior();
     let found = [
-        vector_scaling
-            .fit(p.clone(), y.clone())
-            .unwrap()
-            .forward(tensor(&rows)),
+        vector_scaling.fit_to(&p, &y).forward(tensor(&rows)),
         temperature.fit(p, y).unwrap().forward(tensor(&rows)),
     ];
     let expected = [
         vector_scaling
-            .fit(logits.clone(), labels.clone())
-            .unwrap()
+            .fit_to(&logits, &labels)
             .forward(tensor(&rows)),
         temperature
             .fit(logits, labels)
@@ -206,9 +202,7 @@ fn the_choice_is_by_weight() {
         weights.push(if is_heavy { 20.0 } else { 0.5 });
     }
     let (p, y) = with_weights(&rows, &classes, &weights);
-    let chosen = AutoRecalibrationConfig::new()
-        .fit(p.clone(), y.clone())
-        .unwrap();
+    let chosen = AutoRecalibrationConfig::new().fit_to(&p, &y);
     let choice = chosen.choice();
     assert_ne!(choice.chosen, "none");
     assert!(choice.candidates.iter().any(|one| one.name == "mixture"));

@@ -42,7 +42,7 @@ fn evaluators_are_estimates() {
             let evaluator = statistic.evaluator(&p).unwrap();
             for set in &sets {
                 let found = evaluator.values(&plain.as_redrawn(set)).unwrap()[0];
-                let expected = statistic.estimate(&p, &labels(set)).unwrap();
+                let expected = statistic.on(&p, &labels(set));
                 let close = (found - expected).abs() <= 1e-9 * (expected.abs() + 1e-3);
                 assert!(close, "statistic {k}: {found}, expected {expected}");
             }
@@ -55,10 +55,7 @@ fn evaluators_are_estimates() {
 fn aspects_are_those_of_repeated_rows() {
     let ((p, y), (q, z)) = (weighted(&whole_weights()), repeated());
     let test = OmnibusTest::new().with_redraws(9);
-    let [found, expected] = [(p, y), (q, z)].map(|(p, y)| {
-        let outcome = test.outcome(&p, &y, &mut rng(922)).unwrap();
-        outcome.aspects
-    });
+    let [found, expected] = [(p, y), (q, z)].map(|(p, y)| omnibus(test, &p, &y, 922).aspects);
     let means = [
         "confidence",
         "brier_score",
@@ -179,10 +176,8 @@ fn findings_are_by_weight() {
     let (risks, y) = risks
         .weighted(&weight_tensor(&weights), &labels(&classes))
         .unwrap();
-    let outcome = OmnibusTest::new()
-        .with_redraws(99)
-        .outcome(&risks, &y, &mut rng(925))
-        .unwrap();
+    let test = OmnibusTest::new().with_redraws(99);
+    let outcome = omnibus(test, &risks, &y, 925);
     let finding = &outcome.failing(0.05)[0].finding;
     assert_eq!(
         finding,

@@ -65,9 +65,9 @@ fn numbers_by_hand() {
 #[test]
 fn few_effective_samples() {
     let levels = vec![0.05, 0.95];
-    let forecasts = QuantileForecasts::new(levels, tensor(&vec![vec![-1.0, 1.0]; 40])).unwrap();
+    let forecasts = QuantileForecasts::new(levels, tensor(&[[-1.0, 1.0]; 40])).unwrap();
     let weights: Vec<f64> = (0..40).map(|i| if i < 10 { 100.0 } else { 1.0 }).collect();
-    let targets = tensor(&vec![vec![0.0]; 40]);
+    let targets = tensor(&[[0.0]; 40]);
     let (p, y) = forecasts
         .weighted(&weight_tensor(&weights), &targets)
         .unwrap();
@@ -175,5 +175,5 @@ fn weights_direct_the_test() {
     let test = OmnibusTest::new().with_redraws(199);
     let outcome = test.outcome(&weighted, &of_weighted, &mut rng(973));
     assert!(outcome.unwrap().p_value <= 0.01);
-    assert!(test.outcome(&p, &y, &mut rng(973)).unwrap().p_value > 0.01);
+    assert!(test.p_value(&p, &y, 973) > 0.01);
 }

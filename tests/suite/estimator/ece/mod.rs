@@ -12,39 +12,26 @@ use crate::prelude::*;
 
 pub type Boxed = Box<dyn Fn(&Categorical, &Tensor<1, Int>) -> Result<f64>>;
 
+fn boxed(estimator: impl Estimator + 'static) -> Boxed {
+    Box::new(move |p, y| estimator.estimate(p, y))
+}
+
 /// Every estimator under a name.
 pub fn estimators() -> Vec<(&'static str, Boxed)> {
     let (width, mass) = (Binning::Uniform { bins: 3 }, Binning::EqualMass { bins: 3 });
+    let debiased = Cwce::default().with_form(TceForm::Debiased);
     vec![
-        ("ece", Box::new(|p, y| Ece::default().estimate(p, y))),
-        ("mass", Box::new(|p, y| Ece::equal_mass(4).estimate(p, y))),
-        ("uniform", Box::new(|p, y| Ece::uniform(4).estimate(p, y))),
-        (
-            "median",
-            Box::new(|p, y| Ece::median_variance(1).estimate(p, y)),
-        ),
-        ("mce", Box::new(|p, y| Mce::default().estimate(p, y))),
-        ("tce", Box::new(|p, y| Tce::default().estimate(p, y))),
-        ("cwce1", Box::new(|p, y| Cwce::default().estimate(p, y))),
-        (
-            "cwce2",
-            Box::new(move |p, y| Cwce::new(2.0).with_binning(width).estimate(p, y)),
-        ),
-        (
-            "cwce debiased",
-            Box::new(move |p, y| {
-                let cwce = Cwce::default().with_form(TceForm::Debiased);
-                cwce.with_binning(mass).estimate(p, y)
-            }),
-        ),
-        (
-            "ks",
-            Box::new(|p, y| KolmogorovSmirnov::default().estimate(p, y)),
-        ),
-        (
-            "smooth",
-            Box::new(|p, y| SmoothEce::default().estimate(p, y)),
-        ),
+        ("ece", boxed(Ece::default())),
+        ("mass", boxed(Ece::equal_mass(4))),
+        ("uniform", boxed(Ece::uniform(4))),
+        ("median", boxed(Ece::median_variance(1))),
+        ("mce", boxed(Mce::default())),
+        ("tce", boxed(Tce::default())),
+        ("cwce1", boxed(Cwce::default())),
+        ("cwce2", boxed(Cwce::new(2.0).with_binning(width))),
+        ("cwce debiased", boxed(debiased.with_binning(mass))),
+        ("ks", boxed(KolmogorovSmirnov::default())),
+        ("smooth", boxed(SmoothEce::default())),
     ]
 }
 
@@ -64,14 +51,10 @@ fn bad_parameters() {
         refuses(Cwce::new(order).estimate(&p, &y));
     }
     for order in [0.5, f64::NAN] {
-        refuses(
-            Tce::default()
-                .with_form(TceForm::PlugIn { order })
-                .estimate(&p, &y),
-        );
+        let tce = Tce::default().with_form(TceForm::PlugIn { order });
+        refuses(tce.estimate(&p, &y));
     }
-    let outside = KolmogorovSmirnov::new(Event::Class(2)).estimate(&p, &y);
-    refuses(outside);
+    refuses(KolmogorovSmirnov::new(Event::Class(2)).estimate(&p, &y));
     let label = "row 1: the label is 2, expected a class in 0..2";
     let length = "2 predictions but 1 labels, expected the same number of both";
     for (_, estimator) in estimators() {

@@ -63,19 +63,19 @@ proptest! {
         let full = Ece::new(Aspect::Vector, exact).with_discrepancy(Discrepancy::SquaredEuclidean);
         let class_wise = Cwce::new(2.0).with_binning(exact).with_weight(ClassWeight::Sum);
         let tce = |order| Tce::default().with_binning(exact).with_form(TceForm::PlugIn { order });
-        let top: Vec<f64> = [2.0, 1.0].map(|order| tce(order).estimate(&p, &y).unwrap()).into();
-        let whole = full.estimate(&p, &y).unwrap().sqrt();
-        let class_wise = class_wise.estimate(&p, &y).unwrap();
+        let top: Vec<f64> = [2.0, 1.0].map(|order| tce(order).on(&p, &y)).into();
+        let whole = full.on(&p, &y).sqrt();
+        let class_wise = class_wise.on(&p, &y);
         prop_assert!(whole >= class_wise - 1e-12, "{whole}, class-wise {class_wise}");
         let chain = [brier.sqrt(), whole, top[0], top[1]];
         for pair in chain.windows(2) {
             prop_assert!(pair[0] >= pair[1] - 1e-12, "{chain:?}");
         }
         let below = [
-            KolmogorovSmirnov::default().estimate(&p, &y).unwrap(),
-            Ece::default().estimate(&p, &y).unwrap(),
-            Ece::equal_mass(3).estimate(&p, &y).unwrap(),
-            Mmce::default().estimate(&p, &y).unwrap().max(0.0).sqrt(),
+            KolmogorovSmirnov::default().on(&p, &y),
+            Ece::default().on(&p, &y),
+            Ece::equal_mass(3).on(&p, &y),
+            Mmce::default().on(&p, &y).max(0.0).sqrt(),
             SmoothEce::default().at_bandwidth(0.02, &p, &y).unwrap(),
         ];
         prop_assert!(below.iter().all(|&error| error <= top[1] + 1e-7), "{below:?} above {}", top[1]);
@@ -85,14 +85,14 @@ proptest! {
     fn estimators_agree_where_they_coincide((rows, classes) in labelled(), bins in 1usize..9) {
         let (p, y) = (categorical(&rows), labels(&classes));
         let close = |a: f64, b: f64| (a - b).abs() < 1e-13;
-        let value = |ece: Ece| ece.estimate(&p, &y).unwrap();
+        let value = |ece: Ece| ece.on(&p, &y);
         for ece in [Ece::top_label(bins), Ece::equal_mass(bins), Ece::uniform(bins), Ece::median_variance(1)] {
             prop_assert!(close(value(ece.with_discrepancy(Discrepancy::L1)), 2.0 * value(ece)));
-            prop_assert!(Mce::new(ece).estimate(&p, &y).unwrap() >= value(ece) - 1e-15);
+            prop_assert!(Mce::new(ece).on(&p, &y) >= value(ece) - 1e-15);
         }
         let binning = Binning::Uniform { bins };
         let tce = |order| Tce::default().with_binning(binning).with_form(TceForm::PlugIn { order });
-        prop_assert!(close(value(Ece::top_label(bins)), tce(1.0).estimate(&p, &y).unwrap()));
+        prop_assert!(close(value(Ece::top_label(bins)), tce(1.0).on(&p, &y)));
         let squared = Ece::top_label(bins).with_discrepancy(Discrepancy::SquaredEuclidean);
         prop_assert!(close(value(squared), 2.0 * tce(2.0).power(&p, &y).unwrap()));
         // smoothing more never gives more

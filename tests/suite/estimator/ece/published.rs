@@ -1,52 +1,27 @@
 //! Four networks on CIFAR-10: what others computed.
 
-use std::{
-    fs::File,
-    io::Read,
-    path::{Path, PathBuf},
-};
-
-use flate2::read::GzDecoder;
+use std::path::Path;
 
 use crate::prelude::*;
 
-fn folder() -> PathBuf {
-    data_folder().join("cifar10-predictions")
-}
-
-fn rows(reader: impl Read) -> Vec<Vec<f64>> {
-    let mut reader = csv::ReaderBuilder::new()
-        .has_headers(false)
-        .from_reader(reader);
-    reader.deserialize().map(|row| row.unwrap()).collect()
-}
-
 fn network(folder: &Path, name: &str) -> (Categorical, Tensor<1, Int>) {
-    let file = File::open(folder.join(format!("{name}.csv.gz"))).unwrap();
-    let classes = rows(File::open(folder.join("labels.csv")).unwrap());
-    let classes: Vec<usize> = classes.iter().map(|row| row[0] as usize - 1).collect();
-    (categorical(&rows(GzDecoder::new(file))), labels(&classes))
+    let predictions = categorical(&cifar10::predictions(folder, name));
+    (predictions, labels(&cifar10::true_classes(folder)))
 }
 
 /// The columns `ECE_uniform` and `ECE_dynamic` of the authors of Widmann et al. 2019.
 #[test]
 #[ignore = "needs the data folder, BURN_CALIBRATION_DATA"]
 fn published_estimates() {
-    let folder = folder();
+    let folder = cifar10::folder();
     let mut reader = csv::Reader::from_path(folder.join("published_estimates.csv")).unwrap();
     let mut networks = 0;
     for record in reader.records() {
         let record = record.unwrap();
         let published = |column: usize| record[column].parse::<f64>().unwrap();
         let (predictions, labels) = network(&folder, &record[0]);
-        let estimate = |ece: Ece| ece.estimate(&predictions, &labels).unwrap();
+        let estimate = |ece: Ece| ece.on(&predictions, &labels);
         for (ece, column) in [(Ece::uniform(10), 1), (Ece::median_variance(100), 2)] {
-            println!(
-                "{}: {:e} published {:e}",
-                &record[0],
-                estimate(ece),
-                published(column)
-            );
             assert_relative(estimate(ece), published(column), 1e-12);
         }
         networks += 1;
@@ -62,7 +37,7 @@ fn published_estimates() {
 #[test]
 #[ignore = "needs the data folder, BURN_CALIBRATION_DATA"]
 fn other_implementations() {
-    let folder = folder();
+    let folder = cifar10::folder();
     let expected = [
         (
             "densenet121",
@@ -110,9 +85,8 @@ fn other_implementations() {
         ),
     ];
     let mass = Binning::EqualMass { bins: 10 };
-    let debiased = Tce::default()
-        .with_binning(mass)
-        .with_form(TceForm::Debiased);
+    let debiased = Tce::default().with_binning(mass);
+    let debiased = debiased.with_form(TceForm::Debiased);
     for (name, expected) in expected {
         let (p, y) = network(&folder, name);
         // clamped class by class there
@@ -130,10 +104,6 @@ fn other_implementations() {
         let tolerance = [1e-9, 1e-9, 1e-9, 1e-9, 1e-6, 1e-6];
         for ((estimate, expected), tolerance) in estimates.into_iter().zip(expected).zip(tolerance)
         {
-            println!(
-                "{name}: {:.12} expected {expected:.12}",
-                estimate.clone().unwrap()
-            );
             assert_relative(estimate.unwrap(), expected, tolerance);
         }
     }

@@ -5,7 +5,7 @@ use crate::prelude::*;
 
 fn mean_over(pairs: impl Iterator<Item = (usize, usize)>, h: impl Fn(usize, usize) -> f64) -> f64 {
     let values: Vec<f64> = pairs.map(|(i, j)| h(i, j)).collect();
-    values.iter().sum::<f64>() / values.len() as f64
+    mean(&values)
 }
 
 /// More samples than a side of a tile, in one and three dimensions.
@@ -14,21 +14,15 @@ fn estimates_are_means_of_h() {
     for (n, d) in [(7, 1), (5, 3), (300, 2)] {
         let rows = Rows::random(n, d, &mut rng(1));
         let h = |i, j| normal_h(&rows, i, j, 0.8, 1.3);
-        let estimate = |skce: Skce<_>| {
-            skce.estimate(&rows.normal(), &tensor(&rows.target))
-                .unwrap()
-        };
+        let estimate = |skce: Skce<_>| skce.on(&rows.normal(), &tensor(&rows.target));
         let kernel = gaussian(0.8, 1.3);
         let all = (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
-        let pairs = (0..n).flat_map(|i| (0..i).map(move |j| (i, j)));
         let size = 3;
-        let in_blocks = pairs
-            .clone()
-            .filter(|(i, j)| i / size == j / size && i / size < n / size);
+        let in_blocks = pairs(n).filter(|(i, j)| i / size == j / size && i / size < n / size);
         let got = estimate(Skce::biased(kernel));
         assert_relative(got, mean_over(all, h), 1e-11);
         let got = estimate(Skce::unbiased(kernel));
-        assert_relative(got, mean_over(pairs, h), 1e-10);
+        assert_relative(got, mean_over(pairs(n), h), 1e-10);
         let got = estimate(Skce::block(kernel, size));
         assert_relative(got, mean_over(in_blocks, h), 1e-10);
     }
@@ -41,20 +35,16 @@ fn training_agrees_with_estimates() {
     let (normal, laplace, targets) = (rows.normal(), rows.laplace(), tensor(&rows.target));
     for bandwidth in [Bandwidth::Fixed(0.7), Bandwidth::Median] {
         let kernel = gaussian(1.0, 0.9).with_bandwidth(bandwidth);
-        for skce in [
-            Skce::biased(kernel),
-            Skce::unbiased(kernel),
-            Skce::linear(kernel),
-        ] {
+        for skce in [Skce::biased, Skce::unbiased, Skce::linear].map(|skce| skce(kernel)) {
             // the median of a block estimator in training is that within blocks
             if bandwidth == Bandwidth::Median && skce == Skce::linear(kernel) {
                 continue;
             }
             let value = scalar(skce.value(&normal, &targets));
-            let estimate = skce.estimate(&normal, &targets).unwrap();
+            let estimate = skce.on(&normal, &targets);
             assert_relative(value, estimate, 1e-9);
             let value = scalar(skce.value(&laplace, &targets));
-            let estimate = skce.estimate(&laplace, &targets).unwrap();
+            let estimate = skce.on(&laplace, &targets);
             assert_relative(value, estimate, 1e-9);
         }
     }
@@ -71,12 +61,8 @@ fn a_certain_coordinate_changes_nothing() {
         column.iter_mut().for_each(|row| row.push(value));
     }
     let skce = Skce::unbiased(gaussian(1.0, 1.0));
-    let narrow = skce
-        .estimate(&rows.normal(), &tensor(&rows.target))
-        .unwrap();
-    let wide = skce
-        .estimate(&wider.normal(), &tensor(&wider.target))
-        .unwrap();
+    let narrow = skce.on(&rows.normal(), &tensor(&rows.target));
+    let wide = skce.on(&wider.normal(), &tensor(&wider.target));
     assert_relative(narrow, wide, 1e-12);
 }
 
@@ -93,15 +79,9 @@ fn ucme_is_the_mean_square_of_its_embeddings() {
     };
     let mean = |j| (0..11).map(|i| z(j, i)).sum::<f64>() / 11.0;
     let expected = (0..3).map(|j| mean(j).powi(2)).sum::<f64>() / 3.0;
-    let ucme = Ucme::new(
-        gaussian(bandwidth, length),
-        &at.normal(),
-        &tensor(&at.target),
-    )
-    .unwrap();
-    let got = ucme
-        .estimate(&rows.normal(), &tensor(&rows.target))
-        .unwrap();
+    let (points, targets) = (at.normal(), tensor(&at.target));
+    let ucme = Ucme::new(gaussian(bandwidth, length), &points, &targets).unwrap();
+    let got = ucme.on(&rows.normal(), &tensor(&rows.target));
     assert_relative(got, expected, 1e-12);
     let value = scalar(ucme.value(&rows.normal(), &tensor(&rows.target)));
     assert_relative(value, expected, 1e-12);
@@ -110,14 +90,10 @@ fn ucme_is_the_mean_square_of_its_embeddings() {
 /// f32 to the rounding of its terms, which are of the order of 1.
 #[test]
 fn single_precision_agrees() {
-    use burn::tensor::DType;
     let rows = Rows::random(40, 2, &mut rng(6));
-    let single = |rows: &[Vec<f64>]| tensor_on(rows, &device(), DType::F32);
     let predictions = Normal::new(single(&rows.location), single(&rows.scale));
     let skce = Skce::unbiased(gaussian(1.0, 1.0));
-    let narrow = skce.estimate(&predictions, &single(&rows.target)).unwrap();
-    let wide = skce
-        .estimate(&rows.normal(), &tensor(&rows.target))
-        .unwrap();
+    let narrow = skce.on(&predictions, &single(&rows.target));
+    let wide = skce.on(&rows.normal(), &tensor(&rows.target));
     assert!((narrow - wide).abs() < 1e-6, "{narrow}, {wide}");
 }

@@ -37,10 +37,8 @@ pub fn gaussian(bandwidth: f64, length: f64) -> TensorKernel<RealKernel> {
 
 /// `exp(−W₂/ν) ⊗ exp(−‖y − y'‖₁/ℓ)`.
 pub fn laplacian(bandwidth: f64, length: f64) -> TensorKernel<RealKernel> {
-    TensorKernel::new(
-        Kernel::wasserstein().with_bandwidth(Bandwidth::Fixed(bandwidth)),
-        RealKernel::laplacian(length),
-    )
+    TensorKernel::wasserstein(RealKernel::laplacian(length))
+        .with_bandwidth(Bandwidth::Fixed(bandwidth))
 }
 
 /// `E exp(−(Z − y)²/2ℓ²)` for `Z ∼ N(μ, v)`, at `Δ = μ − y`.

@@ -49,13 +49,9 @@ fn agree<P: Geometry<Targets = Tensor<2>>>(
     RealKernel: TargetKernel<P::Unconditional>,
 {
     let mut rng = rng(7);
-    let rounded = |rows: Vec<Vec<f64>>| -> Vec<Vec<f64>> {
-        let round = |row: Vec<f64>| row.iter().map(|&x| f64::from(x as f32)).collect();
-        rows.into_iter().map(round).collect()
-    };
-    let locations = rounded(random_rows(n * each, 1, 2.0, &mut rng));
-    let logarithms = rounded(random_rows(n * each, 1, spread, &mut rng));
-    let targets = rounded(random_rows(n, 1, 3.0, &mut rng));
+    let locations = rows_of(single(&random_rows(n * each, 1, 2.0, &mut rng)));
+    let logarithms = rows_of(single(&random_rows(n * each, 1, spread, &mut rng)));
+    let targets = rows_of(single(&random_rows(n, 1, 3.0, &mut rng)));
     let data = [&locations[..], &logarithms, &targets];
     for form in [SkceForm::Unbiased, SkceForm::Biased, SkceForm::Block(9)] {
         let skce = Skce::new(gaussian(0.9, 0.7), form);
@@ -63,14 +59,8 @@ fn agree<P: Geometry<Targets = Tensor<2>>>(
         let expected = run(composed, data, DType::F64, predictions);
         for (dtype, tolerance) in [(DType::F64, 1e-12), (DType::F32, 2e-5)] {
             let found = run(skce, data, dtype, predictions);
-            let largest = |x: &[f64]| x.iter().fold(0.0f64, |most, x| most.max(x.abs()));
-            close(
-                &found,
-                &expected,
-                tolerance,
-                largest,
-                &format!("{form:?}, {dtype:?}"),
-            );
+            let what = format!("{form:?}, {dtype:?}");
+            close(&found, &expected, tolerance, largest, &what);
         }
     }
 }
@@ -95,47 +85,23 @@ fn agree_on(data: [&[Vec<f64>]; 3], what: &str) {
         assert!(features.is_some(), "{what}, {dtype:?}");
         let found = run(skce, data, dtype, Laplace::new);
         let mean = |x: &[f64]| 1.0 / x.len() as f64;
-        close(
-            &found,
-            &expected,
-            tolerance,
-            mean,
-            &format!("{what}, {dtype:?}"),
-        );
+        let what = format!("{what}, {dtype:?}");
+        close(&found, &expected, tolerance, mean, &what);
     }
 }
 
 /// Equal predictions, coincident targets, and predictions that are points or all the line.
 #[test]
 fn many_degenerate_laplace_predictions() {
-    let constant = |x: f64| vec![vec![x]; 390];
-    let rows = |scale: f64| -> Vec<Vec<f64>> {
-        let rows = random_rows(390, 1, scale, &mut rng(23));
-        let round = |row: Vec<f64>| row.iter().map(|&x| f64::from(x as f32)).collect();
-        rows.into_iter().map(round).collect()
-    };
-    let mixed = |scale: f64| -> Vec<Vec<f64>> {
-        let mut all = constant(0.0);
-        all.iter_mut()
-            .step_by(2)
-            .for_each(|row| row[0] = scale.ln());
-        all
-    };
+    let all = |x: f64| vec![vec![x]; 390];
+    let rows = |scale: f64| rows_of(single(&random_rows(390, 1, scale, &mut rng(23))));
+    let mixed = |scale: f64| table(390, 1, |i, _| if i % 2 == 0 { scale.ln() } else { 0.0 });
     for (what, data) in [
-        ("equal", [constant(0.5), constant(0.25), constant(0.75)]),
-        (
-            "equal predictions",
-            [constant(0.5), constant(0.25), rows(2.0)],
-        ),
-        ("equal targets", [rows(2.0), rows(1.0), constant(0.25)]),
-        (
-            "scales of 1e-6",
-            [rows(2.0), constant(1e-6f64.ln()), rows(2.0)],
-        ),
-        (
-            "scales of 1e6",
-            [rows(2.0), constant(1e6f64.ln()), rows(2.0)],
-        ),
+        ("equal", [all(0.5), all(0.25), all(0.75)]),
+        ("equal predictions", [all(0.5), all(0.25), rows(2.0)]),
+        ("equal targets", [rows(2.0), rows(1.0), all(0.25)]),
+        ("scales of 1e-6", [rows(2.0), all(1e-6f64.ln()), rows(2.0)]),
+        ("scales of 1e6", [rows(2.0), all(1e6f64.ln()), rows(2.0)]),
         ("scales of 1 and 1e-6", [rows(2.0), mixed(1e-6), rows(2.0)]),
         ("scales of 1 and 1e4", [rows(2.0), mixed(1e4), rows(2.0)]),
         ("scales of 1 and 1e6", [rows(2.0), mixed(1e6), rows(2.0)]),
@@ -156,19 +122,12 @@ fn gradients_of_many_laplace_predictions_are_differences() {
     for form in [SkceForm::Unbiased, SkceForm::Biased] {
         let skce = Skce::new(gaussian(0.9, 0.7), form);
         let [_, gradients @ ..] = run(skce, all, DType::F64, Laplace::new);
-        for (k, at) in [0, 1]
-            .into_iter()
-            .flat_map(|k| [0, 17, 389].map(|at| (k, at)))
-        {
+        for (k, at) in [(0, 0), (0, 17), (0, 389), (1, 0), (1, 17), (1, 389)] {
             let value = |steps: f64| {
-                let mut moved = [locations.clone(), logarithms.clone()];
-                moved[k][at][0] += 1e-4 * steps;
-                run(
-                    skce,
-                    [&moved[0], &moved[1], targets],
-                    DType::F64,
-                    Laplace::new,
-                )[0][0]
+                let mut data = [locations.clone(), logarithms.clone(), targets.clone()];
+                data[k][at][0] += 1e-4 * steps;
+                let data = data.each_ref().map(|rows| &rows[..]);
+                run(skce, data, DType::F64, Laplace::new)[0][0]
             };
             let difference = (8.0 * (value(1.0) - value(-1.0)) - value(2.0) + value(-2.0)) / 12e-4;
             let slope = gradients[k][at];
@@ -224,19 +183,17 @@ fn mixtures() {
 fn far_from_zero() {
     // multiples of 2⁻¹⁰, to which 2,000 can be added in f32
     let mut rng = rng(5);
-    let rows = |n, scale: f64, rng: &mut _| -> Vec<Vec<f64>> {
-        let round = |row: Vec<f64>| row.iter().map(|x| (x * 1024.0).round() / 1024.0).collect();
-        let rows = random_rows(n, 1, scale, rng);
-        rows.into_iter().map(round).collect()
+    let rows = |n, scale: f64, rng: &mut StdRng| {
+        mapped(&random_rows(n, 1, scale, rng), |x| {
+            (x * 1024.0).round() / 1024.0
+        })
     };
     let locations = rows(40, 2.0, &mut rng);
     let logarithms = rows(40, 1.0, &mut rng);
     let targets = rows(20, 3.0, &mut rng);
     let skce = Skce::unbiased(gaussian(0.9, 0.7));
     let value = |shift: f64, computation, dtype| {
-        let shifted = |rows: &[Vec<f64>]| -> Vec<Vec<f64>> {
-            rows.iter().map(|row| vec![row[0] + shift]).collect()
-        };
+        let shifted = |rows: &[Vec<f64>]| mapped(rows, |x| x + shift);
         let data = [&shifted(&locations)[..], &logarithms, &shifted(&targets)];
         let skce = skce.with_computation(computation);
         let [value, ..] = run(skce, data, dtype, |m, s| {
@@ -269,8 +226,7 @@ fn products_of_features_are_those_of_residuals() {
         for length_scale in [1e-6, 0.37, 1.0, 2e5] {
             for numbers in [&points[..], &near, &wide] {
                 let column = |of: &dyn Fn(&[f64; 2]) -> f64| {
-                    let rows: Vec<Vec<f64>> =
-                        numbers.iter().map(|x| vec![length_scale * of(x)]).collect();
+                    let rows: Vec<_> = numbers.iter().map(|x| [length_scale * of(x)]).collect();
                     tensor_on(&rows, &device(), dtype)
                 };
                 let predictions = Normal::new(column(&|x| x[0]), column(&|x| x[1]));
@@ -294,9 +250,8 @@ fn products_of_features_are_those_of_residuals() {
 #[test]
 fn numbers_of_features() {
     let features = |numbers: &[f64], scale: f64, target: f64| {
-        let column = |x: &[f64]| tensor(&x.iter().map(|x| vec![*x]).collect::<Vec<_>>());
-        let predictions = Normal::new(column(numbers), column(&vec![scale; numbers.len()]));
-        let targets = column(&vec![target; numbers.len()]);
+        let predictions = Normal::new(column(numbers), column(vec![scale; numbers.len()]));
+        let targets = column(vec![target; numbers.len()]);
         let features = RealKernel::gaussian(1.0).residual_features(&predictions, &[targets]);
         features.map(|features| features[0].dims()[1])
     };

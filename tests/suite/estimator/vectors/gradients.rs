@@ -9,11 +9,8 @@ fn outputs(n: usize, d: usize, seed: u64) -> Vec<Vec<f64>> {
 }
 
 fn targets(n: usize, d: usize, seed: u64, like: &Tensor<2>) -> Tensor<2> {
-    tensor_on(
-        &random_rows(n, d, 2.0, &mut rng(seed)),
-        &like.device(),
-        like.dtype(),
-    )
+    let rows = random_rows(n, d, 2.0, &mut rng(seed));
+    tensor_on(&rows, &like.device(), like.dtype())
 }
 
 fn kernels() -> [TensorKernel<RealKernel>; 2] {
@@ -24,11 +21,7 @@ fn kernels() -> [TensorKernel<RealKernel>; 2] {
 fn locations_and_scales() {
     for (n, d) in [(6, 1), (4, 3)] {
         for kernel in kernels() {
-            for skce in [
-                Skce::biased(kernel),
-                Skce::unbiased(kernel),
-                Skce::linear(kernel),
-            ] {
+            for skce in [Skce::biased, Skce::unbiased, Skce::linear].map(|skce| skce(kernel)) {
                 check_gradient(&outputs(n, d, 41), 1e-5, |x| {
                     let y = targets(n, d, 42, &x);
                     skce.value(&Normal::from_raw(x, 0.1), &y)

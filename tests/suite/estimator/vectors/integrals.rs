@@ -1,7 +1,5 @@
 //! Every closed form of the target kernels against numerical integration.
 
-use approx::assert_abs_diff_eq;
-
 use super::data::Rows;
 use crate::prelude::*;
 
@@ -41,10 +39,8 @@ fn simpson(kinks: &[f64]) -> Vec<(f64, f64)> {
 }
 
 fn integrate(kinks: &[f64], f: impl Fn(f64) -> f64) -> f64 {
-    simpson(kinks)
-        .into_iter()
-        .map(|(x, weight)| weight * f(x))
-        .sum()
+    let nodes = simpson(kinks).into_iter();
+    nodes.map(|(x, weight)| weight * f(x)).sum()
 }
 
 /// Two predictions, nearly equal scales among them, and two targets.
@@ -57,10 +53,8 @@ fn rows() -> Rows {
     }
 }
 
-fn check<P: Geometry<Targets = burn::tensor::Tensor<2>>>(
-    predictions: P,
-    density: fn(f64, f64, f64) -> f64,
-) where
+fn check<P: Geometry<Targets = Tensor<2>>>(predictions: P, density: fn(f64, f64, f64) -> f64)
+where
     RealKernel: TargetKernel<P>,
 {
     let rows = rows();
@@ -79,7 +73,7 @@ fn check<P: Geometry<Targets = burn::tensor::Tensor<2>>>(
             for j in 0..3 {
                 let k = |x: f64, y: f64| kernel(target.profile, length, x, y);
                 let expected = integrate(&[location, at(j)], |x| of(i, x) * k(x, at(j)));
-                assert_abs_diff_eq!(single[3 * i + j], expected, epsilon = 1e-7);
+                assert_near(single[3 * i + j], expected, 1e-7);
             }
             // E_Z E_Z' k(Z, Z') = ∫ f_i(x) E_{P_j} k(x, Z') dx
             let nodes = simpson(&rows.location.concat());
@@ -87,12 +81,9 @@ fn check<P: Geometry<Targets = burn::tensor::Tensor<2>>>(
             let inner = vector(target.expectation(&predictions, &tensor(&x), 1)); // [3, nodes]
             for j in 0..3 {
                 let inner = &inner[j * nodes.len()..];
-                let terms = nodes
-                    .iter()
-                    .zip(inner)
-                    .map(|((x, weight), inner)| weight * of(i, *x) * inner);
-                let expected: f64 = terms.sum();
-                assert_abs_diff_eq!(double[3 * i + j], expected, epsilon = 2e-7);
+                let terms = nodes.iter().zip(inner);
+                let terms = terms.map(|((x, weight), inner)| weight * of(i, *x) * inner);
+                assert_near(double[3 * i + j], terms.sum(), 2e-7);
             }
         }
     }
@@ -117,26 +108,18 @@ fn dimensions_multiply() {
         let mut product = vec![1.0; 16];
         let mut double = vec![1.0; 16];
         for c in 0..3 {
-            let column =
-                |rows: &[Vec<f64>]| rows.iter().map(|row| vec![row[c]]).collect::<Vec<_>>();
-            let one = Laplace::new(
-                tensor(&column(&wide.location)),
-                tensor(&column(&wide.scale)),
-            );
-            let values = vector(target.expectation(&one, &tensor(&column(&wide.target)), 1));
+            let column = |rows: &[Vec<f64>]| column(rows.iter().map(|row| row[c]));
+            let one = Laplace::new(column(&wide.location), column(&wide.scale));
+            let values = vector(target.expectation(&one, &column(&wide.target), 1));
             product.iter_mut().zip(values).for_each(|(a, b)| *a *= b);
             let values = vector(target.double_expectation(&one, &one, 1));
             double.iter_mut().zip(values).for_each(|(a, b)| *a *= b);
         }
         let all = wide.laplace();
         let got = vector(target.expectation(&all, &targets, 1));
-        got.iter()
-            .zip(&product)
-            .for_each(|(a, b)| assert_abs_diff_eq!(a, b, epsilon = 1e-14));
+        all_near(got, product, 1e-14);
         let got = vector(target.double_expectation(&all, &all, 1));
-        got.iter()
-            .zip(&double)
-            .for_each(|(a, b)| assert_abs_diff_eq!(a, b, epsilon = 1e-14));
+        all_near(got, double, 1e-14);
     }
 }
 
@@ -148,33 +131,24 @@ fn samples_and_mixtures() {
     let (normal, targets) = (rows.normal(), tensor(&rows.target));
     let (each, mut rng) = (4000, rng(32));
     let draws: Vec<Vec<f64>> = (0..each).map(|_| vector(normal.sample(&mut rng))).collect();
-    let by_row: Vec<Vec<f64>> = (0..3)
-        .map(|i| draws.iter().map(|draw| draw[i]).collect())
-        .collect();
+    let by_row = table(3, each, |i, k| draws[k][i]);
     let samples = Samples::new(tensor(&by_row).reshape([3, each, 1]));
-    let mixture = Mixture::new(tensor(&[vec![0.2, 0.3, 0.5]]), normal.clone());
+    let mixture = Mixture::new(tensor(&[[0.2, 0.3, 0.5]]), normal.clone());
     for target in [RealKernel::gaussian(0.7), RealKernel::laplacian(0.7)] {
         let exact = vector(target.expectation(&normal, &targets, 1));
         let monte_carlo = vector(target.expectation(&samples, &targets, 1));
-        for (exact, monte_carlo) in exact.iter().zip(&monte_carlo) {
-            // a standard deviation of at most ½ each, 4 standard errors
-            assert_abs_diff_eq!(
-                exact,
-                monte_carlo,
-                epsilon = 4.0 * 0.5 / (each as f64).sqrt()
-            );
-        }
+        // a standard deviation of at most ½ each, 4 standard errors
+        all_near(&exact, &monte_carlo, 4.0 * 0.5 / (each as f64).sqrt());
         let weights = [0.2, 0.3, 0.5];
         let got = vector(target.expectation(&mixture, &targets, 1));
         for j in 0..3 {
             let expected: f64 = (0..3).map(|i| weights[i] * exact[3 * i + j]).sum();
-            assert_abs_diff_eq!(got[j], expected, epsilon = 1e-14);
+            assert_near(got[j], expected, 1e-14);
         }
         let pairs = vector(target.double_expectation(&normal, &normal, 1));
-        let expected: f64 = (0..9)
-            .map(|at| weights[at / 3] * weights[at % 3] * pairs[at])
-            .sum();
+        let term = |at: usize| weights[at / 3] * weights[at % 3] * pairs[at];
+        let expected: f64 = (0..9).map(term).sum();
         let got = vector(target.double_expectation(&mixture, &mixture, 1));
-        assert_abs_diff_eq!(got[0], expected, epsilon = 1e-14);
+        assert_near(got[0], expected, 1e-14);
     }
 }

@@ -10,10 +10,7 @@ use crate::prelude::*;
 type Points = Vec<[f64; 2]>;
 
 fn columns(predictions: &[Points]) -> [Tensor<2>; 2] {
-    [0, 1].map(|c| {
-        let rows = predictions.iter().flatten().map(|point| vec![point[c]]);
-        tensor(&rows.collect::<Vec<_>>())
-    })
+    [0, 1].map(|c| column(predictions.iter().flatten().map(|point| point[c])))
 }
 
 /// Of equal weights.
@@ -36,9 +33,7 @@ fn distances<P: Geometry>(predictions: &P) -> Vec<f64> {
 
 /// The least eigenvalue of the Gram matrix of a kernel of fixed bandwidth.
 fn least_eigenvalue<P: Geometry>(kernel: Kernel, predictions: &P) -> f64 {
-    let Bandwidth::Fixed(bandwidth) = kernel.bandwidth else {
-        panic!("not fixed")
-    };
+    let bandwidth = fixed_bandwidth(&kernel);
     let distances = predictions.distances(predictions, kernel.distance, 1);
     let gram = vector(kernel.profile.of(distances * bandwidth.recip()));
     let n = predictions.len();
@@ -59,19 +54,15 @@ fn counterexample() -> Vec<Points> {
 #[test]
 fn mixtures_of_two_normals() {
     let predictions = mixtures(&counterexample());
-    let kernel = Kernel::gaussian()
-        .with_bandwidth_of_predictions(&predictions)
-        .unwrap();
-    let Bandwidth::Fixed(median) = kernel.bandwidth else {
-        panic!("not fixed")
-    };
-    assert_relative_eq!(median, 1.403, epsilon = 5e-4);
+    let kernel = Kernel::gaussian().with_bandwidth_of_predictions(&predictions);
+    let kernel = kernel.unwrap();
+    assert_near(fixed_bandwidth(&kernel), 1.403, 5e-4);
     assert_near(least_eigenvalue(kernel, &predictions), -0.0276, 5e-5);
     assert!(kernel.is_positive_definite() && !kernel.is_positive_definite_on(&predictions));
 
     // the biased estimate is negative, and the bound for it refuses
     let kernel = TensorKernel::new(kernel, RealKernel::gaussian(10.0));
-    let targets = tensor(&[vec![3.26], vec![4.22], vec![-1.72], vec![-0.26]]);
+    let targets = tensor(&[[3.26], [4.22], [-1.72], [-0.26]]);
     let estimate = Skce::biased(kernel).estimate(&predictions, &targets);
     assert_relative_eq!(estimate.unwrap(), -3.3e-4, epsilon = 5e-6);
     let bound = |skce| {
@@ -97,14 +88,13 @@ fn samples_of_two_draws_in_two_dimensions() {
     let mixed = distances(&mixtures(&counterexample()));
     let drawn = distances(&predictions);
     all_near(&mixed, &drawn, 1e-7);
-    let kernel = Kernel::gaussian()
-        .with_bandwidth_of_predictions(&predictions)
-        .unwrap();
+    let kernel = Kernel::gaussian().with_bandwidth_of_predictions(&predictions);
+    let kernel = kernel.unwrap();
     assert!(least_eigenvalue(kernel, &predictions) < -0.0275);
     assert!(!kernel.is_positive_definite_on(&predictions));
     let kernel = TensorKernel::new(kernel, RealKernel::gaussian(10.0));
     let test = DistributionFreeSkceTest::new(Skce::biased(kernel));
-    let targets = tensor(&vec![vec![0.0; 2]; 4]);
+    let targets = tensor(&[[0.0; 2]; 4]);
     refuses(test.outcome(&predictions, &targets, &mut rng(0)));
 }
 
@@ -177,7 +167,7 @@ proptest! {
         let predictions = Kernel::gaussian().with_bandwidth(Bandwidth::Fixed(3.0));
         let kernel = TensorKernel::new(predictions, RealKernel::gaussian(length));
         let targets = tensor(&[vec![y[0]], vec![y[1]]]);
-        let h = Skce::unbiased(kernel).estimate(&mixtures(&points), &targets).unwrap();
+        let h = Skce::unbiased(kernel).on(&mixtures(&points), &targets);
         prop_assert!(h.abs() <= 2.0, "{h}");
     }
 }

@@ -111,26 +111,20 @@ fn agree(
     let composed = skce.with_computation(Computation::Composed);
     let n = data.0[0].len() as f64;
     for (dtype, tolerance) in [(DType::F64, 1e-11), (DType::F32, 2e-5)] {
-        let rounded = data.0.map(|rows| -> Rows {
-            let round = |x: &f64| match dtype {
-                DType::F32 => f64::from(*x as f32),
-                _ => *x,
-            };
-            rows.iter()
-                .map(|row| row.iter().map(round).collect())
-                .collect()
-        });
+        let rounded = data
+            .0
+            .map(|rows| rows_of(tensor_on(rows, &device(), dtype)));
         let data = ([&rounded[0], &rounded[1], &rounded[2]], data.1);
         let exact = run(family, composed, data, DType::F64);
         let found = run(family, skce, data, dtype);
         for (part, (exact, found)) in exact.iter().zip(&found).enumerate() {
             prop_assert_eq!(exact.len(), found.len());
-            let largest = exact.iter().fold(0.0f64, |a, b| a.max(b.abs()));
-            let scale = largest + if part == 0 { 1.0 } else { unit / n };
+            let scale = largest(exact) + if part == 0 { 1.0 } else { unit / n };
             for (e, f) in exact.iter().zip(found) {
+                let near = (e - f).abs() <= tolerance * scale;
                 prop_assert!(
-                    (e - f).abs() <= tolerance * scale,
-                    "{family:?}, {skce:?}, {dtype:?}, {part}: {f}, not {e}, scale {scale}"
+                    near,
+                    "{family:?}, {skce:?}, {dtype:?}, {part}: {f}, not {e}"
                 );
             }
         }
@@ -166,10 +160,8 @@ fn skce(which: usize, length: f64, n: usize) -> Skce<TensorKernel<RealKernel>> {
         _ => laplacian(0.9, length),
     };
     let block = SkceForm::Block(n.div_ceil(3).max(2));
-    Skce::new(
-        kernel,
-        [SkceForm::Biased, SkceForm::Unbiased, block][which / 2 % 3],
-    )
+    let forms = [SkceForm::Biased, SkceForm::Unbiased, block];
+    Skce::new(kernel, forms[which / 2 % 3])
 }
 
 proptest! {
@@ -295,8 +287,11 @@ where
 {
     let skce = Skce::unbiased(kernel);
     let composed = skce.with_computation(Computation::Composed);
-    let of = |skce: Skce<_>| skce.estimate(predictions, targets).unwrap();
-    assert_relative(of(skce), of(composed), 1e-9);
+    assert_relative(
+        skce.on(predictions, targets),
+        composed.on(predictions, targets),
+        1e-9,
+    );
     let deviation = |predictions: &P, targets: &Tensor<2>| {
         let deviation = JointKernel::null_deviation(&kernel, predictions, targets, None);
         scalar(deviation)

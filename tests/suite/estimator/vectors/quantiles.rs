@@ -8,11 +8,8 @@ fn three() -> Mixture<Normal> {
     let weights = [[0.2, 0.5, 0.3], [0.6, 0.4, 0.0], [0.24, 0.26, 0.5]];
     let means = [-1.0, 0.5, 2.0, 0.0, 3.0, 9.0, -4.0, 0.0, 4.0];
     let deviations = [0.5, 1.0, 0.25, 1.0, 0.2, 1.0, 0.1, 0.1, 0.1];
-    let column = |numbers: [f64; 9]| tensor(&numbers.map(|x| vec![x]));
-    Mixture::new(
-        tensor(&weights.map(|row| row.to_vec())),
-        Normal::new(column(means), column(deviations)),
-    )
+    let components = Normal::new(column(means), column(deviations));
+    Mixture::new(tensor(&weights), components)
 }
 
 /// `n` mixtures of `k` normal distributions.
@@ -21,7 +18,7 @@ fn random(n: usize, k: usize, rng: &mut StdRng) -> Mixture<Normal> {
     let weights = (0..n).map(|_| {
         let row: Vec<f64> = (0..k).map(|_| rng.random_range(0.1..1.0)).collect();
         let sum: f64 = row.iter().sum();
-        row.into_iter().map(|weight| weight / sum).collect()
+        row.into_iter().map(|w| w / sum).collect::<Vec<_>>()
     });
     Mixture::new(tensor(&weights.collect::<Vec<_>>()), rows.normal())
 }

@@ -14,8 +14,7 @@ const ROWS: [[f64; 3]; 4] = [
 const CAUTION: f64 = 3.178;
 
 fn outcome(predictions: &Categorical, classes: &[usize], test: OmnibusTest) -> OmnibusOutcome {
-    let outcome = test.outcome(predictions, &labels(classes), &mut rng(1));
-    outcome.unwrap()
+    omnibus(test, predictions, &labels(classes), 1)
 }
 
 fn aspect<'a>(outcome: &'a OmnibusOutcome, name: &str) -> &'a AspectOutcome {
@@ -52,7 +51,7 @@ fn terms(p: &[f64; 3], y: usize) -> [f64; 6] {
 /// of the variance of calibrated labels and the sum of squares.
 #[test]
 fn means_and_bounds_agree_with_the_definitions() {
-    let predictions = categorical(&ROWS.map(|row| row.to_vec()));
+    let predictions = categorical(&ROWS);
     let names = [
         "confidence",
         "brier_score",
@@ -71,23 +70,15 @@ fn means_and_bounds_agree_with_the_definitions() {
             .sum()
     });
     let (mut means, mut bounded) = ([0.0; 6], 0);
-    for code in 0..81 {
-        let classes: Vec<usize> = (0..4).map(|i| code / 3usize.pow(i) % 3).collect();
+    for (classes, probability) in labellings(&ROWS.map(Vec::from)) {
         let found = outcome(&predictions, &classes, OmnibusTest::new().with_redraws(99));
-        let probability: f64 = ROWS.iter().zip(&classes).map(|(p, &y)| p[y]).product();
-        let each: Vec<[f64; 6]> = ROWS
-            .iter()
-            .zip(&classes)
-            .map(|(p, &y)| terms(p, y))
-            .collect();
+        let each: Vec<[f64; 6]> = (0..4).map(|i| terms(&ROWS[i], classes[i])).collect();
         for (k, name) in names.into_iter().enumerate() {
             let aspect = aspect(&found, name);
             let sum: f64 = each.iter().map(|terms| terms[k]).sum();
             let (estimate, expected) = (aspect.estimate, 0.25 * sum);
-            assert!(
-                estimate == expected || (estimate - expected).abs() < 1e-14,
-                "{name}, {classes:?}: {estimate}, {expected}"
-            );
+            let is_same = estimate == expected || (estimate - expected).abs() < 1e-14;
+            assert!(is_same, "{name}, {classes:?}: {estimate}, {expected}");
             if probability > 0.0 {
                 means[k] += probability * estimate;
             }
@@ -99,10 +90,8 @@ fn means_and_bounds_agree_with_the_definitions() {
             let classes = if k > 2 { 2.0 } else { 1.0 };
             let bound = classes * (CAUTION * 2.0 * Normal::standard().sf(out)).min(1.0);
             let adjusted = aspect.adjusted_p_value;
-            assert!(
-                adjusted >= bound.min(1.0) - 1e-12,
-                "{name}: {adjusted}, {bound}"
-            );
+            let least = bound.min(1.0) - 1e-12;
+            assert!(adjusted >= least, "{name}: {adjusted}, {bound}");
             bounded += i32::from(adjusted < 1.0 && (adjusted - bound).abs() < 1e-12);
         }
     }
@@ -113,7 +102,7 @@ fn means_and_bounds_agree_with_the_definitions() {
 /// Errors that cannot be chance if the accuracy is the mean confidence.
 #[test]
 fn counts_of_errors() {
-    let predictions = categorical(&vec![vec![0.98, 0.02]; 8]);
+    let predictions = categorical(&[[0.98, 0.02]; 8]);
     let p = |wrong: usize| {
         let classes: Vec<usize> = (0..8).map(|i| usize::from(i < wrong)).collect();
         let found = outcome(&predictions, &classes, OmnibusTest::new().with_redraws(999));
@@ -130,7 +119,7 @@ fn counts_of_errors() {
 #[test]
 fn labels_that_are_hardly_possible() {
     for tiny in [1e-140_f64, 1e-160, 5e-324] {
-        let predictions = categorical(&vec![vec![tiny, 1.0 - tiny]; 50]);
+        let predictions = categorical(&[[tiny, 1.0 - tiny]; 50]);
         for wrong in [1, 2, 50] {
             let classes: Vec<usize> = (0..50).map(|i| usize::from(i >= wrong)).collect();
             let found = outcome(&predictions, &classes, OmnibusTest::new().with_redraws(1));
@@ -150,7 +139,7 @@ fn the_least_likely_label() {
         [0.0, 0.4, 0.6],
         [0.36, 0.32, 0.32],
     ];
-    let predictions = categorical(&p.map(|row| row.to_vec()));
+    let predictions = categorical(&p);
     let sets = (predictions.redrawer().draw)(60, &mut rng(3));
     let least = |classes: &[usize]| {
         let found = outcome(&predictions, classes, OmnibusTest::new().with_redraws(1));
@@ -182,8 +171,7 @@ fn counts_of_bins() {
         let rows: Vec<Vec<f64>> = (0..40).map(row).collect();
         let classes: Vec<usize> = (0..40).map(|i| i * 5 % m).collect();
         let event = |i: usize| -> (f64, bool) {
-            let top = (1..m).fold(0, |top, c| if rows[i][c] > rows[i][top] { c } else { top });
-            let class = if m == 2 { 1 } else { top };
+            let class = if m == 2 { 1 } else { argmax(&rows[i]) };
             (rows[i][class], classes[i] == class)
         };
         let mut order: Vec<usize> = (0..40).collect();
@@ -207,21 +195,14 @@ fn counts_of_bins() {
 fn gaps_at_some_confidences() {
     for (n, between) in [(300, 0.0), (10_500, 3.0)] {
         let mut rng = rng(6);
-        let row = |_| {
-            let p = rng.random_range(0.02..0.98);
-            vec![p, 1.0 - p]
-        };
-        let rows: Vec<Vec<f64>> = (0..n).map(row).collect();
+        let rows = random_pairs(n, 0.02..0.98, &mut rng);
         let (predictions, classes) = (categorical(&rows), random_labels(n, 2, &mut rng));
-        let exact = KolmogorovSmirnov::default();
-        let exact = exact.estimate(&predictions, &labels(&classes)).unwrap();
+        let exact = KolmogorovSmirnov::default().on(&predictions, &labels(&classes));
         let found = outcome(&predictions, &classes, OmnibusTest::new().with_redraws(1));
         let estimate = aspect(&found, "cumulative_confidence").estimate;
         assert!(estimate <= exact + 1e-12, "{estimate}, {exact}");
-        assert!(
-            estimate >= exact - between / n as f64 - 1e-12,
-            "{estimate}, {exact}"
-        );
+        let least = exact - between / n as f64 - 1e-12;
+        assert!(estimate >= least, "{estimate}, {exact}");
     }
 }
 
@@ -245,7 +226,7 @@ fn bandwidths_are_those_of_kernels_of_their_own() {
             let found = outcome(&predictions, &classes, test);
             for (together, bandwidth) in of_kernel(&found).zip([0.1, 0.4, 1.6]) {
                 let alone = Skce::unbiased(at(bandwidth));
-                let alone = alone.estimate(&predictions, &labels(&classes)).unwrap();
+                let alone = alone.on(&predictions, &labels(&classes));
                 let error = (together.estimate - alone).abs();
                 assert!(error < 1e-13, "{kernel:?}, {bandwidth}: {error}");
             }
@@ -279,17 +260,11 @@ fn landmarks_at_all_predictions_are_the_kernel() {
         let mut total = -diagonal;
         for (p, a) in distinct.iter().zip(&sums) {
             for (q, b) in distinct.iter().zip(&sums) {
-                let product: f64 = a.iter().zip(b).map(|(a, b)| a * b).sum();
-                total += (-0.5 * l1(p, q) / bandwidth).exp() * product; // total variation
+                total += (-0.5 * l1(p, q) / bandwidth).exp() * dot(a, b); // total variation
             }
         }
         let expected = total / (n * (n - 1)) as f64;
-        let error = (aspect.estimate - expected).abs();
-        assert!(
-            error < 1e-6 * expected.abs() + 1e-9,
-            "{}, {expected}",
-            aspect.estimate
-        );
+        assert_near(aspect.estimate, expected, 1e-6 * expected.abs() + 1e-9);
     }
     assert_eq!(of_kernel(&found).count(), 3);
 }
@@ -297,15 +272,12 @@ fn landmarks_at_all_predictions_are_the_kernel() {
 /// The interval of the p-value: none in closed form.
 #[test]
 fn resampling_intervals() {
-    let predictions = categorical(&vec![vec![0.9, 0.1]; 40]);
+    let predictions = categorical(&[[0.9, 0.1]; 40]);
     let wrong = outcome(&predictions, &[1; 40], OmnibusTest::new().with_redraws(999));
     assert_eq!(wrong.p_value, 0.001);
     let (low, high) = wrong.resampling_interval;
     assert_eq!(low, 0.0);
-    assert!(
-        (high - (1.0 - 0.005f64.powf(1.0 / 999.0))).abs() < 1e-12,
-        "{high}"
-    );
+    assert_near(high, 1.0 - 0.005f64.powf(1.0 / 999.0), 1e-12);
     let right: Vec<usize> = (0..40).map(|i| usize::from(i % 10 == 0)).collect();
     let right = outcome(&predictions, &right, OmnibusTest::new().with_redraws(999));
     let (low, high) = right.resampling_interval;

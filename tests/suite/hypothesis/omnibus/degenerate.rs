@@ -2,25 +2,16 @@
 
 use crate::prelude::*;
 
-fn outcome(rows: &[Vec<f64>], classes: &[usize]) -> OmnibusOutcome {
+fn outcome(rows: &[impl AsRef<[f64]>], classes: &[usize]) -> OmnibusOutcome {
     let test = OmnibusTest::new().with_redraws(99);
-    let outcome = test
-        .outcome(&categorical(rows), &labels(classes), &mut rng(641))
-        .unwrap();
+    let outcome = omnibus(test, &categorical(rows), &labels(classes), 641);
     for aspect in &outcome.aspects {
-        let numbers = [
-            aspect.estimate,
-            aspect.standardised,
-            aspect.p_value,
-            aspect.adjusted_p_value,
-        ];
-        assert!(numbers.iter().all(|x| !x.is_nan()), "{aspect:?}");
+        assert!(!aspect.estimate.is_nan(), "{aspect:?}");
+        assert!(!aspect.standardised.is_nan(), "{aspect:?}");
         assert!(!aspect.finding.contains("NaN"), "{aspect:?}");
-        assert!((0.01..=1.0).contains(&aspect.p_value), "{aspect:?}");
-        assert!(
-            (0.01..=1.0).contains(&aspect.adjusted_p_value),
-            "{aspect:?}"
-        );
+        for p in [aspect.p_value, aspect.adjusted_p_value] {
+            assert!((0.01..=1.0).contains(&p), "{aspect:?}");
+        }
     }
     assert!((0.01..=1.0).contains(&outcome.p_value));
     let (lower, upper) = outcome.resampling_interval;
@@ -38,8 +29,7 @@ fn one_and_two_samples() {
 
 #[test]
 fn certain_predictions() {
-    let unit = |y: usize| (0..3).map(|c| f64::from(c == y)).collect::<Vec<f64>>();
-    let rows: Vec<Vec<f64>> = (0..30).map(|i| unit(i % 3)).collect();
+    let rows = table(30, 3, |i, c| f64::from(c == i % 3));
     let mut classes: Vec<usize> = (0..30).map(|i| i % 3).collect();
     let right = outcome(&rows, &classes);
     assert_eq!(right.p_value, 1.0);
@@ -63,8 +53,7 @@ fn certain_predictions() {
         &ExactTest::new(Ece::default()),
         &OmnibusTest::new(),
     ] {
-        let outcome = test.outcome(&categorical(&rows), &labels(&classes), &mut rng(0));
-        let outcome = outcome.unwrap();
+        let outcome = test.seeded(&categorical(&rows), &labels(&classes), 0);
         assert_eq!(outcome.p_value, 0.001);
         assert!(!outcome.statistic.is_nan() && !outcome.estimate.is_nan());
     }
@@ -73,9 +62,7 @@ fn certain_predictions() {
 #[test]
 fn identical_rows() {
     let rows = vec![vec![0.7, 0.2, 0.1]; 20];
-    let classes: Vec<usize> = (0..20)
-        .map(|i| [0, 0, 0, 0, 0, 0, 0, 1, 1, 2][i % 10])
-        .collect();
+    let classes = [0, 0, 0, 0, 0, 0, 0, 1, 1, 2].repeat(2);
     assert_eq!(outcome(&rows, &classes).p_value, 1.0); // the most likely counts
     assert_eq!(outcome(&rows, &[2; 20]).p_value, 0.01);
     // symmetric: as many too few as too many
@@ -123,50 +110,32 @@ fn a_thousand_classes() {
 #[test]
 fn real_targets() {
     let test = OmnibusTest::new();
-    let normal = |n: usize| {
-        let rows = vec![vec![0.0]; n];
-        Normal::new(tensor(&rows), tensor(&vec![vec![1.0]; n]))
-    };
+    let normal = |n: usize| Normal::new(column(vec![0.0; n]), column(vec![1.0; n]));
     for n in [1, 2, 3, 30] {
         let targets = tensor(&vec![vec![0.1]; n]);
-        let found = test
-            .with_redraws(99)
-            .outcome(&normal(n), &targets, &mut rng(645))
-            .unwrap();
+        let found = omnibus(test.with_redraws(99), &normal(n), &targets, 645);
         assert!(found.aspects.iter().all(|a| a.estimate.is_finite()));
         if n == 30 {
             assert_eq!(found.p_value, 0.01);
         }
-        let one = test
-            .with_redraws(1)
-            .outcome(&normal(n), &targets, &mut rng(0));
-        assert!([0.5, 1.0].contains(&one.unwrap().p_value));
+        let one = omnibus(test.with_redraws(1), &normal(n), &targets, 0);
+        assert!([0.5, 1.0].contains(&one.p_value));
     }
     // draws beyond the numbers of the dtype
-    let single = |x: f64| Tensor::from_data([[x]; 30], (&device(), burn::tensor::DType::F32));
+    let single = |x: f64| single(&[[x]; 30]);
     let wide = Normal::new(single(0.0), single(3e38));
     let found = test.outcome(&wide, &single(0.0), &mut rng(647));
     let error = found.unwrap_err().to_string();
     begins(&error, "a target drawn from the predictions is ");
     // all draws are equal
-    let draws = Samples::new(Tensor::zeros(
-        [10, 5, 1],
-        (&device(), burn::tensor::DType::F64),
-    ));
-    let at = |y: f64| {
-        let targets = tensor(&vec![vec![y]; 10]);
-        test.with_redraws(99)
-            .outcome(&draws, &targets, &mut rng(646))
-            .unwrap()
-    };
+    let draws = Samples::new(Tensor::zeros([10, 5, 1], (&device(), DType::F64)));
+    let at = |y: f64| omnibus(test.with_redraws(99), &draws, &tensor(&[[y]; 10]), 646);
     assert_eq!(at(0.0).p_value, 1.0);
     assert_eq!(at(1.0).p_value, 0.01);
     // far out
-    let targets = tensor(&vec![vec![1e6]; 30]);
-    let far = test
-        .with_redraws(99)
-        .outcome(&normal(30), &targets, &mut rng(647));
-    assert_eq!(far.unwrap().p_value, 0.01);
+    let targets = tensor(&[[1e6]; 30]);
+    let far = omnibus(test.with_redraws(99), &normal(30), &targets, 647);
+    assert_eq!(far.p_value, 0.01);
 }
 
 #[test]
@@ -175,45 +144,31 @@ fn invalid_data_are_errors() {
     let predictions = categorical(&rows);
     let test = OmnibusTest::new();
     let mut seed = rng(0);
-    refuses(test.outcome(
-        &predictions,
-        &labels(&[0, 1, 2, 3, 0, 1, 2, 0, 1, 2]),
-        &mut seed,
-    ));
-    assert!(
-        test.outcome(&predictions, &labels(&[0; 9]), &mut seed)
-            .is_err()
-    );
+    let outside = labels(&[0, 1, 2, 3, 0, 1, 2, 0, 1, 2]);
+    refuses(test.outcome(&predictions, &outside, &mut seed));
+    let few = test.outcome(&predictions, &labels(&[0; 9]), &mut seed);
+    assert!(few.is_err());
     let good = labels(&[0; 10]);
     let none = test.with_redraws(0).outcome(&predictions, &good, &mut seed);
     assert!(matches!(none, Err(Error::Parameter { .. })), "{none:?}");
     let kernel = Kernel::gaussian().with_bandwidth(Bandwidth::Fixed(-1.0));
     for n in [1, 10] {
         let predictions = predictions.slice_rows(0..n);
-        let invalid =
-            test.with_kernel(kernel)
-                .outcome(&predictions, &labels(&vec![0; n]), &mut seed);
+        let test = test.with_kernel(kernel);
+        let invalid = test.outcome(&predictions, &labels(&vec![0; n]), &mut seed);
         assert!(invalid.is_err());
     }
 
-    let normal = |scale: f64| {
-        let scales: Vec<Vec<f64>> = (0..5)
-            .map(|i| vec![if i == 3 { scale } else { 1.0 }])
-            .collect();
-        Normal::new(tensor(&vec![vec![0.0]; 5]), tensor(&scales))
-    };
-    let targets = tensor(&vec![vec![0.5]; 5]);
+    let normal = |scale: f64| Normal::new(column([0.0; 5]), column([1.0, 1.0, 1.0, scale, 1.0]));
+    let targets = tensor(&[[0.5]; 5]);
     for scale in [f64::NAN, -1.0, 0.0, f64::INFINITY] {
-        assert!(
-            test.outcome(&normal(scale), &targets, &mut seed).is_err(),
-            "{scale}"
-        );
+        assert!(test.outcome(&normal(scale), &targets, &mut seed).is_err());
         let exact = ToleranceTest::new(IntervalOverconfidence::default(), 0.1);
         assert!(exact.outcome(&normal(scale), &targets, &mut seed).is_err());
     }
-    let nan = tensor(&vec![vec![f64::NAN]; 5]);
+    let nan = tensor(&[[f64::NAN]; 5]);
     assert!(test.outcome(&normal(1.0), &nan, &mut seed).is_err());
-    let wide = tensor(&vec![vec![0.0, 0.0]; 5]);
+    let wide = tensor(&[[0.0, 0.0]; 5]);
     assert!(test.outcome(&normal(1.0), &wide, &mut seed).is_err());
     let coverage = IntervalOverconfidence { coverage: 1.5 };
     assert!(coverage.size(&normal(1.0), &targets).is_err());
@@ -223,13 +178,10 @@ fn invalid_data_are_errors() {
         refuses(test.outcome(&predictions, &good, &mut seed));
     }
     let size = Overconfidence::default().size(&predictions, &good).unwrap();
-    let skce = Skce::unbiased(Kernel::exponential())
-        .size(&predictions, &good)
-        .unwrap();
+    let skce = Skce::unbiased(Kernel::exponential()).size(&predictions, &good);
+    let skce = skce.unwrap();
     for level in [1.5, 1.0, 0.0, -0.5, f64::NAN] {
-        assert!(
-            size.interval(level).is_err() && skce.interval(level).is_err(),
-            "{level}"
-        );
+        assert!(size.interval(level).is_err(), "{level}");
+        assert!(skce.interval(level).is_err(), "{level}");
     }
 }

@@ -2,7 +2,6 @@
 //! distribution as the target.
 
 use burn_calibration::estimator::regression::{IntervalCoverage, QuantileCalibration};
-use statrs::statistics::Statistics;
 
 use super::{levels::normal, sizes::coverage};
 use crate::prelude::*;
@@ -79,10 +78,7 @@ fn calibrated_draws_are_not_accused() {
         let most = 3.5 * 0.5 / f64::from(n as u32 * sets).sqrt();
         for sum in sums {
             let mean = sum / f64::from(sets);
-            assert!(
-                mean.abs() < most,
-                "{each} draws, counts: {of_counts}: {mean}"
-            );
+            assert!(mean.abs() < most, "{each} draws, {of_counts}: {mean}");
         }
     }
 }
@@ -119,12 +115,9 @@ fn skce_of_draws_is_unbiased() {
             let (predictions, targets) = draws(40, each, 1.0, &mut rng);
             let skce = Skce::unbiased(kernel());
             fair.push(skce.size(&predictions, &targets).unwrap().estimate);
-            whole.push(skce.estimate(&predictions, &targets).unwrap());
+            whole.push(skce.on(&predictions, &targets));
         }
-        let in_errors =
-            |values: &[f64]| values.mean() / (values.std_dev() / (values.len() as f64).sqrt());
-        let [fair, whole] = [&fair, &whole].map(|values| in_errors(values));
-        println!("{each} draws: {fair:.2} and {whole:.2} standard errors");
+        let [fair, whole] = [&fair, &whole].map(|values| standardised(values, 0.0));
         assert!(fair.abs() < 3.5, "{each} draws: {fair} standard errors");
         assert!(whole > 3.5, "{each} draws: {whole} standard errors");
     }
@@ -138,17 +131,11 @@ fn skce_of_halves_is_that_of_the_definition() {
     let (predictions, targets) = draws(n, each, 1.0, &mut rng);
     let draws: Vec<f64> = predictions.draws().into_data().iter::<f64>().collect();
     let y: Vec<f64> = targets.clone().into_data().iter::<f64>().collect();
-    let part = |i: usize, from: usize, to: usize| {
-        let mut part = draws[i * each + from..i * each + to].to_vec();
-        part.sort_by(f64::total_cmp);
-        part
-    };
+    let part = |i: usize, from, to| sorted(draws[i * each..][from..to].to_vec());
     let on_targets = |x: f64, y: f64| (-0.5 * (x - y) * (x - y)).exp();
     let mean = |xs: &[f64], ys: &[f64]| {
-        let terms = xs
-            .iter()
-            .flat_map(|&x| ys.iter().map(move |&y| on_targets(x, y)));
-        terms.sum::<f64>() / (xs.len() * ys.len()) as f64
+        let of = |x: &f64| ys.iter().map(|y| on_targets(*x, *y)).sum::<f64>();
+        xs.iter().map(of).sum::<f64>() / (xs.len() * ys.len()) as f64
     };
     let mut sum = 0.0;
     for i in 0..n {
@@ -161,15 +148,11 @@ fn skce_of_halves_is_that_of_the_definition() {
             sum += k * (mean(&y, &z) - mean(&p, &z) - mean(&y, &q) + mean(&p, &q));
         }
     }
-    let size = Skce::unbiased(kernel())
-        .size(&predictions, &targets)
-        .unwrap();
     let expected = sum / (n * (n - 1)) as f64;
-    assert_relative(size.estimate, expected, 1e-10);
-    let blocks = Skce::block(kernel(), n)
-        .size(&predictions, &targets)
-        .unwrap();
-    assert_relative(blocks.estimate, expected, 1e-10);
+    for skce in [Skce::unbiased(kernel()), Skce::block(kernel(), n)] {
+        let size = skce.size(&predictions, &targets).unwrap();
+        assert_relative(size.estimate, expected, 1e-10);
+    }
 }
 
 #[test]

@@ -51,8 +51,7 @@ fn one_hot(n: usize, m: usize, rng: &mut StdRng) -> Vec<Vec<f64>> {
 /// All most likely, none of them, any, and draws from the predictions.
 fn label_sets(predictions: &Categorical, rows: &[Vec<f64>], rng: &mut StdRng) -> Vec<Vec<usize>> {
     let (n, m) = (rows.len(), rows[0].len());
-    let top = |p: &Vec<f64>| argmax(p);
-    let right: Vec<usize> = rows.iter().map(top).collect();
+    let right = argmaxes(rows);
     let wrong = right.iter().map(|y| (y + 1) % m).collect();
     let drawn = (predictions.redrawer().draw)(3, rng);
     assert_eq!(drawn.len(), 3);
@@ -79,7 +78,7 @@ fn check<S: Statistic>(
     assert_eq!(evaluator.width(), 1);
     for (k, set) in sets.iter().enumerate() {
         let found = evaluator.values(&predictions.as_redrawn(set)).unwrap();
-        let expected = statistic.estimate(predictions, &labels(set)).unwrap();
+        let expected = statistic.on(predictions, &labels(set));
         let close = |a: f64, b: f64| (a - b).abs() <= tolerance * (b.abs() + 1e-3);
         assert!(
             found.len() == 1 && close(map(found[0]), map(expected)),
@@ -208,46 +207,25 @@ fn many_sets_at_once() {
         let rows = rows(70, 4, &mut rng);
         let predictions = categorical(&rows);
         let drawn = (predictions.redrawer().draw)(131, &mut rng);
-        fn values<S: Statistic>(
-            statistic: &S,
+        fn compare(
+            kind: &str,
+            statistic: impl Statistic,
             predictions: &Categorical,
-            sets: &<Categorical as Sets>::Sets,
-        ) -> Vec<f64> {
+            drawn: &RedrawnBy<Categorical>,
+        ) {
             let evaluator = statistic.evaluator(predictions).unwrap();
-            evaluator.values(sets).unwrap()
-        }
-        let compare = |together: Vec<f64>, alone: &dyn Fn(usize) -> f64| {
+            let together = evaluator.values(drawn).unwrap();
             assert_eq!(together.len(), 131);
             for (set, together) in together.into_iter().enumerate() {
-                let alone = alone(set);
+                let alone = statistic.on(predictions, &labels(&drawn.set(set)));
                 assert_near_in(kind, together, alone, 1e-13);
             }
-        };
+        }
         let skce = Skce::unbiased(Kernel::exponential());
-        compare(values(&skce, &predictions, &drawn), &|set| {
-            skce.estimate(&predictions, &labels(&drawn.set(set)))
-                .unwrap()
-        });
-        let ece = Ece::default();
-        compare(values(&ece, &predictions, &drawn), &|set| {
-            ece.estimate(&predictions, &labels(&drawn.set(set)))
-                .unwrap()
-        });
-        let mmce = Mmce::default();
-        compare(values(&mmce, &predictions, &drawn), &|set| {
-            mmce.estimate(&predictions, &labels(&drawn.set(set)))
-                .unwrap()
-        });
+        compare(kind, skce, &predictions, &drawn);
+        compare(kind, Ece::default(), &predictions, &drawn);
+        compare(kind, Mmce::default(), &predictions, &drawn);
     }
-}
-
-/// The sets of a kind of prediction.
-trait Sets {
-    type Sets;
-}
-
-impl<P: Predictive> Sets for P {
-    type Sets = burn_calibration::distribution::RedrawnBy<P>;
 }
 
 /// Above 4096 samples the sums of many differences are in single precision.
@@ -259,12 +237,8 @@ fn single_precision_of_many_samples() {
     let predictions = categorical(&rows);
     let sets = [random_labels(n, 3, &mut rng)];
     for kernel in [at(Kernel::exponential(), 0.4), at(Kernel::gaussian(), 0.4)] {
-        check(
-            "dense",
-            Skce::biased(kernel),
-            (&predictions, &sets),
-            (1e-5, same),
-        );
+        let skce = Skce::biased(kernel);
+        check("dense", skce, (&predictions, &sets), (1e-5, same));
     }
 }
 
@@ -274,8 +248,7 @@ fn predictions_in_single_precision() {
     let mut rng = rng(604);
     for (kind, rows) in KINDS {
         let rows = rows(60, 5, &mut rng);
-        let predictions =
-            Categorical::from_probabilities(tensor_on(&rows, &device(), DType::F32)).unwrap();
+        let predictions = Categorical::from_probabilities(single(&rows)).unwrap();
         let sets = label_sets(&predictions, &rows, &mut rng);
         let data = (&predictions, &sets[..]);
         let biased = Skce::biased(at(Kernel::exponential(), 0.4));
@@ -291,10 +264,8 @@ fn predictions_in_single_precision() {
 #[test]
 fn vectors() {
     let n = 280;
-    let column = |scale: f64, shift: f64| {
-        let row = |i: usize| vec![shift + scale * (7.3 * i as f64).sin()];
-        (0..n).map(row).collect::<Vec<_>>()
-    };
+    let column =
+        |scale: f64, shift: f64| table(n, 1, |i, _| shift + scale * (7.3 * i as f64).sin());
     for (dtype, tolerance, form) in [
         (DType::F64, 1e-13, SkceForm::Unbiased),
         (DType::F64, 1e-13, SkceForm::Biased),
@@ -336,11 +307,7 @@ fn agrees<P>(
     let composed = skce.with_computation(Computation::Composed);
     for k in [0, sets.len() - 1] {
         let targets = predictions.observed(&sets[k]);
-        let expected = composed.estimate(predictions, &targets).unwrap();
-        assert!(
-            (found[k] - expected).abs() < tolerance,
-            "{skce:?}, set {k}: {}, {expected}",
-            found[k]
-        );
+        let expected = composed.on(predictions, &targets);
+        assert_near_in(k, found[k], expected, tolerance);
     }
 }

@@ -27,13 +27,10 @@ fn rejections<P: Omnibus>(
         count("omnibus", outcome.p_value);
         for (number, aspect) in outcome.aspects.iter().enumerate() {
             // the bandwidth in the name depends on the data
+            let of_kernel = format!("skce_{number}");
             let skce = aspect.name.starts_with("skce");
-            let name = if skce {
-                format!("skce_{number}")
-            } else {
-                aspect.name.clone()
-            };
-            count(&name, aspect.p_value);
+            let name = if skce { &of_kernel } else { &aspect.name };
+            count(name, aspect.p_value);
         }
     }
     rejected
@@ -49,37 +46,27 @@ fn check(what: &str, sets: usize, continuous: bool, rejected: BTreeMap<String, [
             let z = if name == "omnibus" { 3.0 } else { 3.5 };
             let deviation = z * (expected * (1.0 - level)).sqrt();
             let found = count as f64;
-            assert!(
-                found <= expected + deviation,
-                "{what}, {name}: {count} of {sets} at {level}"
-            );
+            let said = format!("{what}, {name}: {count} of {sets} at {level}");
+            assert!(found <= expected + deviation, "{said}");
             // the furthest of draws has ties: those of the ranks are broken once for all sets. So has the least
             // likely label: where the rarest class of all samples has a probability above the level, as of
             // uncertain predictions, it is the label of more data sets than that. Its p-value is checked
             // against its exact law in `least_likely_label_by_its_law`
             let has_ties = ["furthest_target", "least_likely_label"].contains(&name.as_str());
             if continuous && !has_ties && level == 0.05 {
-                assert!(
-                    found >= expected - deviation,
-                    "{what}, {name}: {count} of {sets} at {level}"
-                );
+                assert!(found >= expected - deviation, "{said}");
             }
         }
     }
 }
 
-fn of_model(
-    model: Model,
-    n: usize,
-    m: usize,
-    rng: &mut StdRng,
-) -> (Categorical, Tensor<1, burn::tensor::Int>) {
+fn of_model(model: Model, n: usize, m: usize, rng: &mut StdRng) -> (Categorical, Tensor<1, Int>) {
     let (rows, classes) = draw(model, n, m, rng);
     (categorical(&rows), labels(&classes))
 }
 
 /// Labels drawn from given rows.
-fn calibrated(rows: &[Vec<f64>], rng: &mut StdRng) -> (Categorical, Tensor<1, burn::tensor::Int>) {
+fn calibrated(rows: &[Vec<f64>], rng: &mut StdRng) -> (Categorical, Tensor<1, Int>) {
     let predictions = categorical(rows);
     let labels = predictions.sample(rng);
     (predictions, labels)
@@ -92,19 +79,11 @@ fn classes() {
     check("M1", sets, false, rejected);
     // many classes that are almost equally likely: no ties but in the counts of classes
     let rejected = rejections(sets, 99, |rng| {
-        let rows: Vec<Vec<f64>> = random_rows(60, 3, 1.0, rng)
-            .iter()
-            .map(|row| softmax(row))
-            .collect();
-        calibrated(&rows, rng)
+        calibrated(&softmax_rows(&random_rows(60, 3, 1.0, rng)), rng)
     });
     check("uncertain", sets, true, rejected);
     let rejected = rejections(sets, 99, |rng| {
-        let row = || {
-            let p = rng.random_range(0.05..0.95);
-            vec![p, 1.0 - p]
-        };
-        let rows: Vec<Vec<f64>> = std::iter::repeat_with(row).take(40).collect();
+        let rows = random_pairs(40, 0.05..0.95, rng);
         calibrated(&rows, rng)
     });
     check("binary", sets, true, rejected);
@@ -117,11 +96,11 @@ fn least_likely_label_by_its_law() {
     let redraws = 1999;
     for (n, scale) in [(5, 1.0), (30, 2.0), (60, 4.0)] {
         let logits = random_rows(n, 4, scale, &mut rng);
-        let rows: Vec<Vec<f64>> = softmax_rows(&logits);
+        let rows = softmax_rows(&logits);
         for _ in 0..5 {
             let (predictions, targets) = calibrated(&rows, &mut rng);
-            let classes = targets.clone().try_into_vec_as::<i64>().unwrap();
-            let of_label = rows.iter().zip(classes).map(|(p, y)| p[y as usize]);
+            let classes = classes_of(&targets);
+            let of_label = rows.iter().zip(classes).map(|(p, y)| p[y]);
             let least = of_label.fold(1.0, f64::min);
             let rarer_than_none = |p: &Vec<f64>| -> f64 {
                 let likelier = p.iter().filter(|p| **p > least * (1.0 + 1e-9));
@@ -130,9 +109,9 @@ fn least_likely_label_by_its_law() {
             let exact = 1.0 - rows.iter().map(rarer_than_none).product::<f64>();
             let test = OmnibusTest::new().with_redraws(redraws);
             let outcome = test.outcome(&predictions, &targets, &mut rng).unwrap();
-            let aspect = outcome.aspects.iter();
-            let mut aspect = aspect.filter(|aspect| aspect.name == "least_likely_label");
-            let found = aspect.next().unwrap().p_value;
+            let mut aspects = outcome.aspects.iter();
+            let aspect = aspects.find(|aspect| aspect.name == "least_likely_label");
+            let found = aspect.unwrap().p_value;
             let deviation = (exact * (1.0 - exact) / redraws as f64).sqrt();
             let tolerance = 4.0 * deviation + 1.0 / redraws as f64;
             assert!((found - exact).abs() <= tolerance, "{found}, {exact}");
@@ -145,11 +124,7 @@ fn least_likely_label_by_its_law() {
 fn confident_classes() {
     let sets = 500;
     let rejected = rejections(sets, 99, |rng| {
-        let row = || {
-            let doubt = rng.random_range(0.005..0.015);
-            vec![1.0 - doubt, doubt]
-        };
-        let rows: Vec<Vec<f64>> = std::iter::repeat_with(row).take(50).collect();
+        let rows = random_pairs(50, 0.985..0.995, rng);
         calibrated(&rows, rng)
     });
     check("confident", sets, false, rejected);
@@ -177,24 +152,12 @@ fn real_classes() {
             let rows: Vec<Vec<f64>> = (0..200).map(|_| row()).collect();
             calibrated(&rows, rng)
         });
-        check(
-            &format!("CIFAR-10 to the power {sharpness}"),
-            sets,
-            false,
-            rejected,
-        );
+        let what = format!("CIFAR-10 to the power {sharpness}");
+        check(&what, sets, false, rejected);
     }
 }
 
-/// `n` normal predictions.
-pub fn normal(n: usize, d: usize, rng: &mut StdRng) -> Normal {
-    let mut rows = |low: f64, high: f64| {
-        let row = |rng: &mut StdRng| (0..d).map(|_| rng.random_range(low..high)).collect();
-        let rows: Vec<Vec<f64>> = (0..n).map(|_| row(rng)).collect();
-        tensor(&rows)
-    };
-    Normal::new(rows(-1.0, 1.0), rows(0.5, 1.5))
-}
+pub use crate::prelude::random_normal as normal;
 
 #[test]
 fn real_targets() {

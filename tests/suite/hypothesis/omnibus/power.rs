@@ -4,6 +4,9 @@ use super::levels::normal;
 use crate::prelude::*;
 
 const SETS: usize = 8;
+const WHOLE: &str = "something is off in the whole prediction: SKCE ";
+const WIDE: &str = "predictions are too wide";
+const NARROW: &str = "predictions are too narrow";
 
 /// The outcomes of some data sets, nearly all of which are rejected.
 fn outcomes<P: Omnibus>(
@@ -37,26 +40,16 @@ fn named(outcomes: &[OmnibusOutcome], finding: &str, never: &[&str]) {
             assert!(aspect.adjusted_p_value <= 0.05);
             assert!(outcome.to_string().contains(&aspect.finding));
         }
-        let order = failing.windows(2);
-        order.into_iter().for_each(|pair| {
-            assert!(pair[0].adjusted_p_value <= pair[1].adjusted_p_value);
-        });
+        let order = failing.iter().map(|aspect| aspect.adjusted_p_value);
+        assert!(order.is_sorted());
         assert!(outcome.to_string().starts_with(&outcome.verdict()));
     }
-    assert!(
-        found + 1 >= SETS,
-        "{finding}: {found} of {SETS}, {}",
-        outcomes[0]
-    );
+    let first = &outcomes[0];
+    assert!(found + 1 >= SETS, "{finding}: {found} of {SETS}, {first}");
 }
 
 fn tempered(rows: &[Vec<f64>], power: f64) -> Vec<Vec<f64>> {
-    let temper = |row: &Vec<f64>| {
-        let powers: Vec<f64> = row.iter().map(|p| p.powf(power)).collect();
-        let sum: f64 = powers.iter().sum();
-        powers.iter().map(|p| p / sum).collect()
-    };
-    rows.iter().map(temper).collect()
+    softmax_rows(&mapped(rows, |p| power * p.ln()))
 }
 
 /// Labels from rows, with predictions at another temperature.
@@ -89,14 +82,11 @@ fn a_class_too_likely() {
         let rows: Vec<Vec<f64>> = rows.iter().map(moved).collect();
         (categorical(&rows), labels)
     });
-    named(
-        &found,
-        "class 3 is predicted too often, by ",
-        &[
-            "class 0 is predicted too often",
-            "class 3 is predicted too rarely",
-        ],
-    );
+    let never = [
+        "class 0 is predicted too often",
+        "class 3 is predicted too rarely",
+    ];
+    named(&found, "class 3 is predicted too often, by ", &never);
 }
 
 /// The top label is calibrated, and the class of a wrong label is never the second but always the next
@@ -104,7 +94,6 @@ fn a_class_too_likely() {
 #[test]
 fn the_rest_wrong() {
     let found = outcomes(633, |rng| {
-        use rand::RngExt;
         let mut rows = Vec::new();
         let mut classes = Vec::new();
         for i in 0..600 {
@@ -118,11 +107,7 @@ fn the_rest_wrong() {
         }
         (categorical(&rows), labels(&classes))
     });
-    named(
-        &found,
-        "something is off in the whole prediction: SKCE ",
-        &["overconfident", "underconfident"],
-    );
+    named(&found, WHOLE, &["overconfident", "underconfident"]);
 }
 
 #[test]
@@ -140,22 +125,14 @@ fn normal_predictions() {
     named(
         &high,
         "targets are too high",
-        &["targets are too low", "predictions are too wide"],
+        &["targets are too low", WIDE],
     );
     let low = outcomes(635, data(-0.4, 1.0, 1));
     named(&low, "targets are too low", &["targets are too high"]);
     let narrow = outcomes(636, data(0.0, 0.6, 1));
-    named(
-        &narrow,
-        "predictions are too narrow",
-        &["predictions are too wide"],
-    );
+    named(&narrow, NARROW, &[WIDE]);
     let wide = outcomes(637, data(0.0, 1.6, 1));
-    named(
-        &wide,
-        "predictions are too wide",
-        &["predictions are too narrow"],
-    );
+    named(&wide, WIDE, &[NARROW]);
     let both = outcomes(638, data(0.4, 1.0, 2));
     named(&both, "targets of coordinate 1 are too high", &[]);
 }
@@ -172,11 +149,7 @@ fn conditional_shift() {
         let scale = truth.standard_deviation().ones_like() * (scalar(spread) + 0.3);
         (Normal::new(mean, scale), targets)
     });
-    named(
-        &found,
-        "something is off in the whole prediction: SKCE ",
-        &[],
-    );
+    named(&found, WHOLE, &[]);
 }
 
 /// Above 10,000 samples, by landmarks.
@@ -194,13 +167,8 @@ fn many_samples() {
     let sharp = outcome(&categorical(&tempered(&rows, 1.2)), &mut rng);
     assert_eq!(sharp.p_value, 0.01);
     let failing = sharp.failing(0.05);
-    for finding in [
-        "overconfident by ",
-        "something is off in the whole prediction: SKCE ",
-    ] {
-        assert!(
-            failing.iter().any(|a| a.finding.starts_with(finding)),
-            "{sharp}"
-        );
+    for finding in ["overconfident by ", WHOLE] {
+        let found = failing.iter().any(|a| a.finding.starts_with(finding));
+        assert!(found, "{sharp}");
     }
 }

@@ -32,15 +32,6 @@ fn holds(outcome: &OmnibusOutcome, redraws: usize) {
     assert!(outcome.failing(0.05).is_empty() || outcome.p_value <= 0.05);
 }
 
-fn outcome<P: Omnibus>(
-    test: OmnibusTest,
-    predictions: &P,
-    targets: &P::Targets,
-    seed: u64,
-) -> OmnibusOutcome {
-    test.outcome(predictions, targets, &mut rng(seed)).unwrap()
-}
-
 proptest! {
     #![proptest_config(cases(150))]
 
@@ -48,9 +39,9 @@ proptest! {
     fn of_classes((rows, classes) in labelled(), redraws in 1usize..60, seed in 0u64..1000) {
         let test = OmnibusTest::new().with_redraws(redraws);
         let (predictions, labels) = (categorical(&rows), labels(&classes));
-        let found = outcome(test, &predictions, &labels, seed);
+        let found = omnibus(test, &predictions, &labels, seed);
         holds(&found, redraws);
-        prop_assert_eq!(found, outcome(test, &predictions, &labels, seed));
+        prop_assert_eq!(found, omnibus(test, &predictions, &labels, seed));
     }
 
     #[test]
@@ -58,9 +49,9 @@ proptest! {
         let test = OmnibusTest::new().with_redraws(redraws);
         let predictions = normal(n, d, &mut rng(seed));
         let targets = predictions.sample(&mut rng(seed + 1));
-        let found = outcome(test, &predictions, &targets, seed);
+        let found = omnibus(test, &predictions, &targets, seed);
         holds(&found, redraws);
-        prop_assert_eq!(found, outcome(test, &predictions, &targets, seed));
+        prop_assert_eq!(found, omnibus(test, &predictions, &targets, seed));
     }
 }
 
@@ -74,7 +65,7 @@ fn precisions_agree() {
         let p_values = |dtype| {
             let rows = tensor_on(&rows, &device(), dtype);
             let predictions = Categorical::from_probabilities(rows).unwrap();
-            let found = outcome(test, &predictions, &labels(&classes), seed);
+            let found = omnibus(test, &predictions, &labels(&classes), seed);
             let aspects = found.aspects.iter();
             let own = aspects.clone().map(|aspect| aspect.p_value);
             let adjusted = aspects.map(|aspect| aspect.adjusted_p_value);
@@ -83,21 +74,14 @@ fn precisions_agree() {
         };
         let [(own, adjusted), (own_32, adjusted_32)] = [DType::F64, DType::F32].map(p_values);
         assert_eq!(own, own_32, "{seed}");
-        for (p, p_32) in adjusted.iter().zip(adjusted_32) {
-            assert!((p - p_32).abs() < 1e-6, "{seed}: {p}, {p_32}"); // a bound is no rank
-        }
+        all_near(adjusted, adjusted_32, 1e-6); // a bound is no rank
 
         let truth = normal(40, 1, &mut rng(670 + seed));
         let targets = truth.sample(&mut rng(680 + seed)) * 1.2;
         let p_values = |dtype| {
-            let options = (&device(), dtype);
-            let cast = |rows: burn::tensor::Tensor<2>| {
-                let data = burn::tensor::TensorData::new(vector(rows), [40, 1]);
-                burn::tensor::Tensor::<2>::from_data(data, options)
-            };
+            let cast = |x: Tensor<2>| x.cast(dtype);
             let predictions = Normal::new(cast(truth.mean()), cast(truth.standard_deviation()));
-            let found = outcome(test, &predictions, &cast(targets.clone()), seed);
-            found.p_value
+            omnibus(test, &predictions, &cast(targets.clone()), seed).p_value
         };
         let difference: f64 = p_values(DType::F64) - p_values(DType::F32);
         assert!(difference.abs() <= 0.01, "{seed}: {difference}"); // targets are rounded
@@ -114,7 +98,7 @@ fn redraws_go_on_near_the_level() {
         let rows = random_probabilities(30, 3, &mut rng(690 + seed));
         let (predictions, mut draws) = (categorical(&rows), rng(720 + seed));
         let labels = predictions.sample(&mut draws);
-        let found = outcome(test.with_most(3000), &predictions, &labels, seed);
+        let found = omnibus(test.with_most(3000), &predictions, &labels, seed);
         assert!((999..=3000).contains(&found.redraws));
         if found.redraws > 999 {
             continued += 1;
@@ -122,15 +106,8 @@ fn redraws_go_on_near_the_level() {
         } else {
             assert!(!(0.04..0.06).contains(&found.p_value), "{found}");
         }
-        holds(
-            &outcome(
-                test.with_redraws(50).with_most(50),
-                &predictions,
-                &labels,
-                seed,
-            ),
-            50,
-        );
+        let few = test.with_redraws(50).with_most(50);
+        holds(&omnibus(few, &predictions, &labels, seed), 50);
     }
     assert!(continued < 8);
 }

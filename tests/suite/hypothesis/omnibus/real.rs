@@ -83,10 +83,7 @@ fn a_right_spread_is_not_accused_of_a_wrong_location() {
             });
             (Laplace::new(means, scales), targets)
         });
-        assert!(
-            falsely <= AT_MOST && found == 1.0,
-            "{shift}, Laplace: {falsely}"
-        );
+        assert!(falsely <= AT_MOST && found == 1.0, "{shift}: {falsely}");
     }
 }
 
@@ -110,9 +107,8 @@ fn skewed_errors_are_not_too_small() {
 
 fn finding<'a>(outcome: &'a OmnibusOutcome, name: &str) -> &'a str {
     let aspect = outcome.failing(0.05).into_iter().find(|a| a.name == name);
-    &aspect
-        .unwrap_or_else(|| panic!("{name}: {outcome}"))
-        .finding
+    let aspect = aspect.unwrap_or_else(|| panic!("{name}: {outcome}"));
+    &aspect.finding
 }
 
 /// Two of 200 targets at nine deviations, one to either side: `1 − Φ(9)` is not lost beside 1.

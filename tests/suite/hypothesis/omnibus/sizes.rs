@@ -13,14 +13,16 @@ fn right(r: f64, n: usize, right: usize) -> Data {
     (categorical(&vec![vec![r, 1.0 - r]; n]), labels(&classes))
 }
 
+fn overconfidence((predictions, labels): &Data) -> ErrorSize {
+    let size = Overconfidence::default().size(predictions, labels);
+    size.unwrap()
+}
+
 /// Known intervals of Clopper and Pearson.
 #[test]
 fn frequencies_by_tables() {
     let interval = |r, n, successes, level| {
-        let (predictions, labels) = right(r, n, successes);
-        let size = Overconfidence::default()
-            .size(&predictions, &labels)
-            .unwrap();
+        let size = overconfidence(&right(r, n, successes));
         size.interval(level).unwrap()
     };
     for (n, successes, lower, upper) in [
@@ -43,10 +45,8 @@ fn frequencies_by_tables() {
     let (predictions, labels) = right(0.75, 10, 4);
     let of = |class| {
         let event = Event::Class(class);
-        let size = Overconfidence { event }
-            .size(&predictions, &labels)
-            .unwrap();
-        size.interval(0.9).unwrap()
+        let size = Overconfidence { event }.size(&predictions, &labels);
+        size.unwrap().interval(0.9).unwrap()
     };
     assert_relative_eq!(of(0).lower, -of(1).upper, epsilon = 1e-12);
     assert_relative_eq!(of(0).upper, -of(1).lower, epsilon = 1e-12);
@@ -62,7 +62,6 @@ pub fn coverage(
     let count = (0..sets).filter(|_| covered(&mut rng)).count() as f64;
     let deviation = (level * (1.0 - level) / sets as f64).sqrt();
     let share = count / sets as f64;
-    println!("{what}: {share:.3} of {sets} intervals at {level}");
     assert!(share >= least - 3.0 * deviation, "{what}: {share}");
     share
 }
@@ -85,10 +84,7 @@ fn overconfidence_is_covered() {
         let count = values.len() as f64;
         let error = values.iter().map(|&r| r - truth(r)).sum::<f64>() / count;
         coverage((what, 500, 0.95), 0.95, |rng| {
-            let (predictions, labels) = few_values(values, n, truth, rng);
-            let size = Overconfidence::default()
-                .size(&predictions, &labels)
-                .unwrap();
+            let size = overconfidence(&few_values(values, n, truth, rng));
             let interval = size.interval(0.95).unwrap();
             interval.lower <= error + 1e-12 && error <= interval.upper + 1e-12
         })
@@ -102,80 +98,37 @@ fn skce() -> Skce {
     Skce::unbiased(Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.5)))
 }
 
-/// The coverage of the mean of the estimates, which are unbiased.
-fn skce_coverage(
-    skce: Skce,
-    (what, sets, least): (&str, usize, f64),
-    truth: Option<f64>,
-    mut data: impl FnMut(&mut StdRng) -> Data,
-) {
-    let mut rng = rng(702);
-    let intervals: Vec<_> = (0..sets)
-        .map(|_| {
-            let (predictions, labels) = data(&mut rng);
-            let size = skce.size(&predictions, &labels).unwrap();
-            let interval = size.interval(0.95).unwrap();
-            assert!(0.0 <= interval.lower && interval.lower <= interval.upper);
-            interval
-        })
-        .collect();
-    let mean = intervals.iter().map(|i| i.estimate).sum::<f64>() / sets as f64;
-    let truth = truth.unwrap_or(mean);
+/// The coverage of the mean of the estimates, which are unbiased, and of 0 where the model is calibrated.
+fn skce_coverage(skce: Skce, least: f64, (pi, alpha): (f64, f64), n: usize) {
+    let (mut rng, sets) = (rng(702), 200);
+    let model = DirichletModel::new(vec![alpha; 4], pi, vec![1.0, 0.0, 0.0, 0.0]);
+    let interval = |_| {
+        let (predictions, labels) = model.sample(n, (&device(), DType::F64), &mut rng);
+        let size = skce.size(&predictions, &labels).unwrap();
+        let interval = size.interval(0.95).unwrap();
+        assert!(0.0 <= interval.lower && interval.lower <= interval.upper);
+        interval
+    };
+    let intervals: Vec<_> = (0..sets).map(interval).collect();
+    let estimates: Vec<f64> = intervals.iter().map(|i| i.estimate).collect();
+    let truth = if pi == 0.0 { 0.0 } else { mean(&estimates) };
     let mut all = intervals.iter();
-    coverage((what, sets, least), 0.95, |_| {
+    let what = format!("{skce:?}, π = {pi}, n = {n}");
+    coverage((&what, sets, least), 0.95, |_| {
         let interval = all.next().unwrap();
         interval.lower <= truth && truth <= interval.upper
     });
 }
 
-fn dirichlet(pi: f64, alpha: f64, n: usize) -> impl FnMut(&mut StdRng) -> Data {
-    let model = DirichletModel::new(vec![alpha; 4], pi, vec![1.0, 0.0, 0.0, 0.0]);
-    move |rng| model.sample(n, (&device(), burn::tensor::DType::F64), rng)
-}
-
 #[test]
 fn skce_is_covered() {
-    let sets = 200;
-    skce_coverage(
-        skce(),
-        ("SKCE, π = ½", sets, 0.94),
-        None,
-        dirichlet(0.5, 0.5, 100),
-    );
-    skce_coverage(
-        skce(),
-        ("SKCE, π = 0.2", sets, 0.91),
-        None,
-        dirichlet(0.2, 0.5, 100),
-    );
-    skce_coverage(
-        skce(),
-        ("SKCE, π = 1", sets, 0.93),
-        None,
-        dirichlet(1.0, 0.1, 60),
-    );
-    skce_coverage(
-        skce(),
-        ("SKCE, calibrated", sets, 0.95),
-        Some(0.0),
-        dirichlet(0.0, 0.5, 150),
-    );
-    skce_coverage(
-        skce(),
-        ("SKCE, calibrated, Dir(0.1)", sets, 0.95),
-        Some(0.0),
-        dirichlet(0.0, 0.1, 400),
-    );
-    let blocks = Skce::block(
-        Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.5)),
-        5,
-    );
-    skce_coverage(
-        blocks,
-        ("SKCE, blocks, π = ½", sets, 0.94),
-        None,
-        dirichlet(0.5, 0.5, 200),
-    );
+    skce_coverage(skce(), 0.94, (0.5, 0.5), 100);
+    skce_coverage(skce(), 0.91, (0.2, 0.5), 100);
+    skce_coverage(skce(), 0.93, (1.0, 0.1), 60);
+    skce_coverage(skce(), 0.95, (0.0, 0.5), 150);
+    skce_coverage(skce(), 0.95, (0.0, 0.1), 400);
+    let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.5));
+    skce_coverage(Skce::block(kernel, 5), 0.94, (0.5, 0.5), 200);
 }
 
 /// Residuals of few wrong labels do not tell the variance: with the odds of errors four times as large as said,
@@ -206,11 +159,8 @@ fn tce_is_covered() {
         let error = (values.iter().map(square).sum::<f64>() / values.len() as f64).sqrt();
         coverage((what, 500, least), 0.95, |rng| {
             let (predictions, labels) = few_values(values, n, truth, rng);
-            let interval = tce
-                .size(&predictions, &labels)
-                .unwrap()
-                .interval(0.95)
-                .unwrap();
+            let size = tce.size(&predictions, &labels).unwrap();
+            let interval = size.interval(0.95).unwrap();
             interval.lower <= error + 1e-12 && error <= interval.upper + 1e-12
         })
     };
@@ -230,10 +180,7 @@ fn tce_is_covered() {
 #[test]
 fn no_errors_are_no_evidence() {
     let (predictions, labels) = right(0.9, 10, 10); // one time in three
-    let p = |test: &dyn CalibrationTest| {
-        let outcome = test.outcome(&predictions, &labels, &mut rng(0));
-        outcome.unwrap().p_value
-    };
+    let p = |test: &dyn CalibrationTest| test.p_value(&predictions, &labels, 0);
     assert!(p(&ToleranceTest::new(Tce::default(), 0.0)) > 0.1);
     let of_skce = ToleranceTest::new(skce(), 0.0).outcome(&predictions, &labels, &mut rng(0));
     assert!(matches!(of_skce, Err(Error::TooFewErrors { got: 0, .. })));
@@ -249,24 +196,19 @@ fn tolerance() {
         let mut rng = rng(703);
         let mut rejects = || {
             let (predictions, labels) = few_values(&[0.7, 0.9], n, truth, &mut rng);
-            let outcome = test.outcome(&predictions, &labels, &mut crate::data::rng(0));
-            outcome.unwrap().p_value <= 0.05
+            test.p_value(&predictions, &labels, 0) <= 0.05
         };
         (0..sets).filter(|_| rejects()).count() as f64 / sets as f64
     };
     let bound = 0.05 + 3.0 * (0.05f64 * 0.95 / sets as f64).sqrt();
-    for (what, test) in [
-        (
-            "overconfidence",
-            &ToleranceTest::new(Overconfidence::default(), 0.05) as &dyn CalibrationTest,
-        ),
-        ("TCE", &ToleranceTest::new(Tce::default(), 0.05)),
-    ] {
+    let of_confidence = ToleranceTest::new(Overconfidence::default(), 0.05);
+    let of_bins = ToleranceTest::new(Tce::default(), 0.05);
+    let tests: [&dyn CalibrationTest; 2] = [&of_confidence, &of_bins];
+    for (what, test) in ["overconfidence", "TCE"].into_iter().zip(tests) {
         let over = rejections(test, 400, &|r| r - 0.05);
         let under = rejections(test, 400, &|r| r + 0.05);
         let none = rejections(test, 400, &|r| r);
         let beyond = rejections(test, 400, &|r| r - 0.15);
-        println!("tolerance, {what}: {over}, {under}; calibrated {none}; beyond {beyond}");
         assert!(over <= bound && under <= bound, "{what}: {over}, {under}");
         assert!(none <= 0.01 && beyond >= 0.95, "{what}: {none}, {beyond}");
     }
@@ -276,7 +218,6 @@ fn tolerance() {
     let test = ToleranceTest::new(Skce::unbiased(kernel), square);
     let at = rejections(&test, 150, &|r| r - 0.1);
     let beyond = rejections(&test, 150, &|r| r - 0.3);
-    println!("tolerance, SKCE: {at}; beyond {beyond}");
     assert!(at <= bound + 0.02 && beyond >= 0.95, "{at}, {beyond}");
 }
 
@@ -290,9 +231,8 @@ fn p_values_are_those_of_the_intervals() {
             let (predictions, labels) = few_values(&[0.7, 0.9], n, |r| r - truth, &mut rng);
             let skce = skce().size(&predictions, &labels).unwrap();
             let tce = Tce::default().size(&predictions, &labels).unwrap();
-            let count = Overconfidence::default()
-                .size(&predictions, &labels)
-                .unwrap();
+            let count = Overconfidence::default().size(&predictions, &labels);
+            let count = count.unwrap();
             for level in [0.01, 0.05, 0.2] {
                 for tolerance in [1e-4, 0.003, 0.01, 0.03, 0.1, 0.2] {
                     for size in [&skce, &tce] {
@@ -313,10 +253,7 @@ fn p_values_are_those_of_the_intervals() {
         }
     }
     // by the binomial distribution
-    let (predictions, labels) = right(0.9, 20, 12);
-    let size = Overconfidence::default()
-        .size(&predictions, &labels)
-        .unwrap();
+    let size = overconfidence(&right(0.9, 20, 12));
     for tolerance in [0.0, 0.05, 0.2] {
         let binomial = Binomial::new(0.9 - tolerance, 20).unwrap();
         let expected = 2.0 * binomial.cdf(12);
@@ -352,8 +289,7 @@ fn intervals_of_normal_predictions() {
     let targets = truth.sample(&mut rng);
     let p = |factor, tolerance: f64| {
         let test = ToleranceTest::new(size, tolerance);
-        let outcome = test.outcome(&scaled(&truth, factor), &targets, &mut crate::data::rng(0));
-        outcome.unwrap().p_value
+        test.p_value(&scaled(&truth, factor), &targets, 0)
     };
     assert!(p(1.0, 0.0) > 0.01 && p(0.5, 0.1) <= 0.001 && p(0.5, 0.45) > 0.5);
     // of one coordinate the p-value is proved; of several, each sample counts in part, and it is not
@@ -379,12 +315,12 @@ fn what_data_can_get_wrong() {
     let interval = size.interval(0.95).unwrap();
     assert_relative_eq!(interval.upper, 0.9, epsilon = 1e-12); // 90 % sure: no error is larger
     assert_eq!(interval.lower, 0.0);
-    let one_block = Skce::block(Kernel::exponential(), 2)
-        .size(&predictions, &labels)
-        .unwrap();
-    refuses(one_block.interval(0.95));
-    let class = Overconfidence {
-        event: Event::Class(2),
-    };
-    assert!(class.size(&predictions, &labels).is_err());
+    let one_block = Skce::block(Kernel::exponential(), 2).size(&predictions, &labels);
+    refuses(one_block.unwrap().interval(0.95));
+    let event = Event::Class(2);
+    assert!(
+        Overconfidence { event }
+            .size(&predictions, &labels)
+            .is_err()
+    );
 }

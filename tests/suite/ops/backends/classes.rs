@@ -19,10 +19,8 @@ fn losses() -> Vec<(String, Box<dyn Criterion>)> {
         for form in [SkceForm::Biased, SkceForm::Block(4)] {
             add(kernel, form);
         }
-        add(
-            kernel.with_bandwidth(Bandwidth::Fixed(0.3)),
-            SkceForm::Unbiased,
-        );
+        let fixed = kernel.with_bandwidth(Bandwidth::Fixed(0.3));
+        add(fixed, SkceForm::Unbiased);
     }
     for distance in Distance::ALL {
         for profile in Profile::all() {
@@ -32,9 +30,8 @@ fn losses() -> Vec<(String, Box<dyn Criterion>)> {
     }
     for form in [MmceForm::Unweighted, MmceForm::Weighted] {
         for computation in [Computation::Auto, Computation::Fused] {
-            let config = MmceLossConfig::new()
-                .with_form(form)
-                .with_computation(computation);
+            let config = MmceLossConfig::new().with_form(form);
+            let config = config.with_computation(computation);
             losses.push((format!("{config:?}"), Box::new(config.init())));
         }
     }
@@ -72,7 +69,7 @@ fn estimates_and_tests() {
                 Skce::unbiased(kernel),
                 Skce::block(kernel, 5),
             ] {
-                let estimate = skce.estimate(&predictions, &labels).unwrap();
+                let estimate = skce.on(&predictions, &labels);
                 numbers.push((format!("{skce:?}"), vec![estimate]));
             }
             let tests: [&dyn CalibrationTest; 3] = [
@@ -81,25 +78,21 @@ fn estimates_and_tests() {
                 &DistributionFreeSkceTest::new(Skce::biased(kernel)),
             ];
             for test in tests {
-                let outcome = test.outcome(&predictions, &labels, &mut rng(63)).unwrap();
+                let outcome = test.seeded(&predictions, &labels, 63);
                 numbers.push((outcome.name.into(), vec![outcome.p_value]));
             }
         }
         for form in [MmceForm::Unweighted, MmceForm::Weighted, MmceForm::Unbiased] {
-            let estimate = Mmce::new(form).estimate(&predictions, &labels).unwrap();
+            let estimate = Mmce::new(form).on(&predictions, &labels);
             numbers.push((format!("{form:?}"), vec![estimate]));
         }
         for score in [&Brier as &dyn Score<Categorical>, &LogScore, &Spherical] {
             let bound = score.upper_bound(&predictions, &labels).unwrap();
-            numbers.push((
-                format!("{score:?}"),
-                vec![bound.estimate, bound.standard_error],
-            ));
+            let bound_of = vec![bound.estimate, bound.standard_error];
+            numbers.push((format!("{score:?}"), bound_of));
         }
-        numbers.push((
-            "ece".into(),
-            vec![Ece::default().estimate(&predictions, &labels).unwrap()],
-        ));
+        let ece = Ece::default().on(&predictions, &labels);
+        numbers.push(("ece".into(), vec![ece]));
         numbers
     });
 }
@@ -109,11 +102,9 @@ fn recalibration() {
     compare_products(|device, dtype| {
         let logits = tensor_on(&logits(), device, dtype);
         let labels = labels_on(&classes(), device);
-        let config = TemperatureScalingConfig::new().with_prior(None);
-        let map = config.fit(logits.clone(), labels.clone()).unwrap();
-        let by_brier = config
-            .fit_by(&ScoreLoss::new(Brier), logits.clone(), labels)
-            .unwrap();
+        let map = without_prior().fit_to(&logits, &labels);
+        let by_brier = without_prior().fit_to_by(&ScoreLoss::new(Brier), &logits, &labels);
+        let objective = by_brier.report().unwrap().objective;
         let calibrated: Tensor<2> = map.forward(logits);
         assert_eq!(calibrated.dtype(), dtype);
         let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("backends.bpk");
@@ -122,11 +113,7 @@ fn recalibration() {
         assert_eq!(loaded.temperature(), map.temperature());
         vec![
             ("temperature".into(), vec![map.temperature()]),
-            // a minimum by values alone: half the digits
-            (
-                "brier objective".into(),
-                vec![by_brier.report().unwrap().objective],
-            ),
+            ("brier objective".into(), vec![objective]), // a minimum by values alone: half the digits
             ("calibrated logits".into(), vector(calibrated)),
         ]
     });
@@ -170,12 +157,10 @@ fn omnibus_and_sizes() {
         let of_aspects = |value: fn(&AspectOutcome) -> f64| outcome.aspects.iter().map(value);
         let mut p_values = vec![outcome.p_value];
         p_values.extend(of_aspects(|aspect| aspect.p_value));
+        let estimates = of_aspects(|aspect| aspect.estimate).collect();
         vec![
             (format!("{kind} p-values"), p_values),
-            (
-                format!("{kind} estimates"),
-                of_aspects(|aspect| aspect.estimate).collect(),
-            ),
+            (format!("{kind} estimates"), estimates),
         ]
     }
     compare_products(|device, dtype| {
@@ -192,19 +177,14 @@ fn omnibus_and_sizes() {
             let ends = vec![interval.estimate, interval.lower, interval.upper];
             numbers.push((name.into(), ends));
         };
-        let overconfidence = Overconfidence::default();
-        ends(
-            "overconfidence",
-            overconfidence.size(&predictions, &labels).unwrap(),
-        );
+        let size = Overconfidence::default().size(&predictions, &labels);
+        ends("overconfidence", size.unwrap());
 
         let means = random_rows(N, 1, 1.0, &mut rng(65));
         let scales = vec![vec![0.75]; N];
-        let normal = Normal::new(
-            tensor_on(&means, device, dtype),
-            tensor_on(&scales, device, dtype),
-        );
-        let targets = tensor_on(&random_rows(N, 1, 2.0, &mut rng(66)), device, dtype);
+        let on = |rows: &[Vec<f64>]| tensor_on(rows, device, dtype);
+        let normal = Normal::new(on(&means), on(&scales));
+        let targets = on(&random_rows(N, 1, 2.0, &mut rng(66)));
         let outcome = test.outcome(&normal, &targets, &mut rng(9));
         numbers.extend(of_outcome("normal", outcome.unwrap()));
         numbers

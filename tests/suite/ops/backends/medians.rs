@@ -32,31 +32,17 @@ fn agree_with_a_sort() {
         (131, 2, 33),
         (7, 5, 2),
     ] {
-        let row = |i: usize| -> Vec<f64> {
-            let sample = if i == 3 { 1 } else { i };
-            let ks = sample * m..(sample + 1) * m;
-            ks.map(|k| f64::from((k as f32 * k as f32 * 0.37).sin()))
-                .collect()
-        };
-        let rows: Vec<Vec<f64>> = (0..n).map(row).collect();
+        let rows = table(n, m, |i, c| {
+            let k = (if i == 3 { m + c } else { i * m + c }) as f32;
+            f64::from((k * k * 0.37).sin())
+        });
         for distance in DISTANCES {
-            let between = |p: &[f64], q: &[f64]| {
-                let differences = || p.iter().zip(q).map(|(p, q)| (p - q).abs());
-                match distance {
-                    Distance::Euclidean => differences().map(|x| x * x).sum::<f64>().sqrt(),
-                    Distance::TotalVariation => 0.5 * differences().sum::<f64>(),
-                    _ => differences().sum(),
-                }
+            let of_block = |block: &[Vec<f64>]| {
+                let between = |(i, j): (usize, usize)| brute_force(distance, &block[i], &block[j]);
+                pairs(size).map(between).collect::<Vec<f64>>()
             };
-            let mut all: Vec<f64> = (rows.chunks_exact(size))
-                .flat_map(|block| {
-                    let pairs = (1..size).flat_map(|j| (0..j).map(move |i| (i, j)));
-                    pairs.map(|(i, j)| between(&block[i], &block[j]))
-                })
-                .collect();
-            all.sort_by(f64::total_cmp);
-            let middle = 0.5 * (all[(all.len() - 1) / 2] + all[all.len() / 2]);
-            check(&rows, distance, size, middle);
+            let all = sorted(rows.chunks_exact(size).flat_map(of_block));
+            check(&rows, distance, size, median(&all));
         }
     }
 }

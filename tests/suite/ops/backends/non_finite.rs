@@ -22,8 +22,8 @@ fn numbers<P: burn_calibration::distribution::Geometry>(pairs: &PairMatrix<P>) -
 }
 
 /// Compares the numbers of samples with those of the same samples with a bad number in row [`BAD`].
-fn check<P: burn_calibration::distribution::Geometry>(
-    kernels: &[impl JointKernel<P> + Sync],
+fn check<P: Geometry, K: JointKernel<P> + Sync>(
+    kernels: &[K],
     samples: impl Fn(Option<f64>, DType) -> (P, P::Targets) + Sync,
     numbers: impl Fn(&PairMatrix<P>) -> Vec<Part> + Sync,
 ) {
@@ -31,14 +31,8 @@ fn check<P: burn_calibration::distribution::Geometry>(
         let all = |bad: Option<f64>| {
             on_instruction_sets(|| {
                 let (predictions, targets) = samples(bad, dtype);
-                let of_kernel = |kernel: &_| {
-                    let pairs = JointKernel::pairs_of_batch(
-                        kernel,
-                        Computation::Auto,
-                        &predictions,
-                        &targets,
-                    );
-                    numbers(&pairs)
+                let of_kernel = |kernel: &K| {
+                    numbers(&kernel.pairs_of_batch(Computation::Auto, &predictions, &targets))
                 };
                 kernels.iter().flat_map(of_kernel).collect::<Vec<Part>>()
             })
@@ -51,10 +45,8 @@ fn check<P: burn_calibration::distribution::Geometry>(
                     for (at, (e, f)) in expected.iter().zip(found.0).enumerate() {
                         let is_lost = at / width == *row || at % width == *column;
                         let holds = if is_lost { f.is_nan() } else { f == *e };
-                        assert!(
-                            holds,
-                            "{bad} in {dtype:?} on {arch}, case {case} at {at}: {f}, {e}"
-                        );
+                        let what = (bad, dtype, arch, case, at);
+                        assert!(holds, "{what:?}: {f}, {e}");
                     }
                 }
             }
@@ -65,9 +57,7 @@ fn check<P: burn_calibration::distribution::Geometry>(
 /// Numbers in (0, 1), uneven, the bad one in the second column.
 fn uneven(d: usize, bad: Option<f64>, dtype: DType) -> Tensor<2> {
     let number = |k: usize| ((k * k) as f64 * 0.37).sin() * 0.49 + 0.5;
-    let mut rows: Vec<Vec<f64>> = (0..N)
-        .map(|i| (0..d).map(|c| number(i * d + c)).collect())
-        .collect();
+    let mut rows = table(N, d, |i, c| number(i * d + c));
     if let Some(bad) = bad {
         rows[BAD][d - 1] = bad;
     }
@@ -75,12 +65,9 @@ fn uneven(d: usize, bad: Option<f64>, dtype: DType) -> Tensor<2> {
 }
 
 fn kernels() -> Vec<Kernel> {
+    let fixed = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.3));
     let over = |distance| {
-        Profile::all().map(move |profile| Kernel {
-            profile,
-            distance,
-            bandwidth: Bandwidth::Fixed(0.3),
-        })
+        Profile::all().map(move |profile| fixed.with_profile(profile).with_distance(distance))
     };
     Distance::ALL.into_iter().flat_map(over).collect()
 }
@@ -98,12 +85,9 @@ fn classes() {
 /// The bad number is a location, a scale or a target.
 #[test]
 fn normal_predictions() {
-    let euclidean = kernels().into_iter();
-    let euclidean = euclidean.filter(|kernel| kernel.distance == Distance::Euclidean);
-    let target = RealKernel::gaussian(0.8);
-    let kernels: Vec<_> = euclidean
-        .map(|kernel| TensorKernel::new(kernel, target))
-        .collect();
+    let is_euclidean = |kernel: &Kernel| kernel.distance == Distance::Euclidean;
+    let of = |kernel| TensorKernel::new(kernel, RealKernel::gaussian(0.8));
+    let kernels: Vec<_> = kernels().into_iter().filter(is_euclidean).map(of).collect();
     for part in 0..3 {
         let samples = |bad: Option<f64>, dtype| {
             let rows = |number| uneven(2, bad.filter(|_| number == part), dtype);
@@ -119,10 +103,12 @@ fn normal_predictions() {
 /// Expectations of Laplace predictions on the line, of which features are made.
 #[test]
 fn laplace_predictions() {
-    for (dtype, part) in [DType::F32, DType::F64]
-        .into_iter()
-        .flat_map(|dtype| [0, 1].map(|part| (dtype, part)))
-    {
+    for (dtype, part) in [
+        (DType::F32, 0),
+        (DType::F32, 1),
+        (DType::F64, 0),
+        (DType::F64, 1),
+    ] {
         let all = |bad: Option<f64>| {
             on_instruction_sets(|| {
                 let column = |number| uneven(1, bad.filter(|_| number == part), dtype);

@@ -2,7 +2,7 @@
 
 use burn_calibration::ops::pair_statistic;
 
-use super::compare_products;
+use super::{super::fused::predictions, compare_products};
 use crate::prelude::*;
 
 /// Shapes, and sizes of blocks for each: rows that do not fill a tile, tiles that share columns or
@@ -65,7 +65,7 @@ fn pair_statistics() {
     compare_products(|device, dtype| {
         let mut numbers = Vec::new();
         for (n, m, sizes) in SHAPES {
-            let rows = coarse_probabilities(n, m);
+            let rows = predictions(n, m, 3.0, 64);
             let blocks = sizes.iter().map(|&size| Pairing::Blocks { size });
             for pairing in [Pairing::All].into_iter().chain(blocks) {
                 for kernel in kernels() {
@@ -80,11 +80,8 @@ fn pair_statistics() {
 /// Equal predictions, a single one, and numbers a million times smaller and larger.
 #[test]
 fn degenerate_pair_statistics() {
-    let rows = coarse_probabilities(37, 10);
-    let scaled = |scale: f64| {
-        let row = |row: &Vec<f64>| row.iter().map(|x| x * scale).collect();
-        rows.iter().map(row).collect::<Vec<Vec<f64>>>()
-    };
+    let rows = predictions(37, 10, 3.0, 64);
+    let scaled = |scale: f64| mapped(&rows, |x| x * scale);
     let [small, large] = [-20, 20].map(|power| 2f64.powi(power));
     let cases = [
         (vec![rows[0].clone(); 19], 0.4),
@@ -113,7 +110,7 @@ fn degenerate_pair_statistics() {
 /// With residuals of another length than the points: value and all gradients.
 #[test]
 fn residual_statistics() {
-    let rows = coarse_probabilities(37, 5);
+    let rows = predictions(37, 5, 3.0, 64);
     let residuals = random_rows(37, 3, 1.0, &mut rng(66));
     compare_products(|device, dtype| {
         let mut numbers = Vec::new();
@@ -130,36 +127,16 @@ fn residual_statistics() {
                 let value =
                     residual_statistic(x.clone(), r.clone(), bandwidth.clone(), kernel, pairing);
                 let gradients = value.backward();
-                let name = format!("{kernel:?} {pairing:?}");
-                numbers.extend([
-                    (format!("{name} value"), vector(value)),
-                    (
-                        format!("{name} points"),
-                        vector(x.grad(&gradients).unwrap()),
-                    ),
-                    (
-                        format!("{name} residuals"),
-                        vector(r.grad(&gradients).unwrap()),
-                    ),
-                    (
-                        format!("{name} bandwidth"),
-                        vector(bandwidth.grad(&gradients).unwrap()),
-                    ),
-                ]);
+                let all = [
+                    ("value", vector(value)),
+                    ("points", vector(x.grad(&gradients).unwrap())),
+                    ("residuals", vector(r.grad(&gradients).unwrap())),
+                    ("bandwidth", vector(bandwidth.grad(&gradients).unwrap())),
+                ];
+                let named = |(what, numbers)| (format!("{kernel:?} {pairing:?} {what}"), numbers);
+                numbers.extend(all.map(named));
             }
         }
         numbers
     });
-}
-
-/// Multiples of 2⁻²⁰, so that ties are ties in f32 too; some rows coincide, some are one-hot.
-fn coarse_probabilities(n: usize, m: usize) -> Vec<Vec<f64>> {
-    let mut rows = random_probabilities(n, m, &mut rng(64));
-    for p in rows.iter_mut().flatten() {
-        *p = (*p * 1048576.0).round() / 1048576.0;
-    }
-    rows[1] = rows[0].clone();
-    rows[2] = (0..m).map(|c| f64::from(c == 0)).collect();
-    rows[3] = rows[2].clone();
-    rows
 }

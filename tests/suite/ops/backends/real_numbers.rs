@@ -20,10 +20,8 @@ where
         let autodiff = device.clone().autodiff();
         let x = tensor_on(&outputs, &autodiff, dtype).require_grad();
         let loss = SkceLoss::new(Skce::unbiased(TensorKernel::wasserstein(kernel)));
-        let value = loss.forward(
-            &predictions(x.clone()),
-            &tensor_on(&targets, &autodiff, dtype),
-        );
+        let y = tensor_on(&targets, &autodiff, dtype);
+        let value = loss.forward(&predictions(x.clone()), &y);
         let gradient = vector(x.grad(&value.clone().backward()).unwrap());
 
         let data = predictions(tensor_on(&outputs, device, dtype));
@@ -56,14 +54,11 @@ fn real_predictions() {
             Mixture::from_logits(logits, Normal::from_raw(x, 0.1))
         };
         let samples = |x: Tensor<2>| Samples::new(x.reshape([N, 2 * K, D]));
+        let normal = |x| Normal::from_raw(first(x), 0.1);
+        let laplace = |x| Laplace::from_raw(first(x), 0.1);
         [
-            real_numbers("normal", |x| Normal::from_raw(first(x), 0.1), device, dtype),
-            real_numbers(
-                "Laplace",
-                |x| Laplace::from_raw(first(x), 0.1),
-                device,
-                dtype,
-            ),
+            real_numbers("normal", normal, device, dtype),
+            real_numbers("Laplace", laplace, device, dtype),
             real_numbers("mixture", mixture, device, dtype),
             real_numbers("samples", samples, device, dtype),
         ]

@@ -1,7 +1,5 @@
 //! Fused against definitions on single numbers, and against central differences.
 
-use burn_calibration::ops::pair_statistic;
-
 use super::*;
 use crate::prelude::*;
 
@@ -21,18 +19,8 @@ fn residual_statistics_of_other_lengths() {
             ] {
                 let value = |points: &[Vec<f64>], residuals: &[Vec<f64>], bandwidth: f64| {
                     let h = |i: usize, j: usize| {
-                        let pairs = || points[i].iter().zip(&points[j]);
-                        let sum = || pairs().map(|(x, y)| (x - y).abs()).sum::<f64>();
-                        let r = match kernel.distance() {
-                            Distance::TotalVariation => 0.5 * sum(),
-                            Distance::L1 => sum(),
-                            Distance::Euclidean => {
-                                pairs().map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt()
-                            }
-                        } / bandwidth;
-                        let k = kappa(kernel.profile(), r);
-                        let product = residuals[i].iter().zip(&residuals[j]);
-                        k * product.map(|(x, y)| x * y).sum::<f64>()
+                        let r = brute_force(kernel.distance(), &points[i], &points[j]) / bandwidth;
+                        kappa(kernel.profile(), r) * dot(&residuals[i], &residuals[j])
                     };
                     let size = match pairing {
                         Pairing::All => n,
@@ -58,32 +46,19 @@ fn residual_statistics_of_other_lengths() {
                     residual_statistic(x.clone(), r.clone(), bandwidth.clone(), kernel, pairing);
                 let gradients = found.backward();
                 let expected = value(&points, &residuals, 1.5);
-                assert_relative_eq!(
-                    scalar(found),
-                    expected,
-                    epsilon = 1e-13,
-                    max_relative = 1e-11
-                );
+                assert_near(scalar(found), expected, 1e-13 + 1e-11 * expected.abs());
                 let step = 1e-6; // profiles with a cusp bend sharply near it
                 let difference =
                     |move_by: &dyn Fn(f64) -> f64| (move_by(step) - move_by(-step)) / (2.0 * step);
                 for (k, c) in [(0, 0), (3, d - 1), (8, d / 2)] {
                     let found = vector(x.grad(&gradients).unwrap())[k * d + c];
-                    let expected = difference(&|by| {
-                        let mut points = points.clone();
-                        points[k][c] += by;
-                        value(&points, &residuals, 1.5)
-                    });
-                    assert!((found - expected).abs() < 1e-8, "{found}, not {expected}");
+                    let at = |by| value(&moved(&points, k, c, by), &residuals, 1.5);
+                    assert_near(found, difference(&at), 1e-8);
                 }
                 for (k, c) in [(0, 0), (3, m - 1), (8, m / 2)] {
                     let found = vector(r.grad(&gradients).unwrap())[k * m + c];
-                    let expected = difference(&|by| {
-                        let mut residuals = residuals.clone();
-                        residuals[k][c] += by;
-                        value(&points, &residuals, 1.5)
-                    });
-                    assert!((found - expected).abs() < 1e-8, "{found}, not {expected}");
+                    let at = |by| value(&points, &moved(&residuals, k, c, by), 1.5);
+                    assert_near(found, difference(&at), 1e-8);
                 }
                 let found = scalar(bandwidth.grad(&gradients).unwrap());
                 let expected = difference(&|by| value(&points, &residuals, 1.5 + by));
@@ -111,7 +86,13 @@ fn gradient_of_the_bandwidth() {
                 let bandwidth = bandwidth.require_grad();
                 let points = tensor_on(&rows, &device, DType::F64);
                 let labels = labels(&classes);
-                let value = pair_statistic(points, labels, bandwidth.clone(), kernel, pairing);
+                let value = burn_calibration::ops::pair_statistic(
+                    points,
+                    labels,
+                    bandwidth.clone(),
+                    kernel,
+                    pairing,
+                );
                 let gradient = bandwidth.grad(&value.backward()).unwrap();
                 (scalar(value), scalar(gradient))
             };
@@ -129,28 +110,12 @@ fn kernel_matrices_are_as_defined() {
     for which in 0..KERNELS {
         let kernel = kernel(which, Bandwidth::Fixed(0.3));
         for (n, k) in [(4, 4), (13, 37)] {
-            let (x, y) = (points(n, 1), points(k, 2));
-            let rows = [x.clone(), y.clone()].concat();
+            let rows = [points(n, 1), points(k, 2)].concat();
             let classes = vec![0; n + k];
             // the biased estimate is the mean of k times the inner products of residuals
-            let skce = Skce::biased(kernel);
-            let found = skce
-                .estimate(&categorical(&rows), &labels(&classes))
-                .unwrap();
-            let residual = |i: usize, c: usize| f64::from(u8::from(c == 0)) - rows[i][c];
-            let mut expected = 0.0;
-            for (i, j) in (0..n + k).flat_map(|i| (0..n + k).map(move |j| (i, j))) {
-                let differences = || rows[i].iter().zip(&rows[j]).map(|(p, q)| p - q);
-                let distance = match kernel.distance {
-                    Distance::TotalVariation => 0.5 * differences().map(f64::abs).sum::<f64>(),
-                    Distance::L1 => differences().map(f64::abs).sum(),
-                    _ => differences().map(|d| d * d).sum::<f64>().sqrt(),
-                };
-                let product: f64 = (0..5).map(|c| residual(i, c) * residual(j, c)).sum();
-                expected += kappa(kernel.profile, distance / 0.3) * product;
-            }
-            expected /= ((n + k) * (n + k)) as f64;
-            assert_relative(found, expected, 1e-12);
+            let found = Skce::biased(kernel).on(&categorical(&rows), &labels(&classes));
+            let h = pair_statistic(&rows, &classes, |p, q| kernel_value(&kernel, p, q));
+            assert_relative(found, biased(&h), 1e-12);
         }
     }
 }
@@ -165,10 +130,8 @@ fn extreme_bandwidths() {
             let skce = Skce::unbiased(kernel(which, Bandwidth::Fixed(bandwidth)));
             let skce = skce.with_computation(Computation::Fused);
             let (value, gradient) = value_and_gradient(&skce, &rows, &labels(&classes), DType::F32);
-            assert!(
-                value.is_finite() && gradient.iter().all(|g| g.is_finite()),
-                "{skce:?}"
-            );
+            assert!(value.is_finite(), "{skce:?}");
+            all_finite(&gradient);
             agree(skce, &rows, &classes).unwrap();
         }
     }

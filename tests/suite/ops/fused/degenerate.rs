@@ -7,30 +7,18 @@ use super::*;
 /// A network drives all probabilities to 0 or 1: finite, and as composed.
 #[test]
 fn saturated_logits() {
-    let logits: Vec<Vec<f64>> = (0..50)
-        .map(|i| {
-            (0..4)
-                .map(|c| {
-                    if c == i % 4 {
-                        200.0
-                    } else {
-                        -200.0 * (c as f64)
-                    }
-                })
-                .collect()
-        })
-        .collect();
+    let logits = table(
+        50,
+        4,
+        |i, c| if c == i % 4 { 200.0 } else { -200.0 * c as f64 },
+    );
     let classes = random_labels(50, 4, &mut rng(14));
     for which in 0..KERNELS {
         let skce = Skce::unbiased(kernel(which, Bandwidth::Median));
-        let gradient = crate::loss::gradient(&logits, |z| {
-            skce.value(
-                &of_probabilities(activation::softmax(z, 1)),
-                &labels(&classes),
-            )
-        });
-        all_finite(&gradient);
-        let rows: Vec<_> = softmax_rows(&logits);
+        let y = labels(&classes);
+        let of = |z| skce.value(&of_probabilities(activation::softmax(z, 1)), &y);
+        all_finite(gradient(&logits, of));
+        let rows = softmax_rows(&logits);
         agree(skce, &rows, &classes).unwrap();
     }
 }
@@ -89,9 +77,7 @@ fn one_row_that_is_not_finite() {
 #[test]
 fn points_of_any_scale() {
     let kernel = PairKernel::new(Distance::L1, Profile::Exponential);
-    let rows: Vec<Vec<f64>> = (0..33)
-        .map(|i| (0..3).map(|c| f64::from((i * 7 + c * 5) % 33)).collect())
-        .collect();
+    let rows = table(33, 3, |i, c| ((i * 7 + c * 5) % 33) as f64);
     let classes = random_labels(33, 3, &mut rng(19));
     let gradient = |factor: f64, dtype: DType| {
         let rows: Vec<Vec<f64>> = mapped(&rows, |x| x * factor);
@@ -104,8 +90,7 @@ fn points_of_any_scale() {
     };
     for factor in [1.0, 1e3] {
         let (found, expected) = (gradient(factor, DType::F32), gradient(factor, DType::F64));
-        let largest = expected.iter().fold(0.0f64, |a, g| a.max(g.abs()));
-        all_near(&found, &expected, 1e-5 * largest);
+        all_near(&found, &expected, 1e-5 * largest(&expected));
     }
 }
 
@@ -159,15 +144,15 @@ fn composed_estimates_use_tensor_operations_only() {
         let h = gram * residuals.clone().matmul(residuals.transpose());
         let estimate = |computation| {
             let skce = Skce::biased(kernel).with_computation(computation);
-            skce.estimate(&predictions, &classes).unwrap()
+            skce.on(&predictions, &classes)
         };
         let expected = scalar(h.sum()) / (n * n) as f64;
         assert_eq!(estimate(Computation::Composed), expected, "{kernel:?}");
 
         let skce = Skce::biased(TensorKernel::new(kernel, White));
-        let auto = skce.estimate(&predictions, &classes).unwrap();
+        let auto = skce.on(&predictions, &classes);
         let skce = skce.with_computation(Computation::Composed);
-        let composed = skce.estimate(&predictions, &classes).unwrap();
+        let composed = skce.on(&predictions, &classes);
         let pairs = (skce.kernel).pairs_of_batch(Computation::Composed, &predictions, &classes);
         let h = pairs.within_blocks(0..1, n);
         assert_eq!(composed, scalar(h.sum()) / (n * n) as f64, "{kernel:?}");

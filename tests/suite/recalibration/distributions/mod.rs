@@ -25,17 +25,29 @@ pub fn spread(n: usize, irrational: f64) -> Vec<f64> {
     (0..n).map(number).collect()
 }
 
-fn u(n: usize) -> Vec<f64> {
+pub fn u(n: usize) -> Vec<f64> {
     spread(n, 0.6180339887498949)
 }
 
-fn v(n: usize) -> Vec<f64> {
+pub fn v(n: usize) -> Vec<f64> {
     spread(n, 0.7548776662466927)
 }
 
 /// One row again and again.
 fn repeated(row: &[f64], n: usize) -> Tensor<2> {
     matrix(&row.repeat(n), row.len())
+}
+
+/// The CRPS of normal predictions in closed form.
+fn crps(p: &Normal, y: &Tensor<2>) -> Tensor<1> {
+    let z = (y.clone() - p.mean()) / p.standard_deviation();
+    let density = (z.clone().square() * -0.5).exp() * (2.0 / std::f64::consts::TAU.sqrt());
+    let term = z * (p.cdf(y) * 2.0 - 1.0) + density - std::f64::consts::PI.sqrt().recip();
+    (p.standard_deviation() * term).mean()
+}
+
+fn log_score(p: &Normal, y: &Tensor<2>) -> Tensor<1> {
+    p.log_density(y).mean().neg()
 }
 
 #[track_caller]

@@ -27,10 +27,10 @@ proptest! {
         macro_rules! check {
             ($p:expr, $y:expr) => {
                 let (p, y) = ($p, $y);
-                let map = config.fit(p.clone(), y.clone()).unwrap();
+                let map = config.fit_to(&p, &y);
                 prop_assume!(map.report().unwrap().warnings.is_empty()); // of all rows
                 let t = map.temperature() * other.exp();
-                let beside = TemperatureScaling::from_temperature(t, &device()).unwrap();
+                let beside = temperature_map(t);
                 let [best, other] = [map, beside].map(|map| mean_log_score(&map.forward(p.clone()), &y));
                 prop_assert!(best <= other + 1e-9 * (1.0 + other.abs()), "{best} {other}");
             };
@@ -42,7 +42,7 @@ proptest! {
     /// A map of a map: temperatures multiply.
     #[test]
     fn temperatures_compose(s in 0.1..10.0f64, t in 0.1..10.0f64) {
-        let map = |t| TemperatureScaling::from_temperature(t, &device()).unwrap();
+        let map = |t| temperature_map(t);
         let p = Laplace::new(column([0.5]), column([1.5]));
         let twice = vector(map(t).forward(map(s).forward(p.clone())).scale())[0];
         let once = vector(map(s * t).forward(p.clone()).scale())[0];
@@ -54,10 +54,10 @@ proptest! {
     fn fits_are_idempotent(rows in data()) {
         let [location, scale, y] = columns(&rows);
         let p = Normal::new(location, scale);
-        let map = TemperatureScalingConfig::new().fit(p.clone(), y.clone()).unwrap();
+        let map = TemperatureScalingConfig::new().fit_to(&p, &y);
         let again = TemperatureScalingConfig::new().fit(map.forward(p.clone()), y.clone()).unwrap();
         prop_assert!((again.temperature() - 1.0).abs() < 1e-12);
-        let map = VarianceScalingConfig::new().fit(p.clone(), y.clone()).unwrap();
+        let map = VarianceScalingConfig::new().fit_to(&p, &y);
         let again = VarianceScalingConfig::new().fit(map.forward(p.clone()), y.clone()).unwrap();
         prop_assert!((again.factors()[0] - 1.0).abs() < 1e-12);
     }

@@ -13,11 +13,10 @@ fn standard(n: usize, d: usize) -> Normal {
 fn levels_of_the_fit_are_uniform() {
     let y = [2.0, -1.0, 0.5, -0.1, 0.5, 0.5, 3.0];
     let (p, y) = (standard(7, 1), column(y));
-    let map = config().fit(p.clone(), y.clone()).unwrap();
+    let map = config().fit_to(&p, &y);
     let levels = vector(map.forward(p.clone()).cdf(&y));
-    for (level, rank) in levels.into_iter().zip([6.0, 1.0, 4.0, 2.0, 4.0, 4.0, 7.0]) {
-        close(level, rank / 8.0, 1e-15);
-    }
+    let ranks = [6.0, 1.0, 4.0, 2.0, 4.0, 4.0, 7.0];
+    all_near(levels, ranks.map(|rank| rank / 8.0), 2e-15);
     // ranks 3, 4, 5 about 4
     close(map.report().unwrap().objective, 2.0 / 64.0 / 7.0, 1e-15);
     assert_eq!(map.knots()[0].len(), 7);
@@ -83,21 +82,16 @@ fn by_hand() {
     }
     let samples = recalibrated.samples(4, &mut rng(12));
     // levels ⅛, ⅜, ⅝, ⅞
-    for (got, expected) in vector(samples.draws())
-        .into_iter()
-        .zip([0.0625, 0.1875, 0.4375, 0.8125])
-    {
-        close(got, at(expected), 1e-13);
-    }
+    let expected = [0.0625, 0.1875, 0.4375, 0.8125].map(at);
+    all_near(vector(samples.draws()), expected, 2e-13);
 }
 
 /// Each coordinate takes all its levels, in an order that differs between coordinates and rows.
 #[test]
 fn samples_are_a_latin_hypercube() {
     let p = standard(3, 2);
-    let map = config()
-        .fit(p.clone(), matrix(&[0.0, 1.0, 0.5, 0.3, -1.0, 2.0], 2))
-        .unwrap();
+    let y = matrix(&[0.0, 1.0, 0.5, 0.3, -1.0, 2.0], 2);
+    let map = config().fit_to(&p, &y);
     let recalibrated = map.forward(p.clone());
     let s = 50;
     let draws = vector(recalibrated.samples(s, &mut rng(13)).draws());
@@ -118,13 +112,12 @@ fn samples_are_a_latin_hypercube() {
 #[test]
 fn targets_in_the_far_tails() {
     let (p, y) = (standard(4, 1), column([-1e3, -1e4, 0.0, 1e3]));
-    let map = config().fit(p.clone(), y.clone()).unwrap();
+    let map = config().fit_to(&p, &y);
     assert_eq!(map.knots(), [vec![(0.0, 0.0), (0.5, 0.6), (1.0, 1.0)]]);
     assert_eq!(vector(map.forward(p.clone()).cdf(&y)), [0.0, 0.0, 0.6, 1.0]);
     assert!(vector(map.forward(p.clone()).quantile(0.01))[0].is_finite());
-    let error = config()
-        .fit(p.clone(), column([-1e3, -1e4, 1e5, 1e3]))
-        .unwrap_err();
+    let far = column([-1e3, -1e4, 1e5, 1e3]);
+    let error = config().fit(p.clone(), far).unwrap_err();
     assert!(matches!(error, Error::Parameter { .. }), "{error}");
 }
 
@@ -132,7 +125,7 @@ fn targets_in_the_far_tails() {
 fn degenerate_data() {
     // one sample: half of the probability on each side of it
     let (p, y) = (standard(1, 1), column([1.0]));
-    let map = config().fit(p.clone(), y.clone()).unwrap();
+    let map = config().fit_to(&p, &y);
     assert_eq!(vector(map.forward(p.clone()).cdf(&y)), [0.5]);
     refuses(config().fit(p.clone(), column([f64::NAN])));
     refuses(config().fit(p.clone(), column([1.0, 2.0])));
@@ -148,12 +141,8 @@ fn degenerate_data() {
         assert!(QuantileRecalibration::from_knots(knots, &device()).is_err());
     }
     let flat = vec![vec![(0.0, 0.0), (0.5, 0.5), (0.7, 0.5), (1.0, 1.0)]];
-    assert!(
-        !QuantileRecalibration::from_knots(flat, &device())
-            .unwrap()
-            .guarantees()
-            .injective
-    );
+    let flat = QuantileRecalibration::from_knots(flat, &device()).unwrap();
+    assert!(!flat.guarantees().injective);
 }
 
 /// Of a prediction that is mapped to itself; upper tails without cancellation.
@@ -165,8 +154,7 @@ fn moments_draws_and_tails() {
     let q = same.forward(Normal::new(column([3.0]), column([2.0])));
     let many = q.select_rows(&[0; 20_000]);
     let draws = vector(many.sample(&mut rng(17)));
-    let average = draws.iter().sum::<f64>() / draws.len() as f64;
-    assert!((average - 3.0).abs() < 5.0 * 2.0 / (draws.len() as f64).sqrt());
+    assert!((mean(&draws) - 3.0).abs() < 5.0 * 2.0 / (draws.len() as f64).sqrt());
     close(vector(q.means())[0], 3.0, 1e-10);
     close(vector(q.variances())[0], 4.0, 1e-8);
     let (lower, upper) = q.on_host().tails(0, 3.0 + 2.0 * 20.0);

@@ -23,10 +23,10 @@ fn temperature_by_the_skce() {
     let ((p, y), skce) = (overconfident(), skce());
     let criterion = |p: &Normal, y: &Tensor<2>| skce.forward(p, y);
     let config = TemperatureScalingConfig::new();
-    let map = config.fit_by(&criterion, p.clone(), y.clone()).unwrap();
-    assert_eq!(map.report().unwrap().status, FitStatus::Converged);
+    let map = config.fit_to_by(&criterion, &p, &y);
+    converged(&map);
     let at = |t: f64| {
-        let map = TemperatureScaling::from_temperature(t, &device()).unwrap();
+        let map = temperature_map(t);
         scalar(criterion(&map.forward(p.clone()), &y))
     };
     let best = at(map.temperature());
@@ -34,7 +34,7 @@ fn temperature_by_the_skce() {
     for t in [0.98, 1.02].map(|factor| factor * map.temperature()) {
         assert!(at(t) > best);
     }
-    assert!(at(config.fit(p.clone(), y.clone()).unwrap().temperature()) > best);
+    assert!(at(config.fit_to(&p, &y).temperature()) > best);
 }
 
 /// With a factor for each coordinate it is at most that of one factor, which is a temperature.
@@ -43,17 +43,14 @@ fn variances_by_the_skce() {
     let ((p, y), skce) = (overconfident(), skce());
     let criterion = |p: &Normal, y: &Tensor<2>| skce.forward(p, y);
     let config = VarianceScalingConfig::new();
-    let each = config.fit_by(&criterion, p.clone(), y.clone()).unwrap();
+    let each = config.fit_to_by(&criterion, &p, &y);
     let one = TemperatureScalingConfig::new();
-    let one = one.fit_by(&criterion, p.clone(), y.clone()).unwrap();
+    let one = one.fit_to_by(&criterion, &p, &y);
     let [each_skce, one_skce] =
         [each.report(), one.report()].map(|report| report.unwrap().objective);
     assert!(each_skce < one_skce, "{each_skce} {one_skce}");
-    close(
-        scalar(criterion(&each.forward(p.clone()), &y)),
-        each_skce,
-        1e-12,
-    );
+    let found = scalar(criterion(&each.forward(p.clone()), &y));
+    close(found, each_skce, 1e-12);
 }
 
 /// The samples of recalibrated predictions are calibrated where those before are not.
@@ -67,7 +64,7 @@ fn of_samples_before_and_after() {
         .unwrap();
     let y = truth.sample(&mut rng);
     let kernel = TensorKernel::wasserstein(RealKernel::gaussian(1.0));
-    let estimate = |samples: &Samples| Skce::unbiased(kernel).estimate(samples, &y).unwrap();
+    let estimate = |samples: &Samples| Skce::unbiased(kernel).on(samples, &y);
     let before = estimate(&Samples::drawn_from(&p, 40, &mut rng));
     let after = estimate(&map.forward(p.clone()).samples(40, &mut rng));
     assert!(before > 0.05 && after.abs() < 0.02, "{before} {after}");
@@ -81,7 +78,7 @@ fn of_draws() {
     let y = p.sample(&mut rng);
     let kernel = TensorKernel::wasserstein(RealKernel::laplacian(0.5));
     let samples = Samples::drawn_from(&p, 50, &mut rng);
-    let estimate = Skce::biased(kernel).estimate(&samples, &y).unwrap();
+    let estimate = Skce::biased(kernel).on(&samples, &y);
     assert!(estimate > 0.0 && estimate < 0.1, "{estimate}");
 }
 

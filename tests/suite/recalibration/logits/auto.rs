@@ -4,17 +4,13 @@ use super::overconfident;
 use crate::prelude::*;
 
 pub(super) fn auto(rows: &[Vec<f64>], classes: &[usize]) -> AutoRecalibration {
-    let config = AutoRecalibrationConfig::new();
-    config.fitted(rows, classes)
+    AutoRecalibrationConfig::new().fitted(rows, classes)
 }
 
 /// Rows of logits with classes drawn from the probabilities of others.
-pub(super) fn drawn(
-    n: usize,
-    m: usize,
-    seed: u64,
-    truth: impl Fn(&[f64]) -> Vec<f64>,
-) -> (Vec<Vec<f64>>, Vec<usize>) {
+pub(super) type Data = (Vec<Vec<f64>>, Vec<usize>);
+
+pub(super) fn drawn(n: usize, m: usize, seed: u64, truth: impl Fn(&[f64]) -> Vec<f64>) -> Data {
     let mut rng: StdRng = rng(seed);
     let rows = random_rows(n, m, 3.0, &mut rng);
     let classes = (rows.iter())
@@ -24,24 +20,39 @@ pub(super) fn drawn(
 }
 
 /// A scale and an intercept for each of four classes.
-fn by_a_vector(n: usize, seed: u64) -> (Vec<Vec<f64>>, Vec<usize>) {
+fn by_a_vector(n: usize, seed: u64) -> Data {
     let (a, b) = ([0.3, 1.0, 0.6, 1.5], [1.5, -0.5, 0.0, -1.5]);
     drawn(n, 4, seed, |row| {
         (0..4).map(|c| a[c] * row[c] + b[c]).collect()
     })
 }
 
-pub(super) fn held_out(
-    map: &dyn Recalibration,
-    (rows, classes): &(Vec<Vec<f64>>, Vec<usize>),
-) -> f64 {
-    let out = vector(map.forward(tensor(rows)));
-    let m = out.len() / classes.len();
-    let losses = out
-        .chunks(m)
-        .zip(classes)
-        .map(|(z, &y)| -softmax(z)[y].ln());
-    losses.sum::<f64>() / classes.len() as f64
+pub(super) fn held_out(map: &dyn Recalibration, (rows, classes): &Data) -> f64 {
+    log_loss(&rows_of(map.forward(tensor(rows))), classes)
+}
+
+/// By how much a map changes the log loss of other data.
+pub(super) fn change(map: &dyn Recalibration, others: &Data) -> f64 {
+    held_out(map, others) - held_out(&temperature_map(1.0), others)
+}
+
+pub(super) fn outputs(map: &dyn Recalibration, rows: &[Vec<f64>]) -> Vec<f64> {
+    vector(map.forward(tensor(rows)))
+}
+
+fn warns(choice: &Choice, words: &str) -> bool {
+    let mut warnings = choice.warnings.iter().map(ToString::to_string);
+    warnings.any(|warning| warning.contains(words))
+}
+
+fn names(choice: &Choice) -> Vec<&str> {
+    choice.candidates.iter().map(|tried| tried.name).collect()
+}
+
+/// A candidate is passed over because it does not keep what is asked for.
+fn does_not_keep(choice: &Choice, name: &str) {
+    let over = choice.passed_over.iter().find(|over| over.name == name);
+    begins(&over.unwrap().reason, "it does not keep");
 }
 
 #[test]
@@ -51,23 +62,14 @@ fn a_temperature_is_found_where_it_made_the_data() {
         let map = auto(&rows, &classes);
         let choice = map.choice();
         assert_eq!(choice.chosen, "temperature", "{choice}");
-        let alone = TemperatureScalingConfig::new()
-            .with_prior(Some(0.35))
-            .fitted(&rows, &classes);
-        assert_eq!(
-            vector(map.forward(tensor(&rows))),
-            vector(alone.forward(tensor(&rows)))
-        );
+        let alone = TemperatureScalingConfig::new().with_prior(Some(0.35));
+        let alone = alone.fitted(&rows, &classes);
+        assert_eq!(outputs(&**map, &rows), outputs(&alone, &rows));
         let (low, high) = choice.interval().unwrap().ends();
         assert!(low < choice.change.estimate && high < 0.0, "{choice}");
         assert!(choice.costs.is_empty(), "{choice}");
         let few = "400 samples are too few to try diagonal";
-        assert!(
-            choice
-                .warnings
-                .iter()
-                .any(|warning| warning.to_string().starts_with(few))
-        );
+        assert!(warns(choice, few), "{choice}");
         let gains = choice.candidates.iter().map(|candidate| candidate.change);
         assert!(gains.skip(1).all(|gain| gain.estimate < 0.0), "{choice}");
     }
@@ -80,8 +82,7 @@ fn calibrated_predictions_stay_nearly_as_they_are() {
         let data = drawn(300, 3, 150 + seed, |row| row.to_vec());
         let map = auto(&data.0, &data.1);
         let others = drawn(2000, 3, 155, |row| row.to_vec());
-        let none = TemperatureScaling::from_temperature(1.0, &device()).unwrap();
-        let lost = held_out(&**map, &others) - held_out(&none, &others);
+        let lost = change(&**map, &others);
         assert!(lost < 0.02, "{lost}\n{}", map.choice());
     }
 }
@@ -93,14 +94,9 @@ fn a_rich_map_is_found_where_it_made_the_data() {
     let map = auto(&rows, &classes);
     let choice = map.choice();
     let matrix = |name: &str| name.ends_with("matrix");
-    let parts = choice.weights.iter();
-    let of_matrices = parts
-        .filter(|part| matrix(part.name))
-        .map(|part| part.weight);
-    assert!(
-        matrix(choice.chosen) || of_matrices.sum::<f64>() > 0.3,
-        "{choice}"
-    );
+    let parts = choice.weights.iter().filter(|part| matrix(part.name));
+    let share: f64 = parts.map(|part| part.weight).sum();
+    assert!(matrix(choice.chosen) || share > 0.3, "{choice}");
     let others = by_a_vector(2000, 161);
     let temperature = TemperatureScalingConfig::new().fitted(&rows, &classes);
     assert!(held_out(&**map, &others) < held_out(&temperature, &others) - 0.05);
@@ -110,21 +106,13 @@ fn a_rich_map_is_found_where_it_made_the_data() {
     let text = choice.to_string();
     contains(&text, "would keep the accuracy, the order of the classes");
 
-    for (keep, expected) in [
-        (Keep::Order, order.name),
-        (Keep::Accuracy, cost(Keep::Accuracy).name),
-    ] {
+    let accuracy = cost(Keep::Accuracy);
+    for (keep, expected) in [(Keep::Order, order), (Keep::Accuracy, accuracy)] {
         let config = AutoRecalibrationConfig::new().with_keep(Some(keep));
         let map = config.fitted(&rows, &classes);
         assert!(map.guarantees().keeps(keep), "{}", map.choice());
-        assert_eq!(map.choice().chosen, expected);
-        let over = &map.choice().passed_over;
-        let matrix = over.iter().find(|over| over.name == "structured-matrix");
-        assert!(
-            matrix.unwrap().reason.starts_with("it does not keep"),
-            "{}",
-            map.choice()
-        );
+        assert_eq!(map.choice().chosen, expected.name);
+        does_not_keep(map.choice(), "structured-matrix");
     }
     let config = AutoRecalibrationConfig::new().with_keep(Some(Keep::Information));
     let map = config.fitted(&rows, &classes);
@@ -140,16 +128,9 @@ fn two_classes() {
     };
     let (rows, classes) = drawn(2000, 2, 170, truth);
     let map = auto(&rows, &classes);
-    let names: Vec<_> = map
-        .choice()
-        .candidates
-        .iter()
-        .map(|candidate| candidate.name)
-        .collect();
-    assert!(
-        names.contains(&"beta") && names.contains(&"quadratic"),
-        "{names:?}"
-    );
+    let names = names(map.choice());
+    let tried = |name| names.contains(&name);
+    assert!(tried("beta") && tried("quadratic"), "{names:?}");
     assert!(!["none", "temperature", "ensemble-temperature"].contains(&map.choice().chosen));
     assert!(map.choice().change.estimate < -0.05, "{}", map.choice());
 }
@@ -164,17 +145,13 @@ fn files_seeds_and_criteria() {
     let loaded = load_map(&path, &device()).unwrap();
     std::fs::remove_file(path).unwrap();
     assert_eq!(loaded.kind(), map.kind());
-    let out = |map: &dyn Recalibration| vector(map.forward(tensor(&rows)));
-    assert_eq!(out(&*loaded), out(&**map));
-    assert_eq!(out(&**auto(&rows, &classes)), out(&**map));
+    let out = outputs(&**map, &rows);
+    assert_eq!(outputs(&*loaded, &rows), out);
+    assert_eq!(outputs(&**auto(&rows, &classes), &rows), out);
 
     let brier = ScoreLoss::new(Brier);
     let (z, y) = (tensor(&rows), labels(&classes));
-    says(
-        AutoRecalibrationConfig::new()
-            .fit_by(&brier, z, y)
-            .unwrap_err(),
-    );
+    refuses(AutoRecalibrationConfig::new().fit_by(&brier, z, y));
 }
 
 /// Two classes have Venn–Abers too; a hundred classes of fewer samples a temperature alone.
@@ -183,15 +160,13 @@ fn few_and_many_classes() {
     let truth = |row: &[f64]| vec![0.0, 1.0 / (1.0 + (row[0] - row[1]).exp())];
     let (rows, classes) = drawn(1000, 2, 175, truth);
     let map = auto(&rows, &classes);
-    let mut candidates = map.choice().candidates.iter();
-    assert!(candidates.any(|candidate| candidate.name == "venn-abers"));
+    assert!(names(map.choice()).contains(&"venn-abers"));
     assert!(map.choice().passed_over.is_empty());
 
     let (rows, classes) = drawn(60, 100, 176, |row| row.to_vec());
     let map = auto(&rows, &classes);
-    let none = TemperatureScaling::from_temperature(1.0, &device()).unwrap();
     let others = drawn(500, 100, 177, |row| row.to_vec());
-    let lost = held_out(&**map, &others) - held_out(&none, &others);
+    let lost = change(&**map, &others);
     assert!(lost < 0.1, "{lost}\n{}", map.choice());
     assert!(["none", "temperature"].contains(&map.choice().chosen));
 }
@@ -208,39 +183,23 @@ fn a_mixture_is_found_where_it_made_the_data() {
     let (rows, classes) = drawn(2000, 3, 172, truth);
     let map = auto(&rows, &classes);
     let choice = map.choice();
-    assert_eq!(
-        (choice.chosen, map.kind()),
-        ("mixture", "mixture of maps"),
-        "{choice}"
-    );
+    assert_eq!(choice.chosen, "mixture", "{choice}");
+    assert_eq!(map.kind(), "mixture of maps", "{choice}");
     let weights: Vec<f64> = choice.weights.iter().map(|part| part.weight).collect();
-    assert!(
-        weights.len() > 1 && weights.iter().all(|weight| *weight >= 0.02),
-        "{choice}"
-    );
+    assert!(weights.len() > 1, "{choice}");
+    assert!(weights.iter().all(|weight| *weight >= 0.02), "{choice}");
     assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
     let others = drawn(4000, 3, 173, truth);
     let temperature = TemperatureScalingConfig::new().fitted(&rows, &classes);
-    assert!(
-        held_out(&**map, &others) < held_out(&temperature, &others),
-        "{choice}"
-    );
-    let costs: Vec<_> = choice.costs.iter().map(|cost| cost.keep).collect();
-    assert!(
-        costs.contains(&Keep::Order) && costs.contains(&Keep::Accuracy),
-        "{choice}"
-    );
+    let (mixed, alone) = (held_out(&**map, &others), held_out(&temperature, &others));
+    assert!(mixed < alone, "{choice}");
+    let costs = |keep| choice.costs.iter().any(|cost| cost.keep == keep);
+    assert!(costs(Keep::Order) && costs(Keep::Accuracy), "{choice}");
     contains(&choice, "chosen:     mixture, of 0.");
 
     let config = AutoRecalibrationConfig::new().with_keep(Some(Keep::Order));
     let map = config.fitted(&rows, &classes);
-    let mut over = map.choice().passed_over.iter();
-    let mixture = over.find(|over| over.name == "mixture").unwrap();
-    assert!(
-        mixture.reason.starts_with("it does not keep"),
-        "{}",
-        map.choice()
-    );
+    does_not_keep(map.choice(), "mixture");
 }
 
 /// Of many samples one fold is left out of the fits, and the map is still fitted to all.
@@ -259,9 +218,8 @@ fn many_samples() {
     contains(&text, "on 4000 samples left out of the fits");
     let weight = map.report().unwrap().regularisation.unwrap();
     let alone = MatrixScalingConfig::new().with_regularisation(Regularisation::Fixed(weight));
-    let alone = alone.fit(tensor(&rows), labels(&classes));
-    let out = |map: &dyn Recalibration| vector(map.forward(tensor(&rows)));
-    assert_eq!(out(&**map), out(&alone.unwrap()));
+    let alone = alone.fitted(&rows, &classes);
+    assert_eq!(outputs(&**map, &rows), outputs(&alone, &rows));
 }
 
 /// What is not known is said, and from twenty samples no loss on other data is far above that of a uniform
@@ -271,8 +229,7 @@ fn few_and_hard_samples() {
     let other = overconfident(1000, 190);
     for n in [1, 2, 3, 5, 20, 30] {
         let (rows, classes) = overconfident(n, 191);
-        let likely = |row: &Vec<f64>| argmax(row);
-        let right: Vec<usize> = rows.iter().map(likely).collect();
+        let right = argmaxes(&rows);
         let missing: Vec<usize> = classes.iter().map(|y| y % 3).collect();
         for classes in [&classes, &right, &missing, &vec![2; n]] {
             let map = auto(&rows, classes);
@@ -284,25 +241,15 @@ fn few_and_hard_samples() {
             };
             assert!(loss < bound, "{n}: {loss}\n{}", map.choice());
             if *classes == right {
-                let warnings = &map.choice().warnings;
-                let said = warnings
-                    .iter()
-                    .any(|warning| warning.to_string().contains("how sharp"));
-                assert!(said, "{warnings:?}");
+                assert!(warns(map.choice(), "how sharp"), "{}", map.choice());
             } else if n < 20 {
-                let few = map
-                    .choice()
-                    .passed_over
-                    .iter()
-                    .all(|over| over.least.is_some());
-                assert!(few, "{}", map.choice());
+                let mut over = map.choice().passed_over.iter();
+                assert!(over.all(|over| over.least.is_some()), "{}", map.choice());
             }
         }
     }
-    let error = AutoRecalibrationConfig::new()
-        .with_folds(1)
-        .fit(tensor(&other.0), labels(&other.1))
-        .unwrap_err();
+    let config = AutoRecalibrationConfig::new().with_folds(1);
+    let error = config.fit(tensor(&other.0), labels(&other.1)).unwrap_err();
     contains(&error, "the number of folds");
 }
 
@@ -327,8 +274,10 @@ fn probabilities_of_zero_are_taken() {
     let map = config.fitted(&rows, &classes);
     let choice = map.choice();
     assert_eq!(choice.chosen, "isotonic", "{choice}");
-    let names: Vec<&str> = choice.candidates.iter().map(|tried| tried.name).collect();
-    assert_eq!(names, ["none", "histogram", "isotonic", "venn-abers"]);
+    assert_eq!(
+        names(choice),
+        ["none", "histogram", "isotonic", "venn-abers"]
+    );
     // zeros count as 1/2002: 150 labels of 1000 with ln 2002, the others as they are
     let loss = |p: f64, hits: f64, count: f64| -> f64 {
         let log = |p: f64| p.max(1.0 / 2002.0).ln();
@@ -339,16 +288,12 @@ fn probabilities_of_zero_are_taken() {
         .sum();
     let found = choice.candidates[0].log_loss.estimate;
     assert!((found - sum / 1000.0).abs() < 1e-3, "{found} {sum}");
-    let out = vector(map.forward(tensor(&rows)));
+    let out = outputs(&**map, &rows);
     let probability = |row: usize| softmax(&out[2 * row..][..2])[1];
     let expected = [1.0 / 2002.0, 0.5, 150.0 / 262.0, 0.625];
-    for (row, expected) in [0, 138, 338, 600].into_iter().zip(expected) {
-        assert!((probability(row) - expected).abs() < 1e-9, "row {row}");
-    }
+    all_near([0, 138, 338, 600].map(probability), expected, 1e-9);
     // too few samples for any of them: the predictions stay as they are
-    let few = config
-        .fit(tensor(&rows[..20]), labels(&classes[..20]))
-        .unwrap();
+    let few = config.fitted(&rows[..20], &classes[..20]);
     assert_eq!(few.choice().chosen, "none");
     // none of them keeps the accuracy
     let kept = config.with_keep(Some(Keep::Accuracy));

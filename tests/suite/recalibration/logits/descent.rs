@@ -4,16 +4,14 @@ use crate::prelude::*;
 
 /// A vector scaling of one row, fitted by a criterion of its logits.
 fn descended(criterion: impl Fn(Tensor<1>, Tensor<1>) -> Tensor<1>) -> ([f64; 2], FitReport) {
-    let row = tensor(&[vec![1.0, -0.5]]);
+    let row = tensor(&[[1.0, -0.5]]);
     let of_logits = |predictions: &Categorical, _: &Tensor<1, Int>| {
         let logits = predictions.logits().expect("those of a map");
         let [x, y] = [0, 1].map(|c| logits.clone().slice([0..1, c..c + 1]).reshape([1]));
         criterion(x, y)
     };
     let config = VectorScalingConfig::new().with_tolerance(1e-8);
-    let map = config
-        .fit_by(&of_logits, row.clone(), labels(&[0]))
-        .unwrap();
+    let map = config.fit_to_by(&of_logits, &row, &labels(&[0]));
     let logits = vector(map.forward(row));
     ([logits[0], logits[1]], map.report().unwrap().clone())
 }
@@ -41,9 +39,9 @@ fn beside_a_wall() {
 fn nothing_to_descend() {
     let (logits, report) = descended(|x, _| x.zeros_like() + 2.0);
     let by_log_loss = VectorScalingConfig::new().with_tolerance(1e-8);
-    let row = tensor(&[vec![1.0, -0.5]]);
+    let row = tensor(&[[1.0, -0.5]]);
     let map = by_log_loss.fit(row.clone(), labels(&[0])).unwrap();
     assert_eq!(vector(map.forward(row)), logits);
-    assert_eq!(report.status, FitStatus::Converged);
+    converged(&map);
     assert_eq!((report.objective, report.evaluations), (2.0, 1));
 }

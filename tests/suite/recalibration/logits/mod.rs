@@ -20,7 +20,7 @@ pub type Fitter = Box<
     dyn Fn(Option<&dyn Objective>, Tensor<2>, Tensor<1, Int>) -> Result<Box<dyn Recalibration>>,
 >;
 
-fn fitter<C>(config: C) -> Fitter
+pub fn fitter<C>(config: C) -> Fitter
 where
     C: Fit + 'static,
     C::Map: Recalibration + 'static,
@@ -34,52 +34,28 @@ where
 /// Every map under a name, with a fixed regularisation, so that a test fits it once.
 pub fn fitters() -> Vec<(&'static str, Fitter)> {
     let fixed = Regularisation::Fixed(1e-3);
+    let ensemble = EnsembleTemperatureScalingConfig::new().with_prior(None);
+    let diagonal = DiagonalScalingConfig::new().with_regularisation(fixed);
+    let preserving = OrderPreservingConfig::new().with_regularisation(fixed);
+    let invariant = OrderInvariantConfig::new().with_regularisation(fixed);
+    let matrix = MatrixScalingConfig::new().with_regularisation(fixed);
+    let structured_vector = fitter(StructuredVectorScalingConfig::new());
+    let structured_matrix = fitter(StructuredMatrixScalingConfig::new());
+    let dirichlet = DirichletCalibrationConfig::new().with_regularisation(fixed);
     vec![
-        (
-            "temperature",
-            fitter(TemperatureScalingConfig::new().with_prior(None)),
-        ),
-        (
-            "ensemble",
-            fitter(EnsembleTemperatureScalingConfig::new().with_prior(None)),
-        ),
-        (
-            "diagonal",
-            fitter(DiagonalScalingConfig::new().with_regularisation(fixed)),
-        ),
+        ("temperature", fitter(without_prior())),
+        ("ensemble", fitter(ensemble)),
+        ("diagonal", fitter(diagonal)),
         (
             "order-preserving",
-            fitter(
-                OrderPreservingConfig::new()
-                    .with_regularisation(fixed)
-                    .with_max_iterations(60),
-            ),
+            fitter(preserving.with_max_iterations(60)),
         ),
-        (
-            "order-invariant",
-            fitter(
-                OrderInvariantConfig::new()
-                    .with_regularisation(fixed)
-                    .with_max_iterations(60),
-            ),
-        ),
+        ("order-invariant", fitter(invariant.with_max_iterations(60))),
         ("vector", fitter(VectorScalingConfig::new())),
-        (
-            "matrix",
-            fitter(MatrixScalingConfig::new().with_regularisation(fixed)),
-        ),
-        (
-            "structured-vector",
-            fitter(StructuredVectorScalingConfig::new()),
-        ),
-        (
-            "structured-matrix",
-            fitter(StructuredMatrixScalingConfig::new()),
-        ),
-        (
-            "dirichlet",
-            fitter(DirichletCalibrationConfig::new().with_regularisation(fixed)),
-        ),
+        ("matrix", fitter(matrix)),
+        ("structured-vector", structured_vector),
+        ("structured-matrix", structured_matrix),
+        ("dirichlet", fitter(dirichlet)),
     ]
 }
 

@@ -7,12 +7,8 @@ use crate::prelude::*;
 
 /// The mean log loss of logits.
 fn log_loss(rows: &[Vec<f64>], classes: &[usize], map: impl Fn(&[f64]) -> Vec<f64>) -> f64 {
-    let loss = |(row, &y): (&Vec<f64>, &usize)| {
-        let z = map(row);
-        let largest = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        largest + z.iter().map(|z| (z - largest).exp()).sum::<f64>().ln() - z[y]
-    };
-    rows.iter().zip(classes).map(loss).sum::<f64>() / rows.len() as f64
+    let mapped: Vec<_> = rows.iter().map(|row| map(row)).collect();
+    crate::data::log_loss(&mapped, classes)
 }
 
 /// The largest central difference of a function in absolute value, in the scale of each parameter.
@@ -41,8 +37,7 @@ fn spread(rows: &[Vec<f64>]) -> f64 {
 
 /// A criterion that is the log loss ends where the log loss does.
 fn assert_same(by_criterion: &dyn Recalibration, by_log_loss: &FitReport) {
-    let report = by_criterion.report().unwrap();
-    assert_eq!(report.status, FitStatus::Converged, "{report}");
+    let report = converged(by_criterion);
     assert!(report.evaluations <= 2, "{report}");
     assert_relative(report.objective, by_log_loss.objective, 1e-12);
 }
@@ -52,51 +47,33 @@ fn assert_same(by_criterion: &dyn Recalibration, by_log_loss: &FitReport) {
 #[test]
 fn affine_maps_are_at_the_minimum() {
     let (rows, drawn) = overconfident(300, 100);
-    let normalised: Vec<Vec<f64>> = (rows.iter())
-        .map(|row| softmax(row).iter().map(|p| p.ln()).collect())
-        .collect();
+    let normalised = mapped(&softmax_rows(&rows), f64::ln);
     let (z, m) = (tensor(&rows), 4);
     let log_score = ScoreLoss::new(LogScore);
     for (weight, classes_drawn) in [(1e-4, 4), (0.1, 4), (10.0, 4), (0.1, 3)] {
         let classes: Vec<usize> = drawn.iter().map(|y| y % classes_drawn).collect();
         let y = labels(&classes);
         let fixed = Regularisation::Fixed(weight);
-        let vector = VectorScalingConfig::new().with_regularisation(fixed);
-        let vector = vector.with_tolerance(1e-10);
-        let by_score = vector.fit_by(&log_score, z.clone(), y.clone()).unwrap();
-        let vector = vector.fit(z.clone(), y.clone()).unwrap();
+        let config = VectorScalingConfig::new().with_regularisation(fixed);
+        let config = config.with_tolerance(1e-10);
+        let by_score = config.fit_to_by(&log_score, &z, &y);
+        let vector = config.fit_to(&z, &y);
         let matrix = MatrixScalingConfig::new().with_regularisation(fixed);
-        let matrix = matrix
-            .with_tolerance(1e-10)
-            .fit(z.clone(), y.clone())
-            .unwrap();
+        let matrix = matrix.with_tolerance(1e-10).fit_to(&z, &y);
         let dirichlet = DirichletCalibrationConfig::new().with_regularisation(fixed);
-        let dirichlet = dirichlet
-            .with_tolerance(1e-10)
-            .fit(z.clone(), y.clone())
-            .unwrap();
+        let dirichlet = dirichlet.with_tolerance(1e-10).fit_to(&z, &y);
         if classes_drawn == 4 {
             assert_same(&by_score, vector.report().unwrap());
         }
-        for (rows, theta, report) in [
-            (
-                &rows,
-                [vector.weight(), vector.bias()].concat(),
-                vector.report(),
-            ),
-            (
-                &rows,
-                [matrix.weight(), matrix.bias()].concat(),
-                matrix.report(),
-            ),
-            (
-                &normalised,
-                [dirichlet.weight(), dirichlet.bias()].concat(),
-                dirichlet.report(),
-            ),
-        ] {
-            let (report, s, k) = (report.unwrap(), spread(rows), theta.len() - m);
-            assert_eq!(report.status, FitStatus::Converged, "{report}");
+        let thetas = [
+            [vector.weight(), vector.bias()],
+            [matrix.weight(), matrix.bias()],
+            [dirichlet.weight(), dirichlet.bias()],
+        ];
+        let maps: [&dyn Recalibration; 3] = [&vector, &matrix, &dirichlet];
+        for (at, theta) in thetas.iter().enumerate() {
+            let (rows, theta) = ([&rows, &rows, &normalised][at], theta.concat());
+            let (report, s, k) = (converged(maps[at]), spread(rows), theta.len() - m);
             assert!(report.evaluations < 20, "{report}"); // by the Hessian
             let objective = |theta: &[f64]| {
                 let (w, b) = theta.split_at(k);
@@ -132,8 +109,7 @@ fn network_is_at_a_minimum<M: Module + Recalibration>(
     (rows, classes): &(Vec<Vec<f64>>, Vec<usize>),
 ) {
     let (start, map) = (fit(None, 0), fit(None, 5000));
-    let report = map.report().unwrap();
-    assert_eq!(report.status, FitStatus::Converged, "{report}");
+    let report = converged(&map);
     assert_same(&fit(Some(&ScoreLoss::new(LogScore)), 5000), report);
     let of_network = |map: &M| {
         let mut parameters = map.named_parameters();
@@ -155,8 +131,7 @@ fn network_is_at_a_minimum<M: Module + Recalibration>(
             rest = after;
         }
         let moved = injective::map(template.clone(), &parameters);
-        let logits = vector(moved.forward(tensor(rows)));
-        let logits: Vec<Vec<f64>> = logits.chunks(4).map(<[f64]>::to_vec).collect();
+        let logits = rows_of(moved.forward(tensor(rows)));
         let distances = theta.iter().zip(&centre).map(|(x, c)| (x - c).powi(2));
         log_loss(&logits, classes, <[f64]>::to_vec) + 1e-2 * distances.sum::<f64>()
     };
@@ -197,11 +172,10 @@ fn the_diagonal_map_is_at_a_minimum() {
     let config = DiagonalScalingConfig::new().with_hidden(8).with_knots(4);
     let config = config.with_regularisation(Regularisation::Fixed(0.0));
     let config = config.with_tolerance(1e-9).with_max_iterations(5000);
-    let map = config.fit(z.clone(), y.clone()).unwrap();
-    let report = map.report().unwrap();
-    assert_eq!(report.status, FitStatus::Converged, "{report}");
-    let by = config.fit_by(&ScoreLoss::new(LogScore), z.clone(), y);
-    assert_same(&by.unwrap(), report);
+    let map = config.fit_to(&z, &y);
+    let report = converged(&map);
+    let by = config.fit_to_by(&ScoreLoss::new(LogScore), &z, &y);
+    assert_same(&by, report);
     let knots: Vec<f64> = map.knots().iter().map(|(x, ..)| *x).collect();
     let slopes: Vec<f64> = map.knots().iter().map(|(.., slope)| *slope).collect();
     let objective = |slopes: &[f64]| {
@@ -216,8 +190,7 @@ fn the_diagonal_map_is_at_a_minimum() {
             ("slopes", slopes, &[4]),
         ];
         let moved = injective::map(DiagonalScaling::template(&device()), &parameters);
-        let logits = vector(moved.forward(z.clone()));
-        let logits: Vec<Vec<f64>> = logits.chunks(4).map(<[f64]>::to_vec).collect();
+        let logits = rows_of(moved.forward(z.clone()));
         log_loss(&logits, &classes, <[f64]>::to_vec)
     };
     assert_relative(report.objective, objective(&slopes), 1e-12);
@@ -231,22 +204,17 @@ fn the_ensemble_is_at_a_minimum() {
     let (rows, mut classes) = overconfident(1000, 101);
     let anything = random_labels(1000, 4, &mut rng(102));
     (0..1000).step_by(5).for_each(|i| classes[i] = anything[i]);
-    let config = EnsembleTemperatureScalingConfig::new()
-        .with_prior(None)
-        .with_tolerance(1e-10);
-    let map = config.fitted(&rows, &classes);
-    let report = map.report().unwrap();
-    assert_eq!(report.status, FitStatus::Converged, "{report}");
+    let config = EnsembleTemperatureScalingConfig::new().with_prior(None);
+    let map = config.with_tolerance(1e-10).fitted(&rows, &classes);
+    let report = converged(&map);
     let weights = map.weights();
     let theta = [map.temperature(), weights[0], weights[1], weights[2]].map(f64::ln);
     let objective = |theta: &[f64]| {
         let [t, w1, w2, w3] = [0, 1, 2, 3].map(|k| theta[k].exp());
         let map = |row: &[f64]| -> Vec<f64> {
             let cooler = softmax(&row.iter().map(|z| z / t).collect::<Vec<_>>());
-            let parts = cooler.into_iter().zip(softmax(row));
-            parts
-                .map(|(a, b)| ((w1 * a + w2 * b + 0.25 * w3) / (w1 + w2 + w3)).ln())
-                .collect()
+            let mixed = |(a, b): (f64, f64)| ((w1 * a + w2 * b + 0.25 * w3) / (w1 + w2 + w3)).ln();
+            cooler.into_iter().zip(softmax(row)).map(mixed).collect()
         };
         log_loss(&rows, &classes, map)
     };
@@ -260,7 +228,7 @@ fn the_ensemble_is_at_a_minimum() {
 fn twenty_samples() {
     let (rows, drawn) = overconfident(20, 103);
     let missing: Vec<usize> = drawn.iter().map(|c| c % 3).collect();
-    let right: Vec<usize> = (rows.iter()).map(|row| argmax(row)).collect();
+    let right = argmaxes(&rows);
     for (what, classes) in [
         ("drawn", drawn),
         ("a class missing", missing),
@@ -268,19 +236,14 @@ fn twenty_samples() {
     ] {
         for kind in MapKind::ALL {
             let name = kind.name();
-            let map = kind
-                .fit(0, None, tensor(&rows), labels(&classes), &mut |_| {})
-                .unwrap();
+            let fit = kind.fit(0, None, tensor(&rows), labels(&classes), &mut |_| {});
+            let map = fit.unwrap();
             let report = map.report().unwrap();
             let out = vector(map.forward(tensor(&rows)));
-            assert!(out.iter().all(|z| z.is_finite()), "{name}, {what}: {out:?}");
+            all_finite(&out);
             assert!(report.objective.is_finite(), "{name}, {what}: {report}");
             if ["vector", "matrix", "dirichlet"].contains(&name) {
-                assert_eq!(
-                    report.status,
-                    FitStatus::Converged,
-                    "{name}, {what}: {report}"
-                );
+                assert_eq!(report.status, FitStatus::Converged, "{name}, {what}");
             }
         }
     }
@@ -298,16 +261,9 @@ fn many_classes() {
     }
     let config = MatrixScalingConfig::new().with_regularisation(Regularisation::Fixed(0.1));
     let map = config.fitted(&rows, &classes);
-    let report = map.report().unwrap();
-    assert_eq!(report.status, FitStatus::Converged, "{report}");
-    let temperature = TemperatureScalingConfig::new()
-        .with_prior(None)
-        .fitted(&rows, &classes);
-    assert!(
-        report.objective < temperature.report().unwrap().objective,
-        "{report}"
-    );
-    let vector = VectorScalingConfig::new().fitted(&rows, &classes);
-    let report = vector.report().unwrap();
-    assert_eq!(report.status, FitStatus::Converged, "{report}");
+    let report = converged(&map);
+    let temperature = without_prior().fitted(&rows, &classes);
+    let alone = temperature.report().unwrap().objective;
+    assert!(report.objective < alone, "{report}");
+    converged(&VectorScalingConfig::new().fitted(&rows, &classes));
 }

@@ -46,7 +46,7 @@ proptest! {
     fn the_order_is_kept_where_they_say_so(rows in rows()) {
         each(|name, map| {
             let out = vector(map.forward(tensor(&rows)));
-            assert!(out.iter().all(|z| z.is_finite()), "{name}: {out:?}");
+            all_finite(&out);
             let promises = map.guarantees();
             for (row, out) in rows.iter().zip(out.chunks(4)) {
                 let scale = out.iter().fold(1.0f64, |largest, z| largest.max(z.abs()));
@@ -164,10 +164,8 @@ fn order_is_kept_but_for_rounding() {
         if !map.guarantees().keeps_order {
             return;
         }
-        for (dtype, unit) in [
-            (DType::F32, f64::from(f32::EPSILON)),
-            (DType::F64, f64::EPSILON),
-        ] {
+        for dtype in [DType::F32, DType::F64] {
+            let unit = dtype.finfo().unwrap().epsilon;
             let logits = tensor_on(&rows, &device(), dtype);
             let (before, after) = (vector(logits.clone()), vector(map.forward(logits)));
             for (row, out) in before.chunks(4).zip(after.chunks(4)) {
@@ -241,7 +239,7 @@ fn diagonal_scaling_increases_and_integrates() {
     for pair in knots.windows(2) {
         let ((x0, y0, s0), (x1, y1, s1)) = (pair[0], pair[1]);
         assert_relative(y1 - y0, 0.5 * (x1 - x0) * (s0 + s1), 1e-9);
-        let middle = vector(map.forward(tensor(&[vec![0.5 * (x0 + x1), 0.0]])))[0];
+        let middle = vector(map.forward(tensor(&[[0.5 * (x0 + x1), 0.0]])))[0];
         let half = (x1 - x0) * (3.0 * s0 + s1) / 8.0;
         assert_relative_eq!(middle - y0, half, max_relative = 1e-9, epsilon = 1e-12);
     }
@@ -251,10 +249,10 @@ fn diagonal_scaling_increases_and_integrates() {
 #[test]
 fn gradients_reach_the_logits() {
     let rows = [vec![1.0, -2.0, 0.3, 0.9], vec![-0.7, 2.2, 1.4, -3.0]];
+    let loss = ScoreLoss::new(LogScore);
     each(|_, map| {
         check_gradient(&rows, 1e-5, |z| {
-            burn_calibration::loss::ScoreLoss::new(LogScore)
-                .forward(map.forward(z), labels(&[0, 2]))
+            loss.forward(map.forward(z), labels(&[0, 2]))
         });
     });
 }

@@ -3,11 +3,6 @@
 use super::{fits::sines, overconfident};
 use crate::prelude::*;
 
-fn assert_all_eq(values: &[f64], expected: &[f64], tolerance: f64) {
-    assert_eq!(values.len(), expected.len());
-    all_near(values, expected, tolerance);
-}
-
 /// SciPy 1.17: the temperature by `brentq`; then `minimize(method="BFGS")` and `root` of the gradient, to
 /// 3·10⁻¹⁷, of the mean log loss with `m/n` and `m(m−1)/n` times the sums of squares.
 #[test]
@@ -15,11 +10,11 @@ fn agree_with_scipy() {
     let (rows, classes) = sines();
     let (z, y) = (tensor(&rows), labels(&classes));
     let config = StructuredVectorScalingConfig::new().with_tolerance(1e-11);
-    let map = config.fit(z.clone(), y.clone()).unwrap();
+    let map = config.fit_to(&z, &y);
     assert_relative(map.temperature(), 1.8352459361798032, 1e-10);
     assert_relative(map.smoothing(), 1.0 / 61.0, 1e-15);
     let report = map.report().unwrap();
-    assert_eq!(report.status, FitStatus::Converged, "{report}");
+    converged(&map);
     assert_relative(report.objective, 0.666692093034598, 1e-13);
     let a = [1.0577087237322904, 0.9947898217748175, 1.018124255044624];
     let b = [
@@ -27,8 +22,8 @@ fn agree_with_scipy() {
         -0.07382951245070547,
         0.001969976110616388,
     ];
-    assert_all_eq(&map.weight(), &a, 1e-8);
-    assert_all_eq(&map.bias(), &b, 1e-8);
+    all_near(map.weight(), a, 1e-8);
+    all_near(map.bias(), b, 1e-8);
 
     let config = StructuredMatrixScalingConfig::new().with_tolerance(1e-11);
     let map = config.fit(z, y).unwrap();
@@ -50,8 +45,8 @@ fn agree_with_scipy() {
         -0.037029913665694865,
         0.027559004557268663,
     ];
-    assert_all_eq(&map.weight(), &w, 1e-8);
-    assert_all_eq(&map.bias(), &b, 1e-8);
+    all_near(map.weight(), w, 1e-8);
+    all_near(map.bias(), b, 1e-8);
 }
 
 /// The map is what its documentation says, and does not depend on the scale and the shift of logits.
@@ -69,11 +64,11 @@ fn by_the_definition() {
         (0..4).map(product).collect::<Vec<f64>>()
     };
     let expected: Vec<f64> = rows.iter().flat_map(of_row).collect();
-    assert_all_eq(&vector(map.forward(tensor(&rows))), &expected, 1e-12);
+    all_near(vector(map.forward(tensor(&rows))), expected, 1e-12);
 
     let moved: Vec<Vec<f64>> = mapped(&rows, |z| 1e6 * z + 3.0);
     let again = StructuredMatrixScalingConfig::new().fitted(&moved, &classes);
-    assert_all_eq(&again.weight(), &w, 1e-6);
+    all_near(again.weight(), &w, 1e-6);
     assert!(map.guarantees().injective && !map.guarantees().keeps_accuracy);
 }
 
@@ -82,16 +77,12 @@ fn by_the_definition() {
 fn many_classes() {
     let mut rng: rand::rngs::StdRng = rng(132);
     let rows = random_rows(600, 40, 3.0, &mut rng);
-    let truth = |row: &Vec<f64>| softmax(&row.iter().map(|z| 0.5 * z).collect::<Vec<_>>());
-    let classes: Vec<usize> = rows
-        .iter()
-        .map(|row| draw_class(&truth(row), &mut rng))
-        .collect();
-    let config =
-        StructuredMatrixScalingConfig::new().with_regularisation(Regularisation::Fixed(0.01));
+    let truth = softmax_rows(&mapped(&rows, |z| 0.5 * z));
+    let classes = draw_classes(&truth, &mut rng);
+    let fixed = Regularisation::Fixed(0.01);
+    let config = StructuredMatrixScalingConfig::new().with_regularisation(fixed);
     let map = config.fitted(&rows, &classes);
-    let report = map.report().unwrap();
-    assert_eq!(report.status, FitStatus::Converged, "{report}");
+    let report = converged(&map);
     assert!(report.evaluations < 60, "{report}");
 }
 
@@ -99,8 +90,7 @@ fn many_classes() {
 #[test]
 fn separable_data_leave_a_bounded_loss() {
     let (rows, _) = overconfident(20, 131);
-    let likely = |row: &Vec<f64>| argmax(row);
-    let classes: Vec<usize> = rows.iter().map(likely).collect();
+    let classes = argmaxes(&rows);
     for kind in MapKind::ALL {
         if kind.name().starts_with("structured") {
             let fit = kind.fit(0, None, tensor(&rows), labels(&classes), &mut |_| {});

@@ -10,15 +10,10 @@ fn the_log_loss_of_overconfident_logits_falls() {
     for m in [2, 4] {
         let (rows, classes) = overconfident(6000, m, 50);
         let (fit, test) = rows.split_at(3000);
-        let before = log_loss(test.concat(), &classes[3000..]);
-        let best: Vec<f64> = test.concat().iter().map(|z| z / 2.5).collect();
-        let best = log_loss(best, &classes[3000..]);
+        let before = log_loss(test, &classes[3000..]);
+        let best = log_loss(&mapped(test, |z| z / 2.5), &classes[3000..]);
         for map in every_of(fit, &classes[..3000]) {
-            let after = log_loss(vector(map.forward(tensor(test))), &classes[3000..]);
-            println!(
-                "m = {m}, {}: {before:.4} to {after:.4}, best {best:.4}",
-                map.kind()
-            );
+            let after = log_loss(&rows_of(map.forward(tensor(test))), &classes[3000..]);
             assert!(after > best - 0.01 && after - best < 0.25 * (before - best));
         }
     }
@@ -33,15 +28,12 @@ fn the_log_loss_of_resnet18_falls() {
     let logits: Vec<Vec<f64>> = mapped(&rows, |p| p.ln());
     let classes = true_classes(&folder);
     let test = tensor(&logits[5000..]);
-    let before = log_loss(vector(log_softmax(test.clone(), 1)), &classes[5000..]);
-    for (i, map) in every_of(&logits[..5000], &classes[..5000])
-        .iter()
-        .enumerate()
-    {
-        let after = log_loss(vector(map.forward(test.clone())), &classes[5000..]);
-        let report = map.report().unwrap();
-        println!("{}: {before:.4} to {after:.4}; {report}", map.kind());
-        assert_eq!(report.status, FitStatus::Converged);
+    let loss = |logits| log_loss(&rows_of(logits), &classes[5000..]);
+    let before = loss(log_softmax(test.clone(), 1));
+    let maps = every_of(&logits[..5000], &classes[..5000]);
+    for (i, map) in maps.iter().enumerate() {
+        let after = loss(map.forward(test.clone()));
+        converged(&**map);
         // Platt, beta, isotonic, and the spline on Platt
         if i < 4 {
             assert!(after < before - 0.04, "{}", map.kind());

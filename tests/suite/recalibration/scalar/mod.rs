@@ -6,6 +6,7 @@ mod properties;
 mod reference;
 mod venn_abers;
 
+use super::logits::{Fitter, fitter};
 use crate::prelude::*;
 
 /// Rows of logits whose classes were drawn from cooler ones.
@@ -24,29 +25,19 @@ fn probabilities(map: &dyn Recalibration, scores: &[f64]) -> Vec<f64> {
     logits.chunks(2).map(|row| softmax(row)[1]).collect()
 }
 
-fn log_loss(logits: Vec<f64>, classes: &[usize]) -> f64 {
-    let rows = logits.chunks(logits.len() / classes.len()).zip(classes);
-    rows.map(|(row, &y)| -softmax(row)[y].ln()).sum::<f64>() / classes.len() as f64
-}
-
 /// Every map, fitted.
 pub fn every(logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Vec<Box<dyn Recalibration>> {
-    fn fit<F: Fit<Map: Recalibration + 'static>>(
-        config: F,
-        logits: &Tensor<2>,
-        labels: &Tensor<1, Int>,
-    ) -> Box<dyn Recalibration> {
-        Box::new(config.fit(logits.clone(), labels.clone()).unwrap())
-    }
-    vec![
-        fit(PlattScalingConfig::new(), logits, labels),
-        fit(BetaCalibrationConfig::new(), logits, labels),
-        fit(IsotonicRegressionConfig::new(), logits, labels),
-        fit(SplineCalibrationConfig::new(), logits, labels),
-        fit(QuadraticScalingConfig::new(), logits, labels),
-        fit(HistogramBinningConfig::new(), logits, labels),
-        fit(VennAbersConfig::new(), logits, labels),
-    ]
+    let fitters = [
+        fitter(PlattScalingConfig::new()),
+        fitter(BetaCalibrationConfig::new()),
+        fitter(IsotonicRegressionConfig::new()),
+        fitter(SplineCalibrationConfig::new()),
+        fitter(QuadraticScalingConfig::new()),
+        fitter(HistogramBinningConfig::new()),
+        fitter(VennAbersConfig::new()),
+    ];
+    let fitted = |fit: Fitter| fit(None, logits.clone(), labels.clone()).unwrap();
+    fitters.map(fitted).into()
 }
 
 /// Of how many of [`every`] the output is continuous.
@@ -54,8 +45,4 @@ const CONTINUOUS: usize = 5;
 
 fn every_of(rows: &[Vec<f64>], classes: &[usize]) -> Vec<Box<dyn Recalibration>> {
     every(&tensor(rows), &labels(classes))
-}
-
-fn single(rows: &[Vec<f64>]) -> Tensor<2> {
-    tensor_on(rows, &device(), DType::F32)
 }

@@ -38,7 +38,7 @@ proptest! {
     #[test]
     fn isotonic_regression_is_the_min_max_formula((scores, classes) in scored()) {
         let config = IsotonicRegressionConfig::new();
-        let map = config.fit(tensor(&two_classes(&scores)), labels(&classes)).unwrap();
+        let map = config.fitted(&two_classes(&scores), &classes);
         let mut rows: Vec<_> = scores.iter().copied().zip(classes.iter().copied()).collect();
         rows.sort_by(|a, b| a.0.total_cmp(&b.0));
         // the mean from the first sample at least as large as one to the last at most another
@@ -63,7 +63,7 @@ proptest! {
     fn monotone_maps_are_monotone((scores, classes) in scored()) {
         let maps = every_of(&two_classes(&scores), &classes);
         let grid: Vec<f64> = (-80..=80).map(|x| 0.1 * f64::from(x)).collect();
-        let slope = PlattScalingConfig::new().fit(tensor(&two_classes(&scores)), labels(&classes)).unwrap().parameters()[0][0];
+        let slope = PlattScalingConfig::new().fitted(&two_classes(&scores), &classes).parameters()[0][0];
         for (map, sign) in [(0, slope.signum()), (1, 1.0), (2, 1.0)] {
             let values = probabilities(&*maps[map], &grid);
             let rises = values.windows(2).all(|pair| sign * (pair[1] - pair[0]) > -1e-13);
@@ -147,13 +147,7 @@ proptest! {
 /// Where nothing is claimed, something can be lost.
 #[test]
 fn what_is_not_claimed() {
-    let none = Guarantees {
-        keeps_order: false,
-        keeps_accuracy: false,
-        injective: false,
-        injective_on_log_probabilities: false,
-        keeps_mean: false,
-    };
+    let none = super::super::NO_GUARANTEES;
     for m in [2, 3] {
         let (rows, classes) = overconfident(100, m, 30);
         let maps = every_of(&rows, &classes);
@@ -173,6 +167,6 @@ fn what_is_not_claimed() {
     assert_eq!(constant.guarantees(), none);
     // three classes: another one wins
     let classwise = PlattScaling::from_parameters(&[[3.0, 0.0], [0.5, 0.0], [0.5, 0.0]], &device());
-    let output = vector(classwise.unwrap().forward(tensor(&[vec![0.1, 0.0, 0.0]])));
+    let output = vector(classwise.unwrap().forward(tensor(&[[0.1, 0.0, 0.0]])));
     assert!(output[0] < output[1]);
 }

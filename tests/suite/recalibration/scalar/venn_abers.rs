@@ -32,7 +32,7 @@ proptest! {
     ) {
         let samples: Vec<(f64, usize)> = samples.iter().map(|(s, y)| (f64::from(*s), *y)).collect();
         let (scores, classes): (Vec<f64>, Vec<usize>) = samples.iter().copied().unzip();
-        let map = VennAbersConfig::new().fit(tensor(&two_classes(&scores)), labels(&classes)).unwrap();
+        let map = VennAbersConfig::new().fitted(&two_classes(&scores), &classes);
         let at = 0.5 * f64::from(at);
         let interval = map.interval(tensor(&two_classes(&[at])));
         let with = |y: usize| isotonic(&[&samples[..], &[(at, y)]].concat(), at);
@@ -58,9 +58,7 @@ fn the_probability_of_what_occurs_is_calibrated() {
         };
         let rest = without(&mut (0..40));
         let (s, y): (Vec<f64>, Vec<usize>) = rest.iter().map(|&i| (scores[i], classes[i])).unzip();
-        let map = VennAbersConfig::new()
-            .fit(tensor(&two_classes(&s)), labels(&y))
-            .unwrap();
+        let map = VennAbersConfig::new().fitted(&two_classes(&s), &y);
         let interval = map.interval(tensor(&two_classes(&[scores[left_out]])));
         let ends = [interval.lower, interval.upper];
         sum += vector(ends[classes[left_out]].clone())[0];

@@ -133,7 +133,7 @@ fn quantiles_are_inverse() {
     }
     // the median of a symmetric mixture is 0, where relative precision means nothing
     let pair = Normal::new(column([-1.0, 1.0]), column([1.0, 1.0]));
-    let symmetric = Mixture::new(tensor(&[vec![0.5, 0.5]]), pair);
+    let symmetric = Mixture::new(tensor(&[[0.5, 0.5]]), pair);
     assert!(vector(symmetric.quantile(0.5))[0].abs() < 1e-15);
 }
 
@@ -201,7 +201,7 @@ fn log_densities_of_extreme_mixtures() {
         let weights = of(&[vec![0.0, 1.0], vec![0.5, 0.5], vec![1.0, 0.0]]);
         let means = of(&[[0.0], [100.0], [0.0], [1.0], [0.0], [0.0]].map(|x| x.to_vec()));
         let scales = of(&[[1.0], [0.5], [0.01], [0.01], [1.0], [1e-3]].map(|x| x.to_vec()));
-        let targets = tensor_on(&[vec![0.0], vec![30.0], vec![0.0]], &device, dtype);
+        let targets = tensor_on(&[[0.0], [30.0], [0.0]], &device, dtype);
         let mixture = Mixture::new(weights.clone(), Normal::new(means.clone(), scales.clone()));
         let values = mixture.log_density(&targets);
         let constant = |sigma: f64| -0.5 * std::f64::consts::TAU.ln() - sigma.ln();
@@ -250,7 +250,7 @@ fn gradients() {
 #[test]
 fn gradient_at_the_location() {
     let device = device().autodiff();
-    let of = |x: f64| tensor_on(&[vec![x]], &device, DType::F64);
+    let of = |x: f64| tensor_on(&[[x]], &device, DType::F64);
     let location = of(1.0).require_grad();
     let value = Laplace::new(location.clone(), of(2.0)).cdf(&of(1.0));
     let gradient = location.grad(&value.sum().backward()).unwrap();

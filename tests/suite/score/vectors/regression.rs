@@ -98,11 +98,7 @@ fn quantiles_and_intervals() {
         &[0.0034444444444444444],
         1e-13,
     );
-    assert_close(
-        &[estimator.estimate(&predictions, &targets).unwrap()],
-        &[0.04],
-        1e-14,
-    );
+    assert_close(&[estimator.on(&predictions, &targets)], &[0.04], 1e-14);
     for (level, inside, width) in [
         (0.5, 7.0, 1.436663167917654),
         (0.9, 12.0, 3.5035382254066363),
@@ -112,7 +108,7 @@ fn quantiles_and_intervals() {
         assert_close(&[coverage.estimate * 12.0], &[inside], 1e-14);
         let found = intervals.width(&predictions, &targets).unwrap();
         assert_close(&[found.estimate], &[width], 1e-13);
-        let error = intervals.estimate(&predictions, &targets).unwrap();
+        let error = intervals.on(&predictions, &targets);
         assert_close(&[error], &[(inside / 12.0 - level).abs()], 1e-14);
     }
     let pinball = Pinball::new(vec![0.1, 0.5, 0.9]).unwrap();
@@ -125,7 +121,7 @@ fn quantiles_and_intervals() {
         .collect();
     assert_close(&got, &expected, 1e-13);
     assert_close(
-        &[pinball.estimate(&predictions, &targets).unwrap()],
+        &[pinball.on(&predictions, &targets)],
         &[expected.iter().sum::<f64>() / 3.0],
         1e-13,
     );
@@ -158,10 +154,10 @@ fn standard_deviations() {
     assert_close(&variance, &expected, 1e-14);
     let expected = [0.40450587140361755, 0.6608706378709831, 1.3935117509371782];
     assert_close(&error, &expected, 1e-14);
-    let ence = Ence::new(3).estimate(&predictions, &targets).unwrap();
+    let ence = Ence::new(3).on(&predictions, &targets);
     assert_close(&[ence], &[0.23267949156287526], 1e-13);
 
-    let deviation = Sharpness.estimate(&predictions, &targets).unwrap();
+    let deviation = Sharpness.on(&predictions, &targets);
     assert_close(&[deviation], &[1.065], 1e-14);
     let variance = Sharpness.variance(&predictions).unwrap();
     assert_close(&[variance.estimate], &[1.391066666666667], 1e-14);
@@ -174,7 +170,7 @@ fn pinball_and_crps() {
     let targets = column([-2.0, 0.25, 1.9]);
     let levels = (0..2000).map(|k| (f64::from(k) + 0.5) / 2000.0).collect();
     let mean = Pinball::new(levels).unwrap();
-    let mean = mean.estimate(&predictions, &targets).unwrap();
+    let mean = mean.on(&predictions, &targets);
     let crps = Crps.mean(&predictions, &targets).unwrap().estimate;
     assert!((2.0 * mean - crps).abs() < 1e-4 * crps);
 }
@@ -275,7 +271,7 @@ fn check_kind<P: burn_calibration::distribution::Marginals>(
     let coverage = coverage.unwrap();
     let error = (coverage.estimate - 0.8) / coverage.standard_error;
     assert_eq!(error.abs() < 3.5, calibrated);
-    let ence = Ence::default().estimate(predictions, targets).unwrap();
+    let ence = Ence::default().on(predictions, targets);
     assert_eq!(ence < 0.12, calibrated, "{ence}");
 }
 
@@ -291,8 +287,8 @@ fn several_coordinates() {
     assert_eq!(pit.values(0), pit.values(1));
     let quantiles = QuantileCalibration::default();
     assert_close(
-        &[quantiles.estimate(&two, &y).unwrap()],
-        &[quantiles.estimate(&one, &targets).unwrap()],
+        &[quantiles.on(&two, &y)],
+        &[quantiles.on(&one, &targets)],
         1e-14,
     );
     let means = |predictions: &Normal, y: &Tensor<2>| -> Vec<MeanEstimate> {

@@ -82,7 +82,7 @@ fn bad_data() {
     refuses(Crps.mean(&normal(-1.0), &targets));
     refuses(Crps.mean(&normal(1.0), &column([0.0, f64::NAN])));
     refuses(LogScore.mean(&normal(1.0), &column([0.0])));
-    refuses(LogScore.mean(&normal(1.0), &tensor(&[vec![0.0, 0.0], vec![0.0, 0.0]])));
+    refuses(LogScore.mean(&normal(1.0), &tensor(&[[0.0, 0.0], [0.0, 0.0]])));
     let single = samples(&[vec![vec![0.0]], vec![vec![2.0]]]);
     refuses(FairCrps.mean(&single, &targets));
     refuses(Crps.improvement(&normal(1.0), &normal(0.0), &targets));
@@ -109,7 +109,7 @@ fn training() {
     let targets = Normal::new(repeated(3.0, n), repeated(0.5, n)).sample(rng);
     let targets = Tensor::from_data(targets.into_data(), (&device, DType::F64));
     let loss = ScoreLoss::new(Crps);
-    let mut raw = tensor_on(&[vec![0.0, 0.0]], &device, DType::F64).require_grad();
+    let mut raw = tensor_on(&[[0.0, 0.0]], &device, DType::F64).require_grad();
     for _ in 0..300 {
         let predictions = Normal::from_raw(raw.clone().expand([n, 2]), 1e-3);
         let gradients = loss.forward(&predictions, &targets).backward();
@@ -120,6 +120,6 @@ fn training() {
     let fitted = Normal::from_raw(raw, 1e-3);
     assert!((vector(fitted.mean())[0] - 3.0).abs() < 0.07);
     assert!((vector(fitted.standard_deviation())[0] - 0.5).abs() < 0.05);
-    let density = fitted.log_density(&tensor_on(&[vec![3.0]], &device, DType::F64));
+    let density = fitted.log_density(&tensor_on(&[[3.0]], &device, DType::F64));
     assert!(vector(density)[0].is_finite());
 }
