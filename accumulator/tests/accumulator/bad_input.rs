@@ -63,10 +63,8 @@ fn accumulators_that_are_not_alike() {
         refuses(one.merge(&other));
         assert_eq!(text(&one), before);
     }
-    check(
-        ScoreAccumulator::new(LogScore, 3),
-        ScoreAccumulator::new(LogScore, 2),
-    );
+    let [three, two] = [3, 2].map(|classes| ScoreAccumulator::new(LogScore, classes));
+    check(three, two);
     let bins = |event, bins, classes| BinAccumulator::new(event, bins, classes).unwrap();
     check(bins(Event::Class(1), 5, 3), bins(Event::TopLabel, 5, 3));
     check(bins(Event::TopLabel, 5, 3), bins(Event::TopLabel, 5, 2));

@@ -1,17 +1,5 @@
 //! Accumulators against the estimators, which see all predictions at once, and by hand.
 
-use approx::assert_relative_eq;
-use burn::tensor::DType;
-use burn_calibration::{
-    distribution::Categorical,
-    error::Error,
-    estimator::*,
-    hypothesis::{AsymptoticBlockSkceTest, CalibrationTest},
-    kernel::{Distance, Kernel},
-    score::{Brier, LogScore, MeanEstimate, Score, Spherical},
-};
-use burn_calibration_accumulator::*;
-
 use super::*;
 use crate::models::{Model, draw};
 
@@ -42,9 +30,8 @@ fn scores() {
         let found = in_pieces(&ScoreAccumulator::new(score.clone(), 4), p, y);
         let found = found.mean().unwrap();
         let expected = score.upper_bound(&categorical(p), &labels(y)).unwrap();
-        assert_relative_eq!(found.estimate, expected.estimate, max_relative = 1e-12);
-        let error = expected.standard_error;
-        assert_relative_eq!(found.standard_error, error, max_relative = 1e-12);
+        assert_relative(found.estimate, expected.estimate, 1e-12);
+        assert_relative(found.standard_error, expected.standard_error, 1e-12);
         assert_eq!(found.samples, N);
     }
     check(Brier, &p, &y);
@@ -58,12 +45,8 @@ fn scores_by_hand() {
     let (p, y) = (vec![vec![0.75, 0.25], vec![0.6, 0.4]], [0, 1]);
     // s/√2, s = |a − b|/√2
     let check = |mean: MeanEstimate, a: f64, b: f64| {
-        assert_relative_eq!(mean.estimate, (a + b) / 2.0, max_relative = 1e-14);
-        assert_relative_eq!(
-            mean.standard_error,
-            (a - b).abs() / 2.0,
-            max_relative = 1e-14
-        );
+        assert_relative(mean.estimate, (a + b) / 2.0, 1e-14);
+        assert_relative(mean.standard_error, (a - b).abs() / 2.0, 1e-14);
     };
     let brier = having(&ScoreAccumulator::new(Brier, 2), &p, &y);
     check(brier.mean().unwrap(), 0.125, 0.72);
@@ -92,16 +75,10 @@ fn logits() {
     let expected = LogScore.upper_bound(&predictions, &labels(&y)).unwrap();
     let found = all.log().mean().unwrap();
     assert!(expected.estimate > 100.0);
-    assert_relative_eq!(found.estimate, expected.estimate, max_relative = 1e-12);
-    assert_relative_eq!(
-        found.standard_error,
-        expected.standard_error,
-        max_relative = 1e-12
-    );
-    let ece = Ece::top_label(7)
-        .estimate(&predictions, &labels(&y))
-        .unwrap();
-    assert_relative_eq!(all.top_label().ece().unwrap(), ece, max_relative = 1e-12);
+    assert_relative(found.estimate, expected.estimate, 1e-12);
+    assert_relative(found.standard_error, expected.standard_error, 1e-12);
+    let ece = Ece::top_label(7).on(&predictions, &labels(&y));
+    assert_relative(all.top_label().ece().unwrap(), ece, 1e-12);
 }
 
 /// The same numbers as in f64.
@@ -110,17 +87,10 @@ fn single_precision() {
     let p = random_probabilities(50, 3, &mut rng(4));
     let y = random_labels(50, 3, &mut rng(5));
     let single = tensor_on(&p, &device(), DType::F32);
+    let single = Categorical::from_probabilities(single).unwrap();
     let mut found = evaluation(3, 4);
-    found
-        .update(
-            &Categorical::from_probabilities(single).unwrap(),
-            &labels(&y),
-        )
-        .unwrap();
-    let single: Vec<Vec<f64>> = p
-        .iter()
-        .map(|row| row.iter().map(|&x| f64::from(x as f32)).collect())
-        .collect();
+    found.update(&single, &labels(&y)).unwrap();
+    let single = table(50, 3, |i, c| f64::from(p[i][c] as f32));
     assert_eq!(found, having(&evaluation(3, 4), &single, &y));
 }
 
@@ -138,15 +108,14 @@ fn binned_errors() {
                 Discrepancy::SquaredEuclidean,
             ] {
                 let ece = Ece::new(Aspect::Event(event), binning).with_discrepancy(discrepancy);
-                let expected = ece.estimate(&predictions, &classes).unwrap();
                 let found = found.expected(discrepancy).unwrap();
-                assert_relative_eq!(found, expected, max_relative = 1e-12);
+                assert_relative(found, ece.on(&predictions, &classes), 1e-12);
             }
             let ece = Ece::new(Aspect::Event(event), binning);
-            let expected = ece.estimate(&predictions, &classes).unwrap();
-            assert_relative_eq!(found.ece().unwrap(), expected, max_relative = 1e-12);
-            let expected = Mce::new(ece).estimate(&predictions, &classes).unwrap();
-            assert_relative_eq!(found.mce().unwrap(), expected, max_relative = 1e-12);
+            let expected = ece.on(&predictions, &classes);
+            assert_relative(found.ece().unwrap(), expected, 1e-12);
+            let expected = Mce::new(ece).on(&predictions, &classes);
+            assert_relative(found.mce().unwrap(), expected, 1e-12);
             for form in [TceForm::Debiased, TceForm::PlugIn { order: 1.5 }] {
                 let tce = Tce::default().with_event(event).with_binning(binning);
                 let expected = tce.with_form(form).power(&predictions, &classes).unwrap();
@@ -155,21 +124,14 @@ fn binned_errors() {
             }
         }
         let found = in_pieces(&ClassBinAccumulator::new(bins, 4).unwrap(), &p, &y);
-        let expected = Cwce::default().with_binning(binning);
-        assert_relative_eq!(
-            found.cwce().unwrap(),
-            expected.estimate(&predictions, &classes).unwrap(),
-            max_relative = 1e-12
-        );
-        let expected = expected
-            .with_form(TceForm::Debiased)
-            .with_weight(ClassWeight::Sum);
-        assert_relative_eq!(
-            found.power(TceForm::Debiased, ClassWeight::Sum).unwrap(),
-            expected.power(&predictions, &classes).unwrap(),
-            max_relative = 1e-11,
-            epsilon = 1e-15
-        );
+        let cwce = Cwce::default().with_binning(binning);
+        let expected = cwce.on(&predictions, &classes);
+        assert_relative(found.cwce().unwrap(), expected, 1e-12);
+        let found = found.power(TceForm::Debiased, ClassWeight::Sum).unwrap();
+        let cwce = cwce.with_form(TceForm::Debiased);
+        let cwce = cwce.with_weight(ClassWeight::Sum);
+        let expected = cwce.power(&predictions, &classes).unwrap();
+        assert_relative_eq!(found, expected, max_relative = 1e-11, epsilon = 1e-15);
     }
 }
 
@@ -196,20 +158,15 @@ fn bins_by_hand() {
     ];
     assert_eq!(top.totals(), expected);
     assert_eq!(top.frequency().unwrap(), 0.6);
-    assert_eq!(
-        top.occupied().iter().map(|b| b.size).collect::<Vec<_>>(),
-        [1, 2, 2]
-    );
+    let occupied = top.occupied();
+    assert!(occupied.iter().map(|b| b.size).eq([1, 2, 2]));
     // (½ + |1.45 − 2| + |1.9 − 1|)/5
-    assert_relative_eq!(top.ece().unwrap(), 1.95 / 5.0, max_relative = 1e-14);
-    assert_relative_eq!(top.mce().unwrap(), 0.5, max_relative = 1e-14);
+    assert_relative(top.ece().unwrap(), 1.95 / 5.0, 1e-14);
+    assert_relative(top.mce().unwrap(), 0.5, 1e-14);
     let zero = having(&BinAccumulator::new(Event::Class(0), 4, 2).unwrap(), &p, &y);
-    let counts: Vec<_> = zero
-        .totals()
-        .iter()
-        .map(|b| (b.samples, b.occurred))
-        .collect();
-    assert_eq!(counts, [(2, 0.0), (1, 0.0), (1, 1.0), (1, 0.0)]); // 0 and ¼, ½, 0.7, 0.9
+    let totals = zero.totals();
+    let counts = totals.iter().map(|b| (b.samples, b.occurred));
+    assert!(counts.eq([(2, 0.0), (1, 0.0), (1, 1.0), (1, 0.0)])); // 0 and ¼, ½, 0.7, 0.9
 }
 
 /// Blocks of all sizes that the estimators treat differently, and samples too many.
@@ -228,23 +185,20 @@ fn block_skce() {
             let empty = BlockSkceAccumulator::new(kernel, size, 4).unwrap();
             let found = in_pieces(&empty, &p, &y);
             let mean = found.mean().unwrap();
-            let expected = Skce::block(kernel, size)
-                .estimate(&predictions, &classes)
-                .unwrap();
+            let expected = Skce::block(kernel, size).on(&predictions, &classes);
             assert_relative_eq!(mean.estimate, expected, epsilon = 1e-12);
             let blocks = N / size;
             assert_eq!((mean.samples, found.blocks()), (blocks, blocks as u64));
             assert_eq!(found.left_out() as usize, N - blocks * size);
             let outcome = found.outcome().unwrap();
-            let expected = AsymptoticBlockSkceTest::new(kernel, size)
-                .outcome(&predictions, &classes, &mut rng(0))
-                .unwrap();
+            let test = AsymptoticBlockSkceTest::new(kernel, size);
+            let expected = test.seeded(&predictions, &classes, 0);
             assert_eq!(outcome.samples, expected.samples);
             assert_relative_eq!(outcome.estimate, expected.estimate, epsilon = 1e-12);
-            assert_relative_eq!(outcome.p_value, expected.p_value, max_relative = 1e-8);
+            assert_relative(outcome.p_value, expected.p_value, 1e-8);
             let error = expected.standard_error.unwrap();
-            assert_relative_eq!(outcome.standard_error.unwrap(), error, max_relative = 1e-9);
-            assert_relative_eq!(mean.standard_error, error, max_relative = 1e-9);
+            assert_relative(outcome.standard_error.unwrap(), error, 1e-9);
+            assert_relative(mean.standard_error, error, 1e-9);
         }
     }
 }
@@ -253,39 +207,31 @@ fn block_skce() {
 #[test]
 fn memory() {
     let (p, y) = draw(Model::M1, N, 10, &mut rng(8));
-    let bytes = |a: &dyn Fn(usize) -> usize| (a(0), a(50), a(N));
-    let class_bins =
-        bytes(&|n| having(&ClassBinAccumulator::new(15, 10).unwrap(), &p[..n], &y[..n]).bytes());
-    assert!((12_000..12_600).contains(&class_bins.0), "{class_bins:?}");
-    assert!((12_000..24_000).contains(&class_bins.2), "{class_bins:?}");
-    let score = bytes(&|n| having(&ScoreAccumulator::new(LogScore, 10), &p[..n], &y[..n]).bytes());
-    assert!(
-        (100..400).contains(&score.1) && (100..400).contains(&score.2),
-        "{score:?}"
-    );
-    let skce = |n: usize| {
-        let empty = BlockSkceAccumulator::new(fixed(Kernel::exponential()), 25, 10).unwrap();
+    let empty = ClassBinAccumulator::new(15, 10).unwrap();
+    let class_bins = [0, N].map(|n| having(&empty, &p[..n], &y[..n]).bytes());
+    assert!((12_000..12_600).contains(&class_bins[0]), "{class_bins:?}");
+    assert!((12_000..24_000).contains(&class_bins[1]), "{class_bins:?}");
+    let empty = ScoreAccumulator::new(LogScore, 10);
+    for n in [50, N] {
+        let score = having(&empty, &p[..n], &y[..n]).bytes();
+        assert!((100..400).contains(&score), "{score}");
+    }
+    let empty = BlockSkceAccumulator::new(fixed(Kernel::exponential()), 25, 10).unwrap();
+    for n in [49, N] {
         let mut skce = empty.clone();
         for k in 0..n {
             skce.update_rows(&rows(&p[k..=k], &y[k..=k])).unwrap();
         }
-        skce.bytes()
-    };
-    assert!(
-        skce(N) < 5_000 && skce(49) < 5_000,
-        "{} {}",
-        skce(N),
-        skce(49)
-    );
+        assert!(skce.bytes() < 5_000, "{}", skce.bytes());
+    }
     // 24 samples wait, whatever the size of the update
-    let empty = BlockSkceAccumulator::new(fixed(Kernel::exponential()), 25, 10).unwrap();
     assert!(having(&empty, &p[..499], &y[..499]).bytes() < 5_000);
 }
 
 #[test]
 fn what_has_no_estimate() {
     let (p, y) = (
-        vec![vec![0.5, 0.5], vec![0.5, 0.5], vec![1.0, 0.0]],
+        [[0.5, 0.5], [0.5, 0.5], [1.0, 0.0]].map(Vec::from),
         [0, 1, 1],
     );
     let none = "an estimate needs at least 1 samples, got 0";
@@ -302,41 +248,24 @@ fn what_has_no_estimate() {
         assert_eq!(message.to_string(), none);
     }
     let few = having(skce, &p[..1], &y[..1]);
-    assert_eq!(
-        few.mean().unwrap_err().to_string(),
-        "a block of the SKCE needs at least 2 samples, got 1"
-    );
-    assert_eq!(
-        few.outcome().unwrap_err().to_string(),
-        "the asymptotic test of two blocks needs at least 4 samples, got 1"
-    );
+    refuses(few.mean());
+    refuses(few.outcome());
     let equal = having(
         skce,
-        &[p[0].clone(), p[0].clone(), p[0].clone(), p[0].clone()],
+        &[const { [0.5, 0.5] }; 4].map(Vec::from),
         &[0, 0, 1, 1],
     );
     // δᵀδ' = ½ at distance 0
-    let expected = Error::ZeroVariance {
-        blocks: 2,
-        value: 0.5,
-    };
+    let (blocks, value) = (2, 0.5);
+    let expected = Error::ZeroVariance { blocks, value };
     assert_eq!(equal.outcome().unwrap_err(), expected);
     let all = having(&empty, &p, &y);
-    assert_eq!(
-        all.log().mean().unwrap_err().to_string(),
-        "the log score of 1 of 3 samples is infinite: the observed class has probability 0"
-    );
+    refuses(all.log().mean());
     assert_eq!((all.log().infinite(), all.log().samples()), (1, 3));
-    assert_relative_eq!(
-        all.brier().mean().unwrap().estimate,
-        1.0,
-        max_relative = 1e-15
-    ); // (½ + ½ + 2)/3
-    let orders = all
-        .top_label()
-        .power(TceForm::PlugIn { order: 0.5 })
-        .unwrap_err();
-    ends(&orders, "expected a number of at least 1");
+    let brier = all.brier().mean().unwrap();
+    assert_relative(brier.estimate, 1.0, 1e-15); // (½ + ½ + 2)/3
+    let orders = all.top_label().power(TceForm::PlugIn { order: 0.5 });
+    ends(&orders.unwrap_err(), "expected a number of at least 1");
     let squares = all.top_label().power(TceForm::Unbiased).unwrap_err();
     contains(&squares, "the variance within them");
 }

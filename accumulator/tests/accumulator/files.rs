@@ -62,32 +62,28 @@ fn what_is_not_an_accumulator() {
     let path = file("foreign.json");
     let reject = |content: &str| -> String {
         fs::write(&path, content).unwrap();
-        match Evaluation::load(&path).unwrap_err() {
-            Error::File {
-                path: named,
-                reason,
-            } => {
-                assert_eq!(named, path.display().to_string());
-                reason
-            }
-            other => panic!("{other}"),
-        }
+        let error = Evaluation::load(&path).unwrap_err();
+        let Error::File {
+            path: named,
+            reason,
+        } = error
+        else {
+            panic!("{error}");
+        };
+        assert_eq!(named, path.display().to_string());
+        reason
     };
-    let saved = |accumulator: &dyn Fn(&PathBuf)| {
-        accumulator(&path);
-        fs::read_to_string(&path).unwrap()
-    };
-    let bins = saved(&|path| {
-        let bins = BinAccumulator::top_label(3, 3).unwrap();
-        bins.save(path).unwrap();
-    });
+    let bins = BinAccumulator::top_label(3, 3).unwrap();
+    bins.save(&path).unwrap();
+    let bins = fs::read_to_string(&path).unwrap();
     assert_eq!(
         reject(&bins),
         "not a saved evaluation: it holds burn-calibration accumulator of bins, version 2, expected \
          burn-calibration evaluation, version 2"
     );
     let taken = having(&evaluation(3, 2), &p, &y);
-    let whole = saved(&|path| taken.save(path).unwrap());
+    taken.save(&path).unwrap();
+    let whole = fs::read_to_string(&path).unwrap();
     let of_version = |version: &str| {
         format!(
             "not a saved evaluation: it holds burn-calibration evaluation, version {version}, expected \
@@ -102,11 +98,7 @@ fn what_is_not_an_accumulator() {
     contains(&foreign, "it holds nothing with a kind and a version");
     let changed = whole.replacen("\"samples\":", "\"samples\": ", 1);
     fs::write(&path, changed).unwrap();
-    assert_eq!(
-        Evaluation::load(&path).unwrap(),
-        taken,
-        "spaces are no change"
-    );
+    assert_eq!(Evaluation::load(&path).unwrap(), taken); // spaces are no change
     let limbs = "\"limbs\":[";
     let changed = whole.replacen(limbs, &format!("{limbs}1"), 1);
     assert!(reject(&changed).contains("its checksum differs"));
@@ -114,10 +106,8 @@ fn what_is_not_an_accumulator() {
     assert!(reject("").contains("EOF while parsing"));
     let good = text(&taken);
     for length in 1..good.len() {
-        assert!(
-            serde_json::from_str::<Evaluation>(&good[..length]).is_err(),
-            "{length}"
-        );
+        let part = serde_json::from_str::<Evaluation>(&good[..length]);
+        assert!(part.is_err(), "{length}");
     }
     assert!(reject(&whole[..whole.len() / 2]).contains("EOF while parsing"));
     let missing = Evaluation::load(file("none.json")).unwrap_err().to_string();
@@ -145,11 +135,8 @@ fn inconsistent_accumulators() {
 
     let classes = text(&ClassBinAccumulator::new(1, 2).unwrap());
     let bin = &classes[classes.find("[[").unwrap() + 1..classes.find("],").unwrap() + 1];
-    let ragged = change(
-        &classes,
-        bin,
-        &format!("{},{}", &bin[..bin.len() - 1], &bin[1..]),
-    );
+    let two = format!("{},{}", &bin[..bin.len() - 1], &bin[1..]);
+    let ragged = change(&classes, bin, &two);
     let wrong = serde_json::from_str::<ClassBinAccumulator>(&ragged).unwrap_err();
     contains(&wrong, "its classes differ");
 
@@ -165,18 +152,13 @@ fn inconsistent_accumulators() {
     let score = text(&having(&ScoreAccumulator::new(Brier, 3), &p, &y));
     // of another score
     let wrong = serde_json::from_str::<ScoreAccumulator<LogScore>>(&score).unwrap_err();
-    let expected = "it holds the Brier score, expected the log score";
-    contains(&wrong, expected);
+    contains(&wrong, "it holds the Brier score, expected the log score");
     let squares = &score[score.find("\"squares\"").unwrap()..];
     let none = "\"squares\":{\"negative\":false,\"first\":0,\"limbs\":[]}}}";
-    let wrong = serde_json::from_str::<ScoreAccumulator<Brier>>(&change(&score, squares, none));
-    contains(&wrong.unwrap_err(), "no numbers have its sums");
-    let wrong = serde_json::from_str::<ScoreAccumulator<Brier>>(&change(
-        &score,
-        "\"count\":41",
-        "\"count\":0",
-    ));
-    contains(&wrong.unwrap_err(), "no numbers have its sums");
+    for (from, to) in [(squares, none), ("\"count\":41", "\"count\":0")] {
+        let wrong = serde_json::from_str::<ScoreAccumulator<Brier>>(&change(&score, from, to));
+        contains(&wrong.unwrap_err(), "no numbers have its sums");
+    }
 
     let all = text(&having(&evaluation(3, 2), &p, &y));
     let reject = |text: String| serde_json::from_str::<Evaluation>(&text).unwrap_err();

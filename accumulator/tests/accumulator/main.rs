@@ -52,9 +52,8 @@ pub fn rows(probabilities: &[Vec<f64>], classes: &[usize]) -> Rows {
 pub fn having<A: Accumulator>(empty: &A, probabilities: &[Vec<f64>], classes: &[usize]) -> A {
     let mut accumulator = empty.clone();
     if !probabilities.is_empty() {
-        accumulator
-            .update_rows(&rows(probabilities, classes))
-            .unwrap();
+        let rows = rows(probabilities, classes);
+        accumulator.update_rows(&rows).unwrap();
     }
     accumulator
 }
@@ -67,26 +66,20 @@ pub fn text(accumulator: &impl Accumulator) -> String {
 macro_rules! each_kind {
     ($classes:expr, |$empty:ident| $call:expr) => {{
         let m = $classes;
-        {
-            let $empty = ScoreAccumulator::new(LogScore, m);
-            $call;
-        }
-        {
-            let $empty = BinAccumulator::new(Event::Class(1), 4, m).unwrap();
-            $call;
-        }
-        {
-            let $empty = ClassBinAccumulator::new(3, m).unwrap();
-            $call;
-        }
-        {
-            let $empty = BlockSkceAccumulator::linear(fixed(Kernel::gaussian()), m).unwrap();
-            $call;
-        }
-        {
-            let $empty = evaluation(m, 2);
-            $call;
-        }
+        each_kind!(
+            $empty $call;
+            ScoreAccumulator::new(LogScore, m),
+            BinAccumulator::new(Event::Class(1), 4, m).unwrap(),
+            ClassBinAccumulator::new(3, m).unwrap(),
+            BlockSkceAccumulator::linear(fixed(Kernel::gaussian()), m).unwrap(),
+            evaluation(m, 2)
+        );
     }};
+    ($empty:ident $call:expr; $($kind:expr),+) => {
+        $({
+            let $empty = $kind;
+            $call;
+        })+
+    };
 }
 use each_kind;

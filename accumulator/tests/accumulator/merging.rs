@@ -45,13 +45,8 @@ fn labelled(size: usize) -> impl Strategy<Value = Labelled> {
         let row = vec(logit, classes).prop_map(|row| softmax(&row));
         let weight = prop_oneof![Just(2.0), 1e-3..3.0f64, Just(1e-300), Just(f64::MAX)];
         let n = blocks * size;
-        let columns = (
-            vec(row, n),
-            vec(0..classes, n),
-            vec(weight, n),
-            any::<bool>(),
-        );
-        columns.prop_map(move |(p, y, w, weighted)| Labelled {
+        let columns = (vec(row, n), vec(0..classes, n), vec(weight, n));
+        (columns, any::<bool>()).prop_map(move |((p, y, w), weighted)| Labelled {
             p,
             y,
             w,
@@ -169,10 +164,8 @@ fn incomplete_blocks_are_left_out() {
     let (p, y) = (random_probabilities(6, 2, &mut rng(2)), [0, 1, 1, 0, 0, 1]);
     let empty = BlockSkceAccumulator::linear(fixed(Kernel::exponential()), 2).unwrap();
     let counts = |a: &BlockSkceAccumulator| (a.samples(), a.blocks(), a.left_out());
-    let (mut a, b) = (
-        having(&empty, &p[..3], &y[..3]),
-        having(&empty, &p[3..], &y[3..]),
-    );
+    let mut a = having(&empty, &p[..3], &y[..3]);
+    let b = having(&empty, &p[3..], &y[3..]);
     assert_eq!(counts(&a), (3, 1, 1));
     let mut one = a.clone();
     one.update_rows(&rows(&p[3..], &y[3..])).unwrap();

@@ -1,14 +1,9 @@
 //! What a report can be asked for that it cannot give.
 
-use burn_calibration::{
-    diagram::Reliability,
-    distribution::Categorical,
-    estimator::{Binning, Event},
-};
+use burn_calibration::diagram::Reliability;
 use burn_calibration_report::ReportBuilder;
 
 use crate::data::*;
-use crate::support::binary;
 
 #[test]
 fn errors_name_the_cause() {

@@ -1,18 +1,25 @@
-use approx::assert_relative_eq;
 use burn_calibration::{
     diagram::{PitDiagram, QuantileDiagram},
-    distribution::{Normal, Predictive, Samples},
     estimator::regression::{Pit, QuantileCalibration, QuantileCurve, QuantilePoint},
 };
 use burn_calibration_report::Draw;
 
 use crate::data::*;
-use crate::support::{all, parsed, standard};
+use crate::support::{all, has_texts, parsed, standard};
+
+/// The histogram of 10 bins and the curve.
+fn drawn(predictions: &Normal, targets: &Tensor<2>) -> (PitDiagram, QuantileDiagram) {
+    let pit = Pit::new(predictions, targets).unwrap();
+    let curve = QuantileCalibration::default().curve(predictions, targets);
+    let n = targets.dims()[0];
+    let quantiles = QuantileDiagram::new(curve.unwrap(), n, 0.95);
+    (PitDiagram::new(&pit, 10, 0.95).unwrap(), quantiles.unwrap())
+}
 
 #[test]
 fn histogram_by_hand() {
     // transforms 0.1, 0.5, 0.7 and 0.977
-    let targets = tensor(&[-1.281_551_565_5, 0.0, 0.524_400_512_7, 2.0].map(|y| vec![y]));
+    let targets = column([-1.281_551_565_5, 0.0, 0.524_400_512_7, 2.0]);
     let predictions = Normal::new(targets.zeros_like(), targets.ones_like());
     let pit = Pit::new(&predictions, &targets).unwrap();
     let diagram = PitDiagram::new(&pit, 5, 0.95).unwrap();
@@ -33,11 +40,9 @@ fn coordinates_are_counted_together() {
     let pit = Pit::new(&predictions, &targets).unwrap();
     let pooled = PitDiagram::new(&pit, 8, 0.95).unwrap();
     let one = |c| PitDiagram::of_coordinate(&pit, c, 8, 0.95).unwrap();
-    let coordinates = [one(0), one(1), one(2)];
-    for bin in 0..8 {
-        let sum: usize = coordinates.iter().map(|one| one.counts[bin]).sum();
-        assert_eq!(pooled.counts[bin], sum);
-    }
+    let [a, b, c] = [0, 1, 2].map(|c| one(c).counts);
+    let sums = (0..8).map(|bin| a[bin] + b[bin] + c[bin]);
+    assert!(sums.eq(pooled.counts.iter().copied()));
     assert_eq!(pooled.values(), 900);
     assert!(!pooled.is_inside(0) && !pooled.is_inside(7), "too certain");
 }
@@ -52,13 +57,8 @@ fn curve_by_hand() {
     assert_relative_eq!(diagram.half_width(), (40f64.ln() / 400.0).sqrt()); // 0.096
     assert_relative_eq!(diagram.band(0.05).0, 0.0);
     assert_relative_eq!(diagram.band(0.95).1, 1.0);
-    let inside: Vec<bool> = diagram
-        .curve
-        .points
-        .iter()
-        .map(|p| diagram.is_inside(p))
-        .collect();
-    assert_eq!(inside, [true, false, false]); // by increasing level
+    let inside = diagram.curve.points.iter().map(|p| diagram.is_inside(p));
+    assert!(inside.eq([true, false, false])); // by increasing level
     assert_eq!(diagram.outside(), 2);
 }
 
@@ -70,12 +70,9 @@ fn bands_cover_calibrated_data() {
     let (sets, mut bars, mut curves) = (600, 0, 0);
     for _ in 0..sets {
         let (predictions, targets) = standard(200, 1, 1.0, &mut rng);
-        let pit = Pit::new(&predictions, &targets).unwrap();
-        let pit = PitDiagram::new(&pit, 10, 0.95).unwrap();
+        let (pit, quantiles) = drawn(&predictions, &targets);
         bars += 10 - pit.outside();
-        let curve = QuantileCalibration::default().curve(&predictions, &targets);
-        let diagram = QuantileDiagram::new(curve.unwrap(), 200, 0.95).unwrap();
-        curves += usize::from(diagram.outside() == 0);
+        curves += usize::from(quantiles.outside() == 0);
     }
     let share = |inside: usize, all: usize| inside as f64 / all as f64;
     // P(12 ≤ X ≤ 29) = 0.9669 for 200 values and 1/10; three standard errors of 6000 bars are 0.7 %
@@ -89,16 +86,10 @@ fn bands_cover_calibrated_data() {
 #[test]
 fn pictures_are_well_formed_and_say_what_they_show() {
     let (predictions, targets) = standard(500, 1, 2.0, &mut rng(3));
-    let pit = Pit::new(&predictions, &targets).unwrap();
-    let pit = PitDiagram::new(&pit, 10, 0.95).unwrap();
-    let curve = QuantileCalibration::default().curve(&predictions, &targets);
-    let quantiles = QuantileDiagram::new(curve.unwrap(), 500, 0.95).unwrap();
+    let (pit, quantiles) = drawn(&predictions, &targets);
     let check = |svg: &str, axes: [&str; 2], numbers: &[String]| {
         let document = parsed(svg);
-        let texts: Vec<&str> = all(&document, "text").filter_map(|t| t.text()).collect();
-        for axis in axes {
-            assert!(texts.contains(&axis), "{texts:?}");
-        }
+        has_texts(&document, &axes);
         let words = all(&document, "desc").next().unwrap().text().unwrap();
         for number in numbers {
             assert!(words.contains(number), "{number} in {words}");
@@ -138,9 +129,7 @@ fn calibrated_draws_are_within_the_band() {
             diagram.outside() > 0
         });
         let outside = outside.count();
-        assert!(
-            outside <= 11,
-            "{each} draws, counts: {of_counts}: {outside}"
-        );
+        let what = format!("{each} draws, counts: {of_counts}: {outside}");
+        assert!(outside <= 11, "{what}");
     }
 }

@@ -1,8 +1,6 @@
 use burn_calibration::{
     diagram::{PitDiagram, QuantileDiagram},
-    distribution::{Marginals, Normal},
     estimator::regression::{Pit, QuantileCalibration},
-    kernel::{Bandwidth, RealKernel, TensorKernel},
 };
 use burn_calibration_report::ReportBuilder;
 

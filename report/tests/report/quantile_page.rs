@@ -1,18 +1,8 @@
-use burn_calibration::{
-    distribution::{Density, Marginals, Normal},
-    estimator::{
-        Skce,
-        regression::{IntervalCoverage, QuantileCalibration, Sharpness},
-    },
-    hypothesis::OmnibusTest,
-    kernel::{RealKernel, TensorKernel},
-    score::{Crps, IntervalOverconfidence, LogScore, Quantify, Score},
-};
+use burn_calibration::estimator::regression::{IntervalCoverage, QuantileCalibration, Sharpness};
 use burn_calibration_report::ReportBuilder;
-use roxmltree::Node;
 
 use crate::data::*;
-use crate::support::{all, parsed, standard};
+use crate::support::{digits, parsed, pictures, standard};
 
 #[test]
 fn numbers_are_those_of_the_estimators() {
@@ -25,11 +15,8 @@ fn numbers_are_those_of_the_estimators() {
     assert_eq!(summary.crps, Crps.mean(&predictions, &targets));
     let deviation = Sharpness.standard_deviation(&predictions).unwrap();
     let variance = Sharpness.variance(&predictions).unwrap();
-    let found = summary.sharpness;
-    assert_eq!(
-        [found.standard_deviation, found.variance],
-        [deviation, variance]
-    );
+    assert_eq!(summary.sharpness.standard_deviation, deviation);
+    assert_eq!(summary.sharpness.variance, variance);
     for (found, level) in [(summary.half, 0.5), (summary.ninety, 0.9)] {
         let intervals = IntervalCoverage::new(level);
         let coverage = intervals.coverage(&predictions, &targets).unwrap();
@@ -37,10 +24,8 @@ fn numbers_are_those_of_the_estimators() {
         assert_eq!([found.coverage, found.width], [coverage, width]);
     }
     let quantiles = QuantileCalibration::default();
-    assert_eq!(
-        summary.quantiles.curve,
-        quantiles.curve(&predictions, &targets).unwrap()
-    );
+    let curve = quantiles.curve(&predictions, &targets);
+    assert_eq!(Ok(&summary.quantiles.curve), curve.as_ref());
     let kernel = RealKernel::gaussian(1.0).with_median_of(&targets);
     let skce = Skce::unbiased(TensorKernel::wasserstein(kernel));
     let skce = skce.size(&predictions, &targets).unwrap();
@@ -50,12 +35,12 @@ fn numbers_are_those_of_the_estimators() {
     let test = OmnibusTest::new().with_kernel(report.kernel.predictions);
     let outcome = test.outcome(&predictions, &targets, &mut rng(0));
     assert_eq!(summary.omnibus, outcome);
-    let errors = vector(targets.clone() - predictions.means());
-    let mean_square = errors.iter().map(|e| e * e).sum::<f64>() / 400.0;
-    assert!((summary.root_mean_squared_error - mean_square.sqrt()).abs() < 1e-12);
+    let errors = targets.clone() - predictions.means();
+    let mean_square = mean(&vector(errors.powi_scalar(2)));
+    assert_near(summary.root_mean_squared_error, mean_square.sqrt(), 1e-12);
     let density = vector(predictions.log_density(&targets));
     let log = summary.log.clone().unwrap().unwrap();
-    assert!((log.estimate + density.iter().sum::<f64>() / 200.0).abs() < 1e-9);
+    assert_near(log.estimate, -mean(&density), 1e-9);
 }
 
 #[test]
@@ -79,24 +64,11 @@ fn a_subset_is_drawn_by_the_seed_and_said() {
 fn the_page_is_well_formed_and_complete() {
     let (before, targets) = standard(600, 2, 1.4, &mut rng(9));
     let after = Normal::new(before.mean(), before.standard_deviation() * 1.4);
-    let report = ReportBuilder::new(&before, &targets)
-        .with_after(&after)
-        .with_title("<b>\"A\" & 'B'</b>")
-        .build()
-        .unwrap();
+    let report = ReportBuilder::new(&before, &targets).with_after(&after);
+    let report = report.with_title("<b>\"A\" & 'B'</b>").build().unwrap();
     let page = report.to_html();
     let document = parsed(&page);
-    let heading = all(&document, "h1").next().unwrap();
-    assert_eq!(heading.text(), Some("<b>\"A\" & 'B'</b>"));
-    for forbidden in ["http", "<script", "<link", "<img", "url(", "@import", "<b>"] {
-        assert!(!page.contains(forbidden), "{forbidden}");
-    }
-    let pictures: Vec<Node> = all(&document, "svg")
-        .filter(|svg| svg.attribute("aria-hidden").is_none())
-        .collect();
-    assert_eq!(pictures.len(), 4);
-    for picture in &pictures {
-        assert_eq!(picture.attribute("role"), Some("img"));
+    for picture in pictures(&document, "<b>\"A\" & 'B'</b>", 4) {
         for tag in ["title", "desc"] {
             assert!(picture.children().any(|node| node.has_tag_name(tag)));
         }
@@ -114,11 +86,7 @@ fn the_page_is_well_formed_and_complete() {
             percent(summary.half.coverage.estimate),
             percent(summary.ninety.coverage.estimate),
             format!("{:.4}", summary.quantiles.curve.mean_absolute_error()),
-            format!("{skce:.2e}")
-                .split('e')
-                .next()
-                .unwrap()
-                .replace('-', "−"),
+            digits(skce),
         ];
         let counts = summary.pit.counts.iter();
         numbers.extend(counts.map(|count| format!("<td>{count}</td>")));

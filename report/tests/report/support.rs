@@ -2,34 +2,11 @@
 
 use std::{fs, path::PathBuf};
 
-use burn::tensor::{Int, Tensor};
-use burn_calibration::distribution::{Categorical, Normal};
 use burn_calibration_report::{ReliabilitySection, Report, ReportBuilder};
-use rand::{RngExt, rngs::StdRng};
 use rand_distr::{Distribution, StandardNormal};
 use roxmltree::{Document, Node, ParsingOptions};
 
 use crate::data::*;
-
-/// Two classes, by the probability of the second.
-pub fn binary(probabilities: &[f64]) -> Categorical {
-    let rows: Vec<Vec<f64>> = probabilities.iter().map(|p| vec![1.0 - p, *p]).collect();
-    categorical(&rows)
-}
-
-/// Labels drawn from the predictions: a calibrated model.
-pub fn draw(rows: &[Vec<f64>], rng: &mut StdRng) -> Vec<usize> {
-    let mut label = |row: &Vec<f64>| {
-        let mut u = rng.random::<f64>();
-        row.iter()
-            .position(|p| {
-                u -= p;
-                u < 0.0
-            })
-            .unwrap_or(row.len() - 1)
-    };
-    rows.iter().map(&mut label).collect()
-}
 
 pub fn sample(n: usize, m: usize, seed: u64) -> (Categorical, Tensor<1, Int>) {
     let mut rng = rng(seed);
@@ -39,26 +16,61 @@ pub fn sample(n: usize, m: usize, seed: u64) -> (Categorical, Tensor<1, Int>) {
 }
 
 pub fn folder(test: &str) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
-        .join("report")
-        .join(test);
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let folder = folder.join("report").join(test);
     fs::create_dir_all(&folder).unwrap();
     folder
 }
 
 /// The markup as a tree: an error here is a page that is not well-formed.
 pub fn parsed(text: &str) -> Document<'_> {
-    let options = ParsingOptions {
-        allow_dtd: true,
-        ..ParsingOptions::default()
-    };
+    let mut options = ParsingOptions::default();
+    options.allow_dtd = true;
     Document::parse_with_options(text, options).unwrap()
 }
 
+/// A page or picture is well-formed, without numbers that are none.
+pub fn is_sound(page: &str) {
+    parsed(page);
+    for garbage in ["NaN", "inf<", "inf ", "inf,"] {
+        assert!(!page.contains(garbage), "{garbage} in\n{page}");
+    }
+}
+
 pub fn all<'a>(document: &'a Document, tag: &'a str) -> impl Iterator<Item = Node<'a, 'a>> {
-    document
-        .descendants()
-        .filter(move |node| node.tag_name().name() == tag)
+    let nodes = document.descendants();
+    nodes.filter(move |node| node.tag_name().name() == tag)
+}
+
+pub fn has_texts(document: &Document, expected: &[&str]) {
+    let texts = all(document, "text").filter_map(|text| text.text());
+    let texts: Vec<&str> = texts.collect();
+    for text in expected {
+        assert!(texts.contains(text), "{texts:?}");
+    }
+}
+
+/// A page on its own, under a heading: its so many pictures.
+pub fn pictures<'a>(document: &'a Document, heading: &str, count: usize) -> Vec<Node<'a, 'a>> {
+    let first = all(document, "h1").next().unwrap();
+    assert_eq!(first.text(), Some(heading));
+    let page = document.input_text();
+    for forbidden in ["http", "<script", "<link", "<img", "url(", "@import", "<b>"] {
+        assert!(!page.contains(forbidden), "{forbidden}");
+    }
+    let pictures = all(document, "svg").filter(|svg| svg.attribute("aria-hidden").is_none());
+    let pictures: Vec<Node> = pictures.collect();
+    assert_eq!(pictures.len(), count);
+    for picture in &pictures {
+        assert_eq!(picture.attribute("role"), Some("img"));
+    }
+    pictures
+}
+
+/// The digits of a number with a power of ten.
+pub fn digits(number: f64) -> String {
+    let text = format!("{number:.2e}").replace('-', "−");
+    text.split('e').next().unwrap().to_owned()
 }
 
 pub fn report() -> Report<ReliabilitySection> {
@@ -73,12 +85,9 @@ pub fn report() -> Report<ReliabilitySection> {
 
 /// `N(0, 1)` in each coordinate, and targets from it times a factor.
 pub fn standard(n: usize, d: usize, factor: f64, rng: &mut StdRng) -> (Normal, Tensor<2>) {
-    let mut draw = || {
-        let z: f64 = StandardNormal.sample(rng);
-        factor * z
-    };
-    let rows: Vec<Vec<f64>> = (0..n).map(|_| (0..d).map(|_| draw()).collect()).collect();
-    let targets = tensor(&rows);
+    let mut draws = StandardNormal.sample_iter(rng);
+    let draws: Vec<f64> = draws.by_ref().take(n * d).collect();
+    let targets = column(draws).reshape([n, d]) * factor;
     let predictions = Normal::new(targets.zeros_like(), targets.ones_like());
     (predictions, targets)
 }
