@@ -13,8 +13,8 @@ fn prepared(name: &str) -> PathBuf {
         let entry = entry.unwrap();
         fs::copy(entry.path(), folder.join(entry.file_name())).unwrap();
     }
-    fs::write(folder.join("y.csv"), LABELS).unwrap();
-    fs::write(folder.join("p.csv"), format!("cat,dog,emu\n{ROWS}")).unwrap();
+    let p = format!("cat,dog,emu\n{ROWS}");
+    write(&folder, &[("y.csv", LABELS), ("p.csv", &p)]);
     folder
 }
 
@@ -46,10 +46,8 @@ fn columns_of_every_writer() {
         ("half.feather", 1e-3),
     ] {
         let found = brier(&folder, &format!("{EVALUATE} {name}"));
-        assert!(
-            (found - expected).abs() <= tolerance * expected,
-            "{name}: {found}, {expected}"
-        );
+        let is_near = (found - expected).abs() <= tolerance * expected;
+        assert!(is_near, "{name}: {found}, {expected}");
     }
     // columns by name or number, labels in a file of their own
     for arguments in [
@@ -63,9 +61,7 @@ fn columns_of_every_writer() {
     }
     // packed, and from standard input
     let file = fs::read(folder.join("polars.parquet")).unwrap();
-    let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
-    gzip.write_all(&file).unwrap();
-    fs::write(folder.join("packed"), gzip.finish().unwrap()).unwrap();
+    fs::write(folder.join("packed"), gzip(&file)).unwrap();
     assert_eq!(brier(&folder, &format!("{EVALUATE} packed")), expected);
 }
 
@@ -93,59 +89,44 @@ fn types_are_read_right_or_refused() {
     let evaluate = |file: &str, label: &str| {
         format!("evaluate --predictions {file} --columns cat,dog,emu --label-column {label}")
     };
-    for (file, label) in [
-        ("types.parquet", "dec0"),
-        ("types.parquet", "dec2"),
-        ("types.parquet", "big"),
-        ("whole.parquet", "dec0"),
-        ("whole.parquet", "dec2"),
-        ("types.arrow", "dec0"),
-        ("types.arrow", "dec2"),
-        ("types.arrow", "big"),
+    let labels = |file: &str, label: &str| {
+        format!("evaluate --predictions p.csv --labels {file} --label-column {label}")
+    };
+    for (file, names) in [
+        ("types.parquet", &["dec0", "dec2", "big"][..]),
+        ("whole.parquet", &["dec0", "dec2"]),
+        ("types.arrow", &["dec0", "dec2", "big"]),
     ] {
-        let found = brier(&folder, &evaluate(file, label));
-        assert_relative_eq!(found, expected, max_relative = 1e-12);
-        let labels = format!("evaluate --predictions p.csv --labels {file} --label-column {label}");
-        assert_eq!(brier(&folder, &labels), expected, "{file} {label}");
-    }
-    for (file, label, kind) in [
-        ("types.parquet", "fixed", "of the type FixedSizeBinary"),
-        ("types.parquet", "bytes", "of the type Binary"),
-        ("types.parquet", "date", "of the type Date"),
-        ("types.parquet", "second", "of the type Timestamp"),
-        ("types.parquet", "nano", "of the type Timestamp"),
-        ("types.parquet", "span", "of the type Duration"),
-        ("types.parquet", "time", "of the type Time"),
-        ("types.parquet", "list", "lists"),
-        ("types.arrow", "fixed", "of the type FixedSizeBinary"),
-        ("types.arrow", "bytes", "of the type Binary"),
-        ("types.arrow", "date", "of the type Date"),
-        ("types.arrow", "second", "of the type Timestamp"),
-        ("types.arrow", "nano", "of the type Timestamp"),
-        ("types.arrow", "span", "of the type Duration"),
-        ("types.arrow", "time", "of the type Time"),
-        ("types.arrow", "list", "lists"),
-    ] {
-        for arguments in [
-            evaluate(file, label),
-            format!("evaluate --predictions p.csv --labels {file} --label-column {label}"),
-        ] {
-            let found = complaint(&folder, &arguments);
-            assert!(found.starts_with(&format!("{file}: column ")), "{found}");
-            contains(
-                &found,
-                &format!("({label}): {kind}, expected labels as numbers or text"),
-            );
+        for label in names {
+            let found = brier(&folder, &evaluate(file, label));
+            assert_relative_eq!(found, expected, max_relative = 1e-12);
+            let found = brier(&folder, &labels(file, label));
+            assert_eq!(found, expected, "{file} {label}");
         }
-        // nor are they targets
-        let targets = format!(
-            "evaluate --family samples --predictions p.csv --targets {file} --label-column {label}"
-        );
-        if label != "list" {
-            contains(
-                &complaint(&folder, &targets),
-                &format!("({label}): {kind}, expected numbers"),
-            );
+    }
+    for file in ["types.parquet", "types.arrow"] {
+        for (label, kind) in [
+            ("fixed", "of the type FixedSizeBinary"),
+            ("bytes", "of the type Binary"),
+            ("date", "of the type Date"),
+            ("second", "of the type Timestamp"),
+            ("nano", "of the type Timestamp"),
+            ("span", "of the type Duration"),
+            ("time", "of the type Time"),
+            ("list", "lists"),
+        ] {
+            for arguments in [evaluate(file, label), labels(file, label)] {
+                let found = complaint(&folder, &arguments);
+                begins(&found, &format!("{file}: column "));
+                let expected = format!("({label}): {kind}, expected labels as numbers or text");
+                contains(&found, &expected);
+            }
+            // nor are they targets
+            let targets = labels(file, label).replace("--labels", "--family samples --targets");
+            if label != "list" {
+                let expected = format!("({label}): {kind}, expected numbers");
+                contains(&complaint(&folder, &targets), &expected);
+            }
         }
     }
 }

@@ -15,8 +15,11 @@ use parquet::basic::Compression as Packed;
 use parquet::{
     arrow::ArrowWriter,
     basic::Encoding,
-    data_type::{ByteArray, ByteArrayType, DoubleType},
-    file::{properties::WriterProperties, writer::SerializedFileWriter},
+    data_type::{ByteArray, ByteArrayType, DataType, DoubleType},
+    file::{
+        properties::{WriterProperties, WriterPropertiesBuilder},
+        writer::SerializedFileWriter,
+    },
     schema::parser::parse_message_type,
 };
 
@@ -47,12 +50,10 @@ fn stream(batch: &RecordBatch, packed: Option<CompressionType>) -> Vec<u8> {
 /// Runs with at most 1 GiB of memory: what is said of an error.
 fn complaint_of_limited(folder: &Path, arguments: &str) -> String {
     let limited = "ulimit -d 1048576; exec \"$0\" \"$@\"";
-    let output = Command::new("sh")
-        .args(["-c", limited, env!("CARGO_BIN_EXE_calibration")])
-        .args(arguments.split(' '))
-        .current_dir(folder)
-        .output()
-        .unwrap();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", limited, env!("CARGO_BIN_EXE_calibration")]);
+    shell.args(arguments.split(' ')).current_dir(folder);
+    let output = shell.output().unwrap();
     let complaint = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{complaint}");
     assert_eq!(complaint.lines().count(), 1, "{complaint}");
@@ -86,35 +87,25 @@ fn parquet_that_is_not_read() {
         let found = complaint(&folder, EVALUATE);
         begins(&found, &format!("p: {expected}"));
     };
+    let deep = "a schema of more than 100 levels, expected columns";
     for levels in [200, 10_000, 1_000_000] {
-        refused(
-            &nested(levels),
-            "a schema of more than 100 levels, expected columns",
-        );
+        refused(&nested(levels), deep);
     }
-    refused(
-        &nested(50),
-        "column 0 (a): of the type Struct, expected numbers",
-    );
+    let group = "column 0 (a): of the type Struct, expected numbers";
+    refused(&nested(50), group);
     // the last bytes alone tell it, where columns are encrypted and the footer as well
-    refused(
-        b"PARE1234\x04\0\0\0PARE",
-        "encrypted Parquet, expected a file that is not encrypted",
-    );
+    let encrypted = "encrypted Parquet, expected a file that is not encrypted";
+    refused(b"PARE1234\x04\0\0\0PARE", encrypted);
     refused(b"PAR1", "not Parquet: no footer at its end");
     // the path of a column, and by what it is packed
     let mut packed = wide(1);
     let path = b"\x19\x18\x02c0\x15\0";
     let at = packed.windows(path.len()).position(|bytes| bytes == path);
     packed[at.unwrap() + path.len() - 1] = 8;
-    refused(
-        &packed,
-        "column c0: is packed by BROTLI, expected Snappy, gzip, LZ4 or",
-    );
-    refused(
-        b"PAR1\x15\x02\x19\xfc\x03\0\0\0PAR1",
-        "not Parquet: a footer that is broken",
-    );
+    let brotli = "column c0: is packed by BROTLI, expected Snappy, gzip, LZ4 or";
+    refused(&packed, brotli);
+    let broken = b"PAR1\x15\x02\x19\xfc\x03\0\0\0PAR1";
+    refused(broken, "not Parquet: a footer that is broken");
 }
 
 /// Dictionaries of words without letters are small when packed, and large in memory.
@@ -133,18 +124,15 @@ fn arrow_dictionaries_need_bounded_memory() {
     let packed = stream(&batch, Some(CompressionType::ZSTD));
     assert!(packed.len() < 1 << 20);
     fs::write(folder.join("p"), packed).unwrap();
-    contains(
-        &complaint_of_limited(&folder, EVALUATE),
-        "p: column 0 (0): text, expected numbers",
-    );
+    let found = complaint_of_limited(&folder, EVALUATE);
+    contains(&found, "p: column 0 (0): text, expected numbers");
     // the dictionaries of labels are read
     fs::rename(folder.join("p"), folder.join("words")).unwrap();
     fs::write(folder.join("p"), ROWS).unwrap();
     let of_words = "evaluate --predictions p --labels words --label-column 0";
-    contains(
-        &complaint_of_limited(&folder, of_words),
-        "unpacks to more than 64 MiB and to more than 200 times its size",
-    );
+    let found = complaint_of_limited(&folder, of_words);
+    let expected = "unpacks to more than 64 MiB and to more than 200 times its size";
+    contains(&found, expected);
 }
 
 /// Numbers by their place in a dictionary, words of an enumeration, and deltas.
@@ -161,62 +149,58 @@ fn columns_of_more_types() {
     fs::write(folder.join("p"), stream(&batch, None)).unwrap();
     assert_eq!(found(&folder, EVALUATE), expected);
 
-    let delta = WriterProperties::builder()
-        .set_dictionary_enabled(false)
-        .set_encoding(Encoding::DELTA_BINARY_PACKED);
+    let delta = plain().set_encoding(Encoding::DELTA_BINARY_PACKED);
     let labels: ArrayRef = Arc::new(Int64Array::from(vec![0, 1, 0, 2]));
     let batch = RecordBatch::try_from_iter([("label", labels)]).unwrap();
-    let mut bytes = Vec::new();
-    let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(delta.build())).unwrap();
-    writer.write(&batch).unwrap();
-    writer.close().unwrap();
-    fs::write(folder.join("y.csv"), bytes).unwrap();
+    fs::write(folder.join("y.csv"), parquet(&batch, delta)).unwrap();
     assert_eq!(found(&folder, EVALUATE), expected);
 
     let schema = "message m { required binary label (ENUM); }";
-    let mut bytes = Vec::new();
-    let schema = Arc::new(parse_message_type(schema).unwrap());
-    let mut writer = SerializedFileWriter::new(&mut bytes, schema, Arc::default()).unwrap();
-    let mut group = writer.next_row_group().unwrap();
-    let mut column = group.next_column().unwrap().unwrap();
     let words = ["cat", "dog", "cat", "emu"].map(ByteArray::from);
-    column
-        .typed::<ByteArrayType>()
-        .write_batch(&words, None, None)
-        .unwrap();
-    column.close().unwrap();
-    group.close().unwrap();
-    writer.close().unwrap();
+    let bytes = parquet_of::<ByteArrayType>(schema, plain(), &words);
     fs::write(folder.join("y.csv"), bytes).unwrap();
-    assert_eq!(
-        found(&folder, &format!("{EVALUATE} --classes cat,dog,emu")),
-        expected
-    );
+    let evaluate = format!("{EVALUATE} --classes cat,dog,emu");
+    assert_eq!(found(&folder, &evaluate), expected);
 }
 
-/// Parquet of so many columns, each with one value.
-fn wide(columns: usize) -> Vec<u8> {
-    let fields: String = (0..columns)
-        .map(|k| format!("required double c{k};\n"))
-        .collect();
-    let schema = Arc::new(parse_message_type(&format!("message m {{ {fields} }}")).unwrap());
-    let properties = WriterProperties::builder()
-        .set_dictionary_enabled(false)
-        .set_compression(Packed::UNCOMPRESSED);
-    let mut bytes = Vec::new();
-    let mut writer =
-        SerializedFileWriter::new(&mut bytes, schema, Arc::new(properties.build())).unwrap();
+fn plain() -> WriterPropertiesBuilder {
+    WriterProperties::builder().set_dictionary_enabled(false)
+}
+
+fn parquet(batch: &RecordBatch, properties: WriterPropertiesBuilder) -> Vec<u8> {
+    let (schema, mut bytes) = (batch.schema(), Vec::new());
+    let writer = ArrowWriter::try_new(&mut bytes, schema, Some(properties.build()));
+    let mut writer = writer.unwrap();
+    writer.write(batch).unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+/// Each column has the same values.
+fn parquet_of<T: DataType>(
+    schema: &str,
+    properties: WriterPropertiesBuilder,
+    values: &[T::T],
+) -> Vec<u8> {
+    let (schema, mut bytes) = (Arc::new(parse_message_type(schema).unwrap()), Vec::new());
+    let properties = Arc::new(properties.build());
+    let mut writer = SerializedFileWriter::new(&mut bytes, schema, properties).unwrap();
     let mut group = writer.next_row_group().unwrap();
     while let Some(mut column) = group.next_column().unwrap() {
-        column
-            .typed::<DoubleType>()
-            .write_batch(&[0.5], None, None)
-            .unwrap();
+        let typed = column.typed::<T>();
+        typed.write_batch(values, None, None).unwrap();
         column.close().unwrap();
     }
     group.close().unwrap();
     writer.close().unwrap();
     bytes
+}
+
+/// Parquet of so many columns, each with one value.
+fn wide(columns: usize) -> Vec<u8> {
+    let fields = lines(columns, |k| format!("required double c{k};"));
+    let properties = plain().set_compression(Packed::UNCOMPRESSED);
+    parquet_of::<DoubleType>(&format!("message m {{ {fields} }}"), properties, &[0.5])
 }
 
 /// Each column once: 40,000 of them are read, and what is wrong is told.
@@ -262,16 +246,9 @@ fn pages_need_bounded_memory() {
         Packed::ZSTD(Default::default()),
     ] {
         // of two pages the first is shorter than what is left of the column
-        let properties = WriterProperties::builder()
-            .set_dictionary_enabled(false)
-            .set_compression(packed)
-            .set_write_batch_size(2)
-            .set_data_page_row_count_limit(2);
-        let mut bytes = Vec::new();
-        let properties = Some(properties.build());
-        let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), properties).unwrap();
-        writer.write(&batch).unwrap();
-        writer.close().unwrap();
+        let properties = plain().set_compression(packed);
+        let properties = properties.set_write_batch_size(2);
+        let mut bytes = parquet(&batch, properties.set_data_page_row_count_limit(2));
         fs::write(folder.join("p"), &bytes).unwrap();
         found(&folder, evaluate);
         // a data page and its size, a byte: almost 2 GiB in its place
@@ -279,9 +256,8 @@ fn pages_need_bounded_memory() {
         assert!(bytes[7] < 0x80);
         bytes.splice(7..8, *b"\xfe\xff\xff\xff\x0f");
         fs::write(folder.join("p"), bytes).unwrap();
-        begins(
-            &complaint_of_limited(&folder, evaluate),
-            "calibration: p: column a: unpacks to more than 64 MiB and to more than 200 times",
-        );
+        let expected =
+            "calibration: p: column a: unpacks to more than 64 MiB and to more than 200 times";
+        begins(&complaint_of_limited(&folder, evaluate), expected);
     }
 }

@@ -4,12 +4,10 @@ use crate::*;
 #[test]
 fn many_samples_are_compared_by_blocks() {
     let folder = folder("compare-many");
-    fs::write(folder.join("p.csv"), "0.9,0.1\n0.1,0.9\n".repeat(10_001)).unwrap();
-    fs::write(folder.join("q.csv"), "0.6,0.4\n0.4,0.6\n".repeat(10_001)).unwrap();
-    let labels: String = (0..20_002)
-        .map(|i| format!("{}\n", (i / 2) % 5 / 4))
-        .collect();
-    fs::write(folder.join("y.csv"), labels).unwrap();
+    let p = "0.9,0.1\n0.1,0.9\n".repeat(10_001);
+    let q = "0.6,0.4\n0.4,0.6\n".repeat(10_001);
+    let y = lines(20_002, |i| ((i / 2) % 5 / 4).to_string());
+    write(&folder, &[("p.csv", p), ("q.csv", q), ("y.csv", y)]);
     let base = "compare --before p.csv --after q.csv --labels y.csv";
     let found = json(&folder, &format!("{base} --bandwidth median:1000"));
     assert!(found["changes"]["skce_unbiased"].is_null());
@@ -28,39 +26,24 @@ fn many_samples_are_compared_by_blocks() {
 fn real_predictions() {
     let folder = data_folder().join("cifar10-predictions");
     let (before, after) = ("resnet18.csv.gz", "googlenet.csv.gz");
-    let found = json(
-        &folder,
-        &format!(
-            "compare --before {before} --after {after} --labels labels.csv --one-based \
-             --bandwidth median-with-diagonal"
-        ),
-    );
+    let compare = format!("compare --before {before} --after {after} --bandwidth");
+    let labels = "--labels labels.csv --one-based";
+    let found = json(&folder, &format!("{compare} median-with-diagonal {labels}"));
     let bandwidth = number(&found["kernel"]["bandwidth"]);
     assert_relative_eq!(bandwidth, 0.9986237963, max_relative = 1e-6); // with the diagonal
     for (file, when) in [(before, "before"), (after, "after")] {
-        let alone = json(
-            &folder,
-            &format!(
-                "evaluate --predictions {file} --labels labels.csv --one-based --bandwidth {bandwidth} \
-                 --test skce_unbiased_asymptotic"
-            ),
-        );
+        let evaluate = format!("evaluate --predictions {file} {labels} --bandwidth {bandwidth}");
+        let evaluate = evaluate + " --test skce_unbiased_asymptotic";
+        let alone = json(&folder, &evaluate)["estimates"].take();
         for name in ["brier", "log", "skce_unbiased"] {
-            let expected = number(&alone["estimates"][name]);
-            let found = number(&found["changes"][name][when]);
-            assert_relative_eq!(found, expected, max_relative = 1e-10);
+            same_number(&found["changes"][name][when], &alone[name], 1e-10);
         }
-        assert_eq!(
-            found["ece_top_label"][when],
-            alone["estimates"]["ece_top_label"]
-        );
+        assert_eq!(found["ece_top_label"][when], alone["ece_top_label"]);
     }
     // published for the first, see the reference
     let skce = &found["changes"]["skce_unbiased"];
     assert_relative_eq!(number(&skce["before"]), 2.625240399e-4, max_relative = 1e-6);
-    let accuracy = &found["accuracy"];
-    assert!(
-        number(&accuracy["before"]) > 0.9 && number(&accuracy["after"]) > 0.9,
-        "{accuracy}"
-    );
+    for when in ["before", "after"] {
+        assert!(number(&found["accuracy"][when]) > 0.9);
+    }
 }

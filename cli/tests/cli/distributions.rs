@@ -7,16 +7,17 @@ const DATA: &str = "--predictions p.csv --targets y.csv";
 /// 120 predictions that are three times too narrow, and too low where they are high.
 fn written(test: &str) -> PathBuf {
     let folder = folder(test);
-    let (mut predictions, mut targets) = (String::new(), String::new());
-    for i in 0..120 {
-        let x = i as f64;
-        let (mean, noise) = ((0.7 * x).sin(), (1.3 * x * x + 0.4).sin() * 1.5);
-        let bias = if mean > 0.0 { 2.0 } else { 0.0 };
-        predictions += &format!("{mean:?},{:?}\n", 0.2 + 0.01 * (x % 7.0));
-        targets += &format!("{:?}\n", mean + bias + noise);
-    }
-    fs::write(folder.join("p.csv"), predictions).unwrap();
-    fs::write(folder.join("y.csv"), targets).unwrap();
+    let mean = |x: f64| (0.7 * x).sin();
+    let p = |x: f64| format!("{:?},{:?}", mean(x), 0.2 + 0.01 * (x % 7.0));
+    let target = |x: f64| {
+        let bias = if mean(x) > 0.0 { 2.0 } else { 0.0 };
+        format!("{:?}", mean(x) + bias + (1.3 * x * x + 0.4).sin() * 1.5)
+    };
+    let [p, y] = [
+        lines(120, |i| p(i as f64)),
+        lines(120, |i| target(i as f64)),
+    ];
+    write(&folder, &[("p.csv", p), ("y.csv", y)]);
     folder
 }
 
@@ -28,22 +29,14 @@ fn a_choice_is_applied_and_evaluated() {
         let fitted = json(&folder, &format!("fit --family {family} {DATA} -o m.bpk"));
         assert_eq!(fitted["method"], "local", "{fitted}");
         assert_eq!(fitted["dimensions"], 1);
-        assert!(fitted["choice"]["change"]["estimate"].as_f64().unwrap() < -1.0);
-        let (_, said) = done(
-            &folder,
-            &format!("apply m.bpk --family {family} --predictions p.csv -o q.csv"),
-        );
-        assert_eq!(
-            said,
-            format!("calibration: q.csv: rows of --family {mixture}\n")
-        );
+        assert!(number(&fitted["choice"]["change"]["estimate"]) < -1.0);
+        let apply = format!("apply m.bpk --family {family} --predictions p.csv -o q.csv");
+        let expected = format!("calibration: q.csv: rows of --family {mixture}\n");
+        assert_eq!(done(&folder, &apply).1, expected);
         let crps = |family: &str, file: &str| {
-            let arguments = format!(
-                "evaluate --family {family} --predictions {file} --targets y.csv --replicates 19"
-            );
-            json(&folder, &arguments)["estimates"]["crps"]
-                .as_f64()
-                .unwrap()
+            let files = format!("--predictions {file} --targets y.csv");
+            let arguments = format!("evaluate --family {family} {files} --replicates 19");
+            number(&json(&folder, &arguments)["estimates"]["crps"])
         };
         let [before, after] = [crps(family, "p.csv"), crps(mixture, "q.csv")];
         assert!(after < 0.7 * before, "{before} {after}");
@@ -55,7 +48,7 @@ fn a_choice_is_applied_and_evaluated() {
         let crps = &compared["changes"]["crps"];
         assert_eq!(crps["before"].as_f64(), Some(before));
         assert_eq!(crps["after"].as_f64(), Some(after));
-        assert!(compared["changes"]["log"]["difference"].as_f64().unwrap() < -1.0);
+        assert!(number(&compared["changes"]["log"]["difference"]) < -1.0);
         assert_eq!(compared["dimensions"], 1);
     }
 }
@@ -74,23 +67,17 @@ fn every_method() {
         let fitted = json(&folder, &fit);
         assert_eq!(fitted["method"], method);
         assert_eq!(fitted["choice"]["skipped"], "the map was named by --method");
-        let apply =
-            format!("apply {method}.bpk --family normal --predictions p.csv -o {method}.csv");
-        done(&folder, &apply);
-        let rows = fs::read_to_string(folder.join(format!("{method}.csv"))).unwrap();
-        assert_eq!(rows.lines().count(), 120);
-        assert!(
-            rows.lines().all(|row| row.split(',').count() == columns),
-            "{method}"
-        );
+        let apply = format!("apply {method}.bpk --family normal --predictions p.csv -o");
+        done(&folder, &format!("{apply} {method}.csv"));
+        let rows = read(&folder, &format!("{method}.csv"));
+        let counts = rows.lines().map(|row| row.split(',').count());
+        assert!(counts.eq([columns; 120]), "{method}");
         let shown = json(&folder, &format!("show {method}.bpk"));
         assert_eq!(shown["kind"], fitted["kind"]);
         assert!(!shown["parameters"].as_array().unwrap().is_empty());
     }
     let keep = format!("fit --family normal --keep mean {DATA} -o kept.bpk");
     let fitted = json(&folder, &keep);
-    assert_eq!(
-        (&fitted["method"], &fitted["keeps_mean"]),
-        (&"variance".into(), &true.into())
-    );
+    assert_eq!(fitted["method"], "variance");
+    assert_eq!(fitted["keeps_mean"], true);
 }

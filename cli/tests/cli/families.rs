@@ -1,6 +1,6 @@
 //! `calibration evaluate --family …`.
 
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{DType, Device, Tensor, TensorData};
 use burn_calibration::{
     distribution::Normal,
     estimator::{Estimator, Skce},
@@ -16,11 +16,8 @@ use crate::*;
 fn rows() -> Vec<[f64; 3]> {
     let row = |i: usize| {
         let x = i as f64;
-        [
-            (0.7 * x).sin(),
-            0.5 + 0.1 * (x % 7.0),
-            (1.3 * x).cos() * 1.5,
-        ]
+        let (mean, scale) = ((0.7 * x).sin(), 0.5 + 0.1 * (x % 7.0));
+        [mean, scale, (1.3 * x).cos() * 1.5]
     };
     (0..40).map(row).collect()
 }
@@ -30,10 +27,10 @@ fn write(folder: &Path, name: &str, line: impl Fn(&[f64; 3]) -> String) {
     fs::write(folder.join(name), lines.join("\n") + "\n").unwrap();
 }
 
-fn written(test: &str) -> std::path::PathBuf {
+fn written(test: &str) -> PathBuf {
     let folder = folder(test);
     write(&folder, "p.csv", |[mean, scale, _]| {
-        format!("{mean:?},{scale:?}")
+        format!("{mean},{scale}")
     });
     write(&folder, "y.csv", |[_, _, target]| format!("{target:?}"));
     folder
@@ -52,45 +49,29 @@ fn normal() {
     let found = json(&folder, &arguments);
     let column = |c: usize| {
         let values: Vec<f64> = rows().iter().map(|row| row[c]).collect();
-        Tensor::<2>::from_data(
-            TensorData::new(values, [40, 1]),
-            (&Device::flex(), burn::tensor::DType::F64),
-        )
+        let data = TensorData::new(values, [40, 1]);
+        Tensor::<2>::from_data(data, (&Device::flex(), DType::F64))
     };
     let (predictions, targets) = (Normal::new(column(0), column(1)), column(2));
     let kernel = TensorKernel::wasserstein(RealKernel::gaussian(1.0).with_median_of(&targets));
-    let estimates = &found["estimates"];
-    let expected = Skce::unbiased(kernel)
-        .estimate(&predictions, &targets)
-        .unwrap();
-    assert_relative_eq!(
-        estimates["skce_unbiased"].as_f64().unwrap(),
-        expected,
-        max_relative = 1e-12
-    );
-    let expected = Crps.mean(&predictions, &targets).unwrap().estimate;
-    assert_relative_eq!(
-        estimates["crps"].as_f64().unwrap(),
-        expected,
-        max_relative = 1e-12
-    );
-    let expected = LogScore.mean(&predictions, &targets).unwrap().estimate;
-    assert_relative_eq!(
-        estimates["log"].as_f64().unwrap(),
-        expected,
-        max_relative = 1e-12
-    );
+    let skce = Skce::unbiased(kernel).estimate(&predictions, &targets);
+    let crps = Crps.mean(&predictions, &targets).unwrap();
+    let log = LogScore.mean(&predictions, &targets).unwrap();
+    for (name, expected) in [
+        ("skce_unbiased", skce.unwrap()),
+        ("crps", crps.estimate),
+        ("log", log.estimate),
+    ] {
+        let found = number(&found["estimates"][name]);
+        assert_relative_eq!(found, expected, max_relative = 1e-12);
+    }
     let linear = AsymptoticBlockSkceTest::linear(kernel);
     let expected = linear.outcome(&predictions, &targets, &mut StdRng::seed_from_u64(0));
-    let p_value = found["tests"]["skce_linear_asymptotic"]["p_value"]
-        .as_f64()
-        .unwrap();
+    let p_value = number(&found["tests"]["skce_linear_asymptotic"]["p_value"]);
     assert_relative_eq!(p_value, expected.unwrap().p_value, max_relative = 1e-9);
     assert_eq!(found["tests"].as_object().unwrap().len(), 2);
-    assert_eq!(
-        (&found["family"], &found["n"]),
-        (&"normal".into(), &40.into())
-    );
+    assert_eq!(found["family"], "normal");
+    assert_eq!(found["n"], 40);
 }
 
 /// Equal rows as components of a mixture, and the same numbers as Monte Carlo samples.
@@ -103,35 +84,22 @@ fn other_families() {
     let fast = "--test skce_linear_asymptotic";
     let normal = json(&folder, &format!("evaluate --family normal {FILES} {fast}"));
     let files = "--predictions mixture.csv --targets y.csv";
-    let mixture = json(
-        &folder,
-        &format!("evaluate --family normal-mixture {files} {fast}"),
-    );
-    // quantiles of a mixture end before the tails
-    let tolerances = [
-        ("skce_unbiased", 0.05),
+    let mixture = format!("evaluate --family normal-mixture {files} {fast}");
+    let mixture = json(&folder, &mixture)["estimates"].take();
+    for (name, tolerance) in [
+        ("skce_unbiased", 0.05), // quantiles of a mixture end before the tails
         ("crps", 1e-9),
         ("log", 1e-9),
         ("ence", 1e-9),
-    ];
-    for (name, tolerance) in tolerances {
-        let of = |found: &serde_json::Value| found["estimates"][name].as_f64().unwrap();
-        assert_relative_eq!(of(&normal), of(&mixture), max_relative = tolerance);
+    ] {
+        same_number(&normal["estimates"][name], &mixture[name], tolerance);
     }
-    let laplace = json(
-        &folder,
-        &format!("evaluate --family laplace {FILES} {fast} --target-kernel laplacian"),
-    );
-    assert!(laplace["estimates"]["crps"].as_f64().unwrap() > 0.0);
-    let samples = json(
-        &folder,
-        &format!("evaluate --family samples {files} {fast} --test skce_unbiased_exact"),
-    );
-    let p_value = &samples["tests"]["skce_unbiased_exact"]["p_value"];
-    assert!(
-        (0.001..=1.0).contains(&p_value.as_f64().unwrap()),
-        "{p_value}"
-    );
+    let laplace = format!("evaluate --family laplace {FILES} {fast} --target-kernel laplacian");
+    assert!(number(&json(&folder, &laplace)["estimates"]["crps"]) > 0.0);
+    let samples = format!("evaluate --family samples {files} {fast} --test skce_unbiased_exact");
+    let samples = json(&folder, &samples);
+    let p_value = number(&samples["tests"]["skce_unbiased_exact"]["p_value"]);
+    assert!((0.001..=1.0).contains(&p_value), "{p_value}");
     assert!(samples["estimates"].get("log").is_none());
     let table = printed(&folder, &format!("evaluate --family normal {FILES} {fast}"));
     contains(&table, "kernel on targets: gaussian, length scale");
@@ -154,47 +122,27 @@ fn commands_of_families() {
     ];
     let but_quantiles = ALL.map(|family| if family == "quantiles" { "" } else { family });
     let commands: [(&str, &[&str]); 11] = [
-        ("evaluate --predictions no.csv --labels no.csv", &ALL),
+        ("evaluate DATA", &ALL),
         (
             "compare --before no.csv --after no.csv --labels no.csv",
             &ALL[..7],
         ),
-        (
-            "compare --predictions no.csv --models a,b --labels no.csv",
-            &ALL[..7],
-        ),
-        (
-            "report --predictions no.csv --labels no.csv -o no.html",
-            &ALL[..7],
-        ),
-        (
-            "fit --predictions no.csv --labels no.csv -o no.map",
-            &ALL[..4],
-        ),
+        ("compare DATA --models a,b", &ALL[..7]),
+        ("report DATA -o no.html", &ALL[..7]),
+        ("fit DATA -o no.map", &ALL[..4]),
         ("apply no.map --predictions no.csv -o new.csv", &ALL[..4]),
-        (
-            "summarise --predictions no.csv --labels no.csv -o no.json",
-            &but_quantiles[..7],
-        ),
+        ("summarise DATA -o no.json", &but_quantiles[..7]),
         // options, which a command takes by the same table
-        (
-            "evaluate --predictions no.csv --labels no.csv --positive",
-            &ALL[..1],
-        ),
-        (
-            "evaluate --predictions no.csv --labels no.csv --clip 1e-7",
-            &["categorical", "multilabel"],
-        ),
-        (
-            "fit --predictions no.csv --labels no.csv -o no.map --keep mean",
-            &ALL[1..3],
-        ),
+        ("evaluate DATA --positive", &ALL[..1]),
+        ("evaluate DATA --clip 1e-7", &["categorical", "multilabel"]),
+        ("fit DATA -o no.map --keep mean", &ALL[1..3]),
         (
             "apply no.map --predictions no.csv -o new.csv --minimum 0",
             &ALL[3..4],
         ),
     ];
     for (command, taken) in commands {
+        let command = command.replace("DATA", "--predictions no.csv --labels no.csv");
         for family in ALL {
             let found = complaint(&folder, &format!("{command} --family {family}"));
             if taken.contains(&family) {

@@ -12,8 +12,9 @@ fn logits(file: &str) -> String {
 /// Lines of numbers, row after row.
 fn write(folder: &Path, name: &str, columns: usize, numbers: impl Iterator<Item = f64>) {
     let numbers: Vec<String> = numbers.map(|x| format!("{x:?}")).collect();
-    let lines: Vec<String> = numbers.chunks(columns).map(|row| row.join(",")).collect();
-    fs::write(folder.join(name), lines.join("\n") + "\n").unwrap();
+    let mut rows = numbers.chunks(columns).map(|row| row.join(","));
+    let text = lines(rows.len(), |_| rows.next().unwrap());
+    fs::write(folder.join(name), text).unwrap();
 }
 
 /// Numbers between -1 and 1 that look random.
@@ -33,10 +34,8 @@ fn data(folder: &Path) {
 /// Standard output has no number that is none, and JSON nulls only where there is nothing to tell.
 fn has_numbers(folder: &Path, arguments: &str) {
     let output = calibration(folder, arguments);
-    let (text, complaint) = (
-        String::from_utf8(output.stdout).unwrap(),
-        String::from_utf8(output.stderr).unwrap(),
-    );
+    let [text, complaint] =
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
     match output.status.code() {
         Some(0) => (),
         Some(2) if complaint.starts_with("error: ") => return, // of an option
@@ -58,11 +57,7 @@ fn any_finite_number_is_taken_or_refused() {
         write(&folder, &format!("t{k}.csv"), 1, targets);
         let files = format!("--family normal --predictions normal.csv --targets t{k}.csv");
         done(&folder, &format!("report {files} -o page.html"));
-        let page = fs::read_to_string(folder.join("page.html")).unwrap();
-        assert!(
-            !page.contains("NaN") && !page.contains("undefined"),
-            "{target}"
-        );
+        lacks(&read(&folder, "page.html"), &["NaN", "undefined"]);
         has_numbers(&folder, &format!("evaluate {files}"));
     }
     write(&folder, "far.csv", 1, noise(80).skip(40).map(|y| 1e155 * y));
@@ -78,9 +73,8 @@ fn any_finite_number_is_taken_or_refused() {
     ] {
         has_numbers(&folder, &format!("evaluate {files} {option}"));
     }
-    let too_small = calibration(&folder, &format!("evaluate {files} --length-scale 1e-160"));
-    let complaint = String::from_utf8(too_small.stderr).unwrap();
-    contains(&complaint, "from 1e-100 to 1e100");
+    let too_small = outcome(&folder, &format!("evaluate {files} --length-scale 1e-160"));
+    contains(&too_small.1, "from 1e-100 to 1e100");
 }
 
 #[test]
@@ -90,18 +84,15 @@ fn fits_on_logits_of_any_size() {
     for size in ["1e307", "1e-300", "1e90", "1e-90"] {
         let factor: f64 = size.parse().unwrap();
         write(&folder, "scaled.csv", 3, noise(120).map(|z| factor * z));
-        let output = calibration(
-            &folder,
-            &format!("fit {} --method temperature -o t.map", logits("scaled.csv")),
-        );
-        let complaint = String::from_utf8(output.stderr).unwrap();
+        let fit = format!("fit {} --method temperature -o t.map", logits("scaled.csv"));
+        let (code, complaint) = outcome(&folder, &fit);
         match size {
             "1e307" => contains(&complaint, "the largest logit in absolute value"),
             "1e-300" => contains(&complaint, "the largest difference"),
             _ => {
-                assert_eq!(output.status.code(), Some(0), "{complaint}");
+                assert_eq!(code, 0, "{complaint}");
                 let shown = json(&folder, "show t.map");
-                let t = shown["parameters"][0]["values"][0].as_f64().unwrap();
+                let t = number(&shown["parameters"][0]["values"][0]);
                 assert!((1e-3..1e12).contains(&(t / factor)), "{t} for {size}");
             }
         }
@@ -115,37 +106,21 @@ fn maps_of_logits_of_any_size() {
     data(&folder);
     let huge = noise(120).map(|z| 1e308 * z.signum());
     write(&folder, "huge.csv", 3, huge);
-    for method in [
-        "temperature",
-        "vector",
-        "matrix",
-        "platt",
-        "beta",
-        "dirichlet",
-        "isotonic",
-        "structured-vector",
-    ] {
+    let methods = "temperature vector matrix platt beta dirichlet isotonic structured-vector";
+    for method in methods.split(' ') {
         let fit = format!("fit {} --method {method} -o {method}.map", logits("z.csv"));
         done(&folder, &fit);
         for option in ["", "--to-probabilities"] {
             let file = logits("huge.csv").replace(" --labels y.csv", "");
             let arguments = format!("apply {method}.map {file} {option} -o out.csv");
             let _ = fs::remove_file(folder.join("out.csv"));
-            let applied = calibration(&folder, &arguments);
-            let complaint = String::from_utf8(applied.stderr).unwrap();
-            match applied.status.code() {
-                Some(0) => {
-                    let text = fs::read_to_string(folder.join("out.csv")).unwrap();
-                    assert!(!text.contains("NaN") && !text.contains("inf"), "{method}");
-                }
-                code => {
-                    assert_eq!(
-                        (code, complaint.lines().count()),
-                        (Some(2), 1),
-                        "{complaint}"
-                    );
-                    assert!(!folder.join("out.csv").exists());
-                }
+            let (code, complaint) = outcome(&folder, &arguments);
+            if code == 0 {
+                lacks(&read(&folder, "out.csv"), &["NaN", "inf"]);
+            } else {
+                let found = (code, complaint.lines().count());
+                assert_eq!(found, (2, 1), "{complaint}");
+                assert!(!folder.join("out.csv").exists());
             }
         }
     }
@@ -155,16 +130,8 @@ fn maps_of_logits_of_any_size() {
 fn a_flipped_bit_is_an_error() {
     let folder = folder("bits");
     data(&folder);
-    for command in [
-        format!("fit {} --method vector -o saved", logits("z.csv")),
-        "summarise --logits --predictions z.csv --labels y.csv -o saved".to_owned(),
-    ] {
-        done(&folder, &command);
-        let load = if command.starts_with("fit") {
-            "show"
-        } else {
-            "merge"
-        };
+    for (command, load) in [("fit --method vector", "show"), ("summarise", "merge")] {
+        done(&folder, &format!("{command} {} -o saved", logits("z.csv")));
         let saved = fs::read(folder.join("saved")).unwrap();
         done(&folder, &format!("{load} saved"));
         for k in 0..60 {
@@ -179,12 +146,9 @@ fn a_flipped_bit_is_an_error() {
         if load == "merge" {
             // a digit of the payload
             let mut changed = saved.clone();
-            let at = number.unwrap() - 60;
-            let digit = changed[..at]
-                .iter()
-                .rposition(|byte| (b'1'..b'9').contains(byte))
-                .unwrap();
-            changed[digit] += 1;
+            let mut before = changed[..number.unwrap() - 60].iter();
+            let digit = before.rposition(|byte| (b'1'..b'9').contains(byte));
+            changed[digit.unwrap()] += 1;
             fs::write(folder.join("flipped"), changed).unwrap();
             complaint(&folder, "merge flipped");
         }
@@ -202,19 +166,10 @@ fn nothing_is_left_of_what_was_ended() {
     write(&folder, "large.csv", 3, noise(600_000));
     let file = logits("large.csv").replace(" --labels y.csv", "");
     let mut ended = 0;
-    for (signal, milliseconds) in [
-        ("INT", 10),
-        ("TERM", 100),
-        ("KILL", 200),
-        ("TERM", 400),
-        ("INT", 800),
-    ] {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_calibration"))
-            .args(format!("apply t.map {file} -o out.csv").split_whitespace())
-            .current_dir(&folder)
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
+    let signals = ["INT", "TERM", "KILL", "TERM", "INT"];
+    for (signal, milliseconds) in signals.into_iter().zip([10, 100, 200, 400, 800]) {
+        let mut apply = command(&folder, &format!("apply t.map {file} -o out.csv"));
+        let mut child = apply.stdout(Stdio::null()).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(milliseconds));
         let mut kill = Command::new("kill");
         kill.args([format!("-{signal}"), child.id().to_string()]);
@@ -222,20 +177,17 @@ fn nothing_is_left_of_what_was_ended() {
         ended += usize::from(!child.wait().unwrap().success());
     }
     assert!(ended > 0);
-    let left = fs::read_dir(&folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name());
-    let left: Vec<_> = left
-        .filter(|name| name.to_string_lossy().starts_with(".tmp"))
-        .collect();
-    assert!(left.is_empty(), "{left:?}");
+    let left = fs::read_dir(&folder).unwrap();
+    for name in left.map(|entry| entry.unwrap().file_name()) {
+        assert!(!name.to_string_lossy().starts_with(".tmp"), "{name:?}");
+    }
 }
 
 /// Targets drawn at scales of 1e308 overflow, and so do coordinates: a reason, and no panic.
 #[test]
 fn scales_that_overflow() {
     let folder = folder("scales");
-    let rows: String = (0..12).map(|k| format!("0.5,{k}5e306\n")).collect();
+    let rows = lines(12, |k| format!("0.5,{k}5e306"));
     fs::write(folder.join("p.csv"), rows + "0.5,1.7e308\n").unwrap();
     fs::write(folder.join("y.csv"), "0.5\n".repeat(13)).unwrap();
     for family in ["normal", "laplace"] {

@@ -14,12 +14,8 @@ fn with_case(name: &str, text: &str) -> PathBuf {
 /// Rows of numbers below a header.
 fn numbers(path: &Path) -> Vec<Vec<f64>> {
     let text = fs::read_to_string(path).unwrap();
-    let row = |line: &str| {
-        line.split(',')
-            .filter_map(|cell| cell.parse().ok())
-            .collect()
-    };
-    text.lines().skip(1).map(row).collect()
+    let numbers = |line: &str| line.split(',').flat_map(str::parse).collect();
+    text.lines().skip(1).map(numbers).collect()
 }
 
 /// One of 300 standard deviations is 1e-6: no map makes the others worse, and the row is named.
@@ -36,61 +32,41 @@ fn one_tiny_deviation() {
         };
         others.map(of_row).sum::<f64>() / 299.0
     };
-    for method in [
-        "",
-        "--method variance",
-        "--method temperature",
-        "--method location-scale",
-    ] {
-        let fit = format!("fit {data} --label-column y -o d.map {method}");
+    for method in ["", "variance", "temperature", "location-scale"] {
+        let option = if method.is_empty() { "" } else { "--method" };
+        let fit = format!("fit {data} --label-column y -o d.map {option} {method}");
         let object = json(&folder, &fit);
         printed(&folder, &format!("apply d.map {data} -o after.csv"));
         let after = numbers(&folder.join("after.csv"));
         assert!(score(&after) < score(&before) + 0.01, "{method}: {object}");
-        if method.is_empty() || method.ends_with("variance") || method.ends_with("temperature") {
+        if method != "location-scale" {
             contains(&object["warnings"].to_string(), "leaves out row 17,");
         }
     }
     let text = printed(&folder, &format!("fit {data} --label-column y -o d.map"));
-    contains(
-        &text,
-        "variance scaling of 300 predictions of 1 dimension, saved as d.map",
-    );
-    contains(
-        &text,
-        "warning:    the fit leaves out row 17, which would make",
-    );
+    let title = "variance scaling of 300 predictions of 1 dimension, saved as d.map";
+    contains(&text, title);
+    let warning = "warning:    the fit leaves out row 17, which would make";
+    contains(&text, warning);
 }
 
 /// A class of no sample is named and counted, and stays possible.
 #[test]
 fn an_absent_class() {
     let folder = with_case("absent_class.csv", include_str!("cases/absent_class.csv"));
-    for method in [
-        "dirichlet",
-        "vector",
-        "matrix",
-        "structured-matrix",
-        "isotonic",
-        "histogram",
-    ] {
-        let fit = format!(
-            "fit --method {method} --predictions absent_class.csv --label-column y -o c.map"
-        );
+    let data = "--predictions absent_class.csv";
+    for method in "dirichlet vector matrix structured-matrix isotonic histogram".split(' ') {
+        let fit = format!("fit --method {method} {data} --label-column y -o c.map");
         let text = printed(&folder, &fit);
         contains(&text, "warning:    class c has 0 labels of 60: ");
-        printed(
-            &folder,
-            "apply c.map --predictions absent_class.csv --columns a,b,c -o after.csv",
-        );
+        let apply = format!("apply c.map {data} --columns a,b,c -o after.csv");
+        printed(&folder, &apply);
         let after = numbers(&folder.join("after.csv"));
         // one more sample would have a likelihood of 1/61 in the mean
         assert!(after.iter().all(|row| row[2] > 1e-3), "{method}: {after:?}");
     }
-    contains(
-        &printed(&folder, "show c.map"),
-        "warning: class c has 0 labels of 60: ",
-    );
+    let shown = printed(&folder, "show c.map");
+    contains(&shown, "warning: class c has 0 labels of 60: ");
 }
 
 /// A map goes to standard output, a pipe or a file that has more to come, and words to standard error then.
@@ -108,18 +84,15 @@ fn a_map_to_standard_output() {
         let said = String::from_utf8(piped.stderr).unwrap();
         assert_eq!(said.replace(&format!(" {output}\n"), " kept.map\n"), told);
         // a file that the shell has opened
-        let words = fit.split(' ').chain([output]);
         let file = fs::File::create(folder.join("redirected.map")).unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_calibration"));
-        let command = command.args(words).current_dir(&folder).stdout(file);
-        assert!(command.stderr(Stdio::null()).status().unwrap().success());
+        let mut fit_it = command(&folder, &format!("{fit} {output}"));
+        let fit_it = fit_it.stdout(file).stderr(Stdio::null());
+        assert!(fit_it.status().unwrap().success());
         for map in ["piped.map", "redirected.map"] {
             assert_eq!(json(&folder, &format!("show {map}")), kept, "{output}");
         }
         let both = complaint(&folder, &format!("{fit} {output} --json"));
-        begins(
-            &both,
-            &format!("-o {output}: --json goes to standard output"),
-        );
+        let expected = format!("-o {output}: --json goes to standard output");
+        begins(&both, &expected);
     }
 }

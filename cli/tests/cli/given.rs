@@ -1,22 +1,23 @@
 //! `calibration evaluate --given`: groups and numbers of a file.
 
-use std::{collections::HashMap, fmt::Write};
+use std::collections::HashMap;
 
 use crate::*;
 
 /// Even odds, and half of the labels: those of the women. The age says nothing.
 fn write_example(folder: &Path) {
-    let (mut p, mut y, mut given) = (String::new(), String::new(), String::from("sex,age\n"));
-    for i in 0..120 {
-        let woman = i % 2 == 0;
-        writeln!(p, "0.5,0.5").unwrap();
-        writeln!(y, "{}", u8::from(woman)).unwrap();
-        let sex = if woman { "Female" } else { "Male" };
-        writeln!(given, "{sex},{}", 20 + i * 37 % 60).unwrap();
-    }
-    for (name, text) in [("p.csv", p), ("y.csv", y), ("given.csv", given)] {
-        fs::write(folder.join(name), text).unwrap();
-    }
+    let (p, y) = ("0.5,0.5\n".repeat(120), "1\n0\n".repeat(60));
+    let person = |i| format!("{},{}", ["Female", "Male"][i % 2], 20 + i * 37 % 60);
+    let given = format!("sex,age\n{}", lines(120, person));
+    write(folder, &[("p.csv", p), ("y.csv", y), ("given.csv", given)]);
+}
+
+fn tests(found: &Value) -> &[Value] {
+    found["given"]["tests"].as_array().unwrap()
+}
+
+fn adjusted(test: &Value) -> f64 {
+    number(&test["adjusted_p_value"])
 }
 
 const EVALUATE: &str = "evaluate --predictions p.csv --labels y.csv";
@@ -28,58 +29,40 @@ fn says_for_whom() {
     write_example(&folder);
     let text = printed(&folder, &format!("{EVALUATE} --given given.csv"));
     let lines: Vec<&str> = text.lines().collect();
-    assert!(
-        lines[4].starts_with("The model is not calibrated given sex, age: p ≤ 0.0")
-            && lines[4].ends_with("adjusted for 8 tests."),
-        "{text}"
-    );
+    let answer = "The model is not calibrated given sex, age: p ≤ 0.0";
+    begins(lines[4], answer);
+    assert!(lines[4].ends_with("adjusted for 8 tests."), "{text}");
     let [women, men] = [lines[5], lines[6]].map(str::trim);
-    assert!(
-        women.starts_with("sex = Female: overconfident by 50.0 points"),
-        "{text}"
-    );
-    assert!(
-        men.starts_with("sex = Male: underconfident by 50.0 points"),
-        "{text}"
-    );
+    begins(women, "sex = Female: overconfident by 50.0 points");
+    begins(men, "sex = Male: underconfident by 50.0 points");
     contains(&text, "There is no evidence against calibration: p");
 
     let found = json(&folder, &format!("{EVALUATE} --given given.csv"));
     let given = &found["given"];
-    assert!(given["p_value"].as_f64().unwrap() < 0.02);
+    assert!(number(&given["p_value"]) < 0.02);
     assert_eq!(given["columns"], serde_json::json!(["sex", "age"]));
-    let tests = given["tests"].as_array().unwrap();
-    let names: Vec<_> = tests
-        .iter()
-        .map(|test| test["name"].as_str().unwrap())
-        .collect();
-    assert_eq!(
-        names,
-        [
-            "sex = Female",
-            "sex = Male",
-            "age in 20..=34",
-            "age in 35..=49",
-            "age in 50..=64",
-            "age in 65..=79",
-            "age, by a kernel",
-            "all columns, by a kernel",
-        ]
-    );
-    for (k, test) in tests.iter().enumerate() {
-        let is_wrong = k < 2 || k == 7;
-        let adjusted = test["adjusted_p_value"].as_f64().unwrap();
-        assert_eq!(adjusted <= 0.05, is_wrong, "{test}");
-        let samples = [60, 60, 30, 30, 30, 30, 120, 120][k];
+    let expected = [
+        ("sex = Female", 60, true),
+        ("sex = Male", 60, true),
+        ("age in 20..=34", 30, false),
+        ("age in 35..=49", 30, false),
+        ("age in 50..=64", 30, false),
+        ("age in 65..=79", 30, false),
+        ("age, by a kernel", 120, false),
+        ("all columns, by a kernel", 120, true),
+    ];
+    assert_eq!(tests(&found).len(), expected.len());
+    for (test, (name, samples, is_wrong)) in tests(&found).iter().zip(expected) {
+        assert_eq!(test["name"], name);
+        assert_eq!(adjusted(test) <= 0.05, is_wrong, "{test}");
         assert_eq!(test["samples"], samples);
         assert_eq!(test["finding"].is_null(), !is_wrong);
     }
-    let many: String = (0..120).map(|k| format!("id{k}\n")).collect();
-    fs::write(folder.join("many.csv"), format!("id\n{many}")).unwrap();
-    assert_eq!(
-        complaint(&folder, &format!("{EVALUATE} --given many.csv")),
-        "many.csv: column id: 120 groups, expected at most 100, or numbers"
-    );
+    let many = format!("id\n{}", crate::lines(120, |k| format!("id{k}")));
+    fs::write(folder.join("many.csv"), many).unwrap();
+    let complaint = complaint(&folder, &format!("{EVALUATE} --given many.csv"));
+    let expected = "many.csv: column id: 120 groups, expected at most 100, or numbers";
+    assert_eq!(complaint, expected);
     // nothing else changes
     let without = json(&folder, EVALUATE);
     assert!(without.get("given").is_none());
@@ -91,31 +74,27 @@ fn says_for_whom() {
 fn lenses_and_families() {
     let folder = folder("given-kinds");
     write_example(&folder);
-    let found = json(
-        &folder,
-        &format!("{EVALUATE} --lens class-wise --given given.csv"),
-    );
+    let evaluate = format!("{EVALUATE} --lens class-wise --given given.csv");
+    let found = json(&folder, &evaluate);
     for class in found["classes"].as_array().unwrap() {
-        assert!(class["given"]["p_value"].as_f64().unwrap() < 0.02);
+        assert!(number(&class["given"]["p_value"]) < 0.02);
     }
-    let (mut p, mut y) = (String::new(), String::new());
-    for i in 0..120 {
-        writeln!(p, "0,1").unwrap();
-        // about normal in all, too high for women
-        let u = (f64::from(i * 29 % 120) + 0.5) / 120.0;
-        let z = (u / (1.0 - u)).ln() / 1.7;
-        writeln!(y, "{}", if i % 2 == 0 { z.abs() } else { -z.abs() }).unwrap();
-    }
-    fs::write(folder.join("n.csv"), p).unwrap();
-    fs::write(folder.join("t.csv"), y).unwrap();
+    // about normal in all, too high for women
+    let target = |i| {
+        let u = ((i * 29 % 120) as f64 + 0.5) / 120.0;
+        let z = (u / (1.0 - u)).ln().abs() / 1.7;
+        (if i % 2 == 0 { z } else { -z }).to_string()
+    };
+    let (p, y) = ("0,1\n".repeat(120), lines(120, target));
+    write(&folder, &[("n.csv", p), ("t.csv", y)]);
     let normal = "evaluate --family normal --predictions n.csv --targets t.csv --given given.csv";
     let found = json(&folder, normal);
-    let tests = found["given"]["tests"].as_array().unwrap();
+    let tests = tests(&found);
     let findings = [&tests[0], &tests[1]].map(|test| test["finding"].as_str().unwrap());
     begins(findings[0], "targets are too high: ");
     begins(findings[1], "targets are too low: ");
-    assert!(tests[7]["adjusted_p_value"].as_f64().unwrap() < 0.05);
-    assert!(tests[6]["adjusted_p_value"].as_f64().unwrap() > 0.05);
+    assert!(adjusted(&tests[7]) < 0.05);
+    assert!(adjusted(&tests[6]) > 0.05);
 }
 
 /// A table of frequencies by education of adult, its columns from the file as it is: not calibrated given
@@ -138,37 +117,29 @@ fn adult_given_marital_status() {
         *hits += f64::from(u8::from(high(record)));
         *count += 1.0;
     }
-    let (mut p, mut y) = (String::new(), String::new());
-    let mut given = String::from("status,sex,age\n");
-    for record in &records[..2000] {
-        let (hits, count) = table[&record[education]];
+    let p = lines(2000, |i| {
+        let (hits, count) = table[&records[i][education]];
         let q = (hits + 0.5) / (count + 1.0);
-        writeln!(p, "{},{q}", 1.0 - q).unwrap();
-        writeln!(y, "{}", u8::from(high(record))).unwrap();
-        writeln!(
-            given,
-            "{},{},{}",
-            &record[status], &record[sex], &record[age]
-        )
-        .unwrap();
+        format!("{},{q}", 1.0 - q)
+    });
+    let y = lines(2000, |i| u8::from(high(&records[i])).to_string());
+    let given = |i: usize| {
+        [status, sex, age]
+            .map(|column| &records[i][column])
+            .join(",")
+    };
+    let given = format!("status,sex,age\n{}", lines(2000, given));
+    write(&folder, &[("p.csv", p), ("y.csv", y), ("given.csv", given)]);
+    let evaluate = format!("{EVALUATE} --given given.csv --replicates 199");
+    let found = json(&folder, &evaluate);
+    let failing = tests(&found).iter().filter(|test| adjusted(test) <= 0.05);
+    let failing: Vec<&str> = failing.filter_map(|test| test["name"].as_str()).collect();
+    for start in [
+        "status = Married-civ-spouse",
+        "status = Never-married",
+        "age",
+    ] {
+        let is_there = failing.iter().any(|name| name.starts_with(start));
+        assert!(is_there, "{start}: {failing:?}");
     }
-    for (name, text) in [("p.csv", p), ("y.csv", y), ("given.csv", given)] {
-        fs::write(folder.join(name), text).unwrap();
-    }
-    let found = json(
-        &folder,
-        &format!("{EVALUATE} --given given.csv --replicates 199"),
-    );
-    let tests = found["given"]["tests"].as_array().unwrap();
-    let failing: Vec<&str> = (tests.iter())
-        .filter(|test| test["adjusted_p_value"].as_f64().unwrap() <= 0.05)
-        .map(|test| test["name"].as_str().unwrap())
-        .collect();
-    for name in ["status = Married-civ-spouse", "status = Never-married"] {
-        assert!(failing.contains(&name), "{name}: {failing:?}");
-    }
-    assert!(
-        failing.iter().any(|name| name.starts_with("age")),
-        "{failing:?}"
-    );
 }

@@ -10,7 +10,10 @@ fn one_column_of_two_classes() {
     let two: String = p.iter().map(|p| format!("{:?},{p}\n", 1.0 - p)).collect();
     let one: String = p.iter().map(|p| format!("{p}\n")).collect();
     let labels = "1\n0\n1\n1\n0\n";
-    write(&folder, &[("two", &two), ("one", &one), ("y.csv", labels)]);
+    write(
+        &folder,
+        &[("two", &*two), ("one", &*one), ("y.csv", labels)],
+    );
     let [one, two] = [("one", "--positive"), ("two", "")].map(|(name, option)| {
         let predictions = format!("--predictions {name} {option}");
         let fit = format!("fit --method platt {predictions} --labels y.csv -o {name}.map");
@@ -32,11 +35,9 @@ fn arrays_have_columns() {
     let folder = folder("array columns");
     write(&folder, &[("p.csv", ROWS), ("y.csv", LABELS)]);
     let (rows, labels) = (rows(), [0.0, 1.0, 0.0, 2.0]);
-    let rows = rows
-        .chunks(3)
-        .zip(labels)
-        .flat_map(|(row, y)| [row, &[y]].concat());
-    let array = npy(&rows.collect::<Vec<f64>>(), &[4, 4], npyz::Order::C);
+    let rows = rows.chunks(3).zip(labels);
+    let rows: Vec<f64> = rows.flat_map(|(row, y)| [row, &[y]].concat()).collect();
+    let array = npy(&rows, &[4, 4], npyz::Order::C);
     fs::write(folder.join("few.npy"), array).unwrap();
     let expected = found(&folder, "evaluate --predictions p.csv --labels y.csv");
     for arguments in ["--label-column 3", "--columns 0-2 --labels y.csv"] {
@@ -45,17 +46,12 @@ fn arrays_have_columns() {
     }
     // confidence and correctness
     let cells = "0.9,1\n0.8,0\n0.6,1\n0.55,0\n";
-    let values: Vec<f64> = cells
-        .split([',', '\n'])
-        .filter_map(|x| x.parse().ok())
-        .collect();
+    let values: Vec<f64> = cells.split([',', '\n']).flat_map(str::parse).collect();
     fs::write(folder.join("c.npy"), npy(&values, &[4, 2], npyz::Order::C)).unwrap();
     write(&folder, &[("c.csv", cells)]);
     let [text, array] = ["c.csv", "c.npy"].map(|name| {
-        found(
-            &folder,
-            &format!("evaluate --predictions {name} --confidence-correctness"),
-        )
+        let evaluate = format!("evaluate --predictions {name} --confidence-correctness");
+        found(&folder, &evaluate)
     });
     assert_eq!(text, array);
 }

@@ -26,42 +26,36 @@ fn brier(folder: &Path, bytes: &[u8]) -> (f64, String) {
 fn dtypes_and_their_rounding() {
     let folder = example("dtypes");
     let (exact, _) = brier(&folder, ROWS.as_bytes());
-    let of =
-        |encode: &dyn Fn(f64) -> Vec<u8>| rows().into_iter().flat_map(encode).collect::<Vec<u8>>();
-    let f16 = |x: f64| half::f16::from_f64(x).to_le_bytes().to_vec();
-    let bf16 = |x: f64| half::bf16::from_f64(x).to_le_bytes().to_vec();
-    let f32 = |x: f64| (x as f32).to_le_bytes().to_vec();
+    let of = |encode: &dyn Fn(f64) -> Vec<u8>| -> Vec<u8> {
+        rows().into_iter().flat_map(encode).collect()
+    };
+    let f16 = of(&|x| half::f16::from_f64(x).to_le_bytes().to_vec());
+    let big = of(&|x| half::f16::from_f64(x).to_be_bytes().to_vec());
+    let bf16 = of(&|x| half::bf16::from_f64(x).to_le_bytes().to_vec());
+    let f32 = of(&|x| (x as f32).to_le_bytes().to_vec());
+    let f64 = of(&|x| x.to_be_bytes().to_vec());
     for (descr, bytes, tolerance, name) in [
-        ("<f2", of(&f16), 1e-3, "f16"),
-        ("<V2", of(&bf16), 1e-2, "bf16"),
-        ("|V2", of(&bf16), 1e-2, "bf16"),
-        ("bfloat16", of(&bf16), 1e-2, "bf16"),
-        (
-            ">f2",
-            of(&|x| half::f16::from_f64(x).to_be_bytes().to_vec()),
-            1e-3,
-            "f16",
-        ),
-        ("<f4", of(&f32), 1e-6, ""),
-        (">f8", of(&|x| x.to_be_bytes().to_vec()), 1e-12, ""),
+        ("<f2", &f16, 1e-3, "f16"),
+        ("<V2", &bf16, 1e-2, "bf16"),
+        ("|V2", &bf16, 1e-2, "bf16"),
+        ("bfloat16", &bf16, 1e-2, "bf16"),
+        (">f2", &big, 1e-3, "f16"),
+        ("<f4", &f32, 1e-6, ""),
+        (">f8", &f64, 1e-12, ""),
     ] {
-        let (found, said) = brier(&folder, &array(descr, "(4, 3)", &bytes));
+        let (found, said) = brier(&folder, &array(descr, "(4, 3)", bytes));
         assert_relative_eq!(found, exact, max_relative = tolerance);
-        let is_said = said.contains(&format!(
-            "the rounding of {name}: each row is divided by its sum"
-        ));
+        let rounding = format!("the rounding of {name}: each row is divided by its sum");
+        let is_said = said.contains(&rounding);
         assert_eq!(is_said, !name.is_empty(), "{descr}: {said}");
     }
-    for (name, dtype, bytes, tolerance) in [
-        ("f16", safetensors::Dtype::F16, of(&f16), 1e-3),
-        ("bf16", safetensors::Dtype::BF16, of(&bf16), 1e-2),
-        ("f32", safetensors::Dtype::F32, of(&f32), 1e-6),
+    for (dtype, bytes, tolerance) in [
+        (safetensors::Dtype::F16, f16, 1e-3),
+        (safetensors::Dtype::BF16, bf16, 1e-2),
+        (safetensors::Dtype::F32, f32, 1e-6),
     ] {
-        let tensor = safetensors::tensor::TensorView::new(dtype, vec![4, 3], &bytes).unwrap();
-        let file = safetensors::serialize([("p", tensor)], None).unwrap();
-        let (found, _) = brier(&folder, &file);
+        let (found, _) = brier(&folder, &safetensors_of(dtype, &[4, 3], &bytes));
         assert_relative_eq!(found, exact, max_relative = tolerance);
-        assert!(!name.is_empty());
     }
     // whole numbers and truth as one-hot rows, labels too
     let hot = [1, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1];
@@ -72,11 +66,9 @@ fn dtypes_and_their_rounding() {
     fs::write(folder.join("y.csv"), array("|b1", "(4, 3)", &hot)).unwrap();
     assert_eq!(brier(&folder, ROWS.as_bytes()).0, exact);
     fs::write(folder.join("y.csv"), LABELS).unwrap();
-    for (descr, expected) in [
-        ("<c16", "p: an array of dtype <c16, expected numbers"),
-        ("<U3", "p: an array of dtype <U3, expected numbers"),
-    ] {
+    for descr in ["<c16", "<U3"] {
         fs::write(folder.join("p"), array(descr, "(4, 3)", &[])).unwrap();
+        let expected = format!("p: an array of dtype {descr}, expected numbers");
         assert_eq!(complaint(&folder, EVALUATE), expected);
     }
 }
@@ -89,34 +81,19 @@ fn archives_are_checked() {
         zip::CompressionMethod::Stored,
         zip::CompressionMethod::Deflated,
     ] {
-        let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
-        let options = zip::write::SimpleFileOptions::default().compression_method(method);
-        archive.start_file("p.npy", options).unwrap();
-        archive
-            .write_all(&npy(&rows(), &[4, 3], npyz::Order::C))
-            .unwrap();
-        let archive = archive.finish().unwrap().into_inner();
+        let array = npy(&rows(), &[4, 3], npyz::Order::C);
+        let archive = archive(method, &[("p.npy", array)]);
         fs::write(folder.join("p"), &archive).unwrap();
         json(&folder, EVALUATE);
         // the last bytes of the data, which end where the central directory begins
-        let end = archive
-            .windows(4)
-            .position(|bytes| bytes == b"PK\x01\x02")
-            .unwrap();
-        let mut refused = 0;
+        let mut windows = archive.windows(4);
+        let end = windows.position(|bytes| bytes == b"PK\x01\x02").unwrap();
         for at in end - 40..end {
             let mut broken = archive.clone();
             broken[at] ^= 1;
             fs::write(folder.join("p"), &broken).unwrap();
-            let output = calibration(&folder, EVALUATE);
-            assert_eq!(output.status.code(), Some(2), "byte {at}");
-            assert_eq!(
-                output.stderr.iter().filter(|&&byte| byte == b'\n').count(),
-                1
-            );
-            refused += 1;
+            complaint(&folder, EVALUATE);
         }
-        assert_eq!(refused, 40);
     }
     let mut gzip = GzEncoder::new(Vec::new(), Compression::none());
     gzip.write_all(ROWS.as_bytes()).unwrap();
@@ -132,54 +109,36 @@ fn archives_are_checked() {
 #[test]
 fn sizes_are_limited() {
     let folder = example("sizes");
-    for (shape, expected) in [
-        (
-            "(4611686018427387905, 4)",
-            "p: 4611686018427387905 rows of 4 numbers, expected at most 536870912 numbers",
-        ),
-        (
-            "(4611686018427387904, 4)",
-            "p: 4611686018427387904 rows of 4 numbers, expected at most",
-        ),
-        (
-            "(99999999999999999999, 4)",
-            "p: a header of NPY that is broken",
-        ),
-        (
-            "(100000000, 4)",
-            "p: ends before the last of 400000000 numbers of its shape",
-        ),
-        ("(3, 3)", "p: goes on after the 9 numbers of its shape"),
-        (
-            "(2, 2, 3)",
-            "p: an array of 3 dimensions (2 × 2 × 3), expected one or two",
-        ),
-        ("(0, 3)", "p: holds no rows"),
-        ("(4, 0)", "p: holds no rows"),
-        ("()", "p: an array of 0 dimensions (), expected one or two"),
-    ] {
+    let cases = "\
+4611686018427387905, 4: 4611686018427387905 rows of 4 numbers, expected at most 536870912 numbers
+4611686018427387904, 4: 4611686018427387904 rows of 4 numbers, expected at most
+99999999999999999999, 4: a header of NPY that is broken
+100000000, 4: ends before the last of 400000000 numbers of its shape
+3, 3: goes on after the 9 numbers of its shape
+2, 2, 3: an array of 3 dimensions (2 × 2 × 3), expected one or two
+0, 3: holds no rows
+4, 0: holds no rows
+: an array of 0 dimensions (), expected one or two";
+    for case in cases.lines() {
+        let (shape, expected) = case.split_once(": ").unwrap();
         let bytes: Vec<u8> = rows().iter().flat_map(|x| x.to_le_bytes()).collect();
-        fs::write(folder.join("p"), array("<f8", shape, &bytes)).unwrap();
-        let found = complaint(&folder, EVALUATE);
-        assert!(found.starts_with(expected), "{shape}: {found}");
+        let file = array("<f8", &format!("({shape})"), &bytes);
+        fs::write(folder.join("p"), file).unwrap();
+        begins(&complaint(&folder, EVALUATE), &format!("p: {expected}"));
     }
     let mut header = b"\x93NUMPY\x02\x00".to_vec();
     header.extend(u32::MAX.to_le_bytes());
     fs::write(folder.join("p"), header).unwrap();
-    assert_eq!(
-        complaint(&folder, EVALUATE),
-        "p: a header of 4294967295 bytes, expected at most 65536"
-    );
+    let expected = "p: a header of 4294967295 bytes, expected at most 65536";
+    assert_eq!(complaint(&folder, EVALUATE), expected);
     // 100 MiB in 100 kB
     let mut member = GzEncoder::new(Vec::new(), Compression::best());
     let row = format!("0.5,{}0.5\n", " ".repeat(1 << 20));
     member.write_all(row.as_bytes()).unwrap();
     let bomb = member.finish().unwrap().repeat(100);
     fs::write(folder.join("p"), bomb).unwrap();
-    assert_eq!(
-        complaint(&folder, EVALUATE),
-        "p: unpacks to more than 64 MiB and to more than 200 times its size"
-    );
+    let expected = "p: unpacks to more than 64 MiB and to more than 200 times its size";
+    assert_eq!(complaint(&folder, EVALUATE), expected);
 }
 
 /// A quote that nothing closes, and cells of any length: a short line.
@@ -221,12 +180,9 @@ fn memory_is_bounded() {
     fs::write(folder.join("y.csv"), labels.collect::<String>()).unwrap();
     for logits in ["", " --logits --force"] {
         let arguments = format!("{EVALUATE} --replicates 19 --bandwidth 0.5{logits}");
-        let mut child = Command::new(env!("CARGO_BIN_EXE_calibration"))
-            .args(arguments.split_whitespace())
-            .current_dir(&folder)
-            .stdout(std::process::Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut evaluate = command(&folder, &arguments);
+        let evaluate = evaluate.stdout(std::process::Stdio::null());
+        let mut child = evaluate.spawn().unwrap();
         // the most so far, while it runs, without the pages of the program itself: many of a debug build
         let status = format!("/proc/{}/status", child.id());
         let mut peak = 0;
@@ -245,10 +201,8 @@ fn memory_is_bounded() {
         // 67 MB as f64, and what does not grow with the file: a machine under load needs more of it; a copy more
         // would be 67 MB more
         let most = 2 * file.len() + (110 << 20);
-        assert!(
-            (2 * file.len()..most).contains(&peak),
-            "{peak}, expected {most} at most"
-        );
+        let is_within = (2 * file.len()..most).contains(&peak);
+        assert!(is_within, "{peak}, expected {most} at most");
     }
 }
 
@@ -257,16 +211,14 @@ fn memory_is_bounded() {
 fn redraws_are_limited() {
     let folder = folder("redraws");
     let row = |n: usize| vec![(1.0 / n as f64).to_string(); n].join(",");
-    write(&folder, &[("p", &row(1000)), ("y", "0")]);
+    write(&folder, &[("p", &*row(1000)), ("y", "0")]);
     let wide = "--predictions p --labels y --header no";
-    begins(
-        &complaint(&folder, &format!("evaluate {wide} --redraws 100000")),
-        "--replicates 100000: expected at most 20000, because classes or dimensions times redraws",
-    );
+    let many = complaint(&folder, &format!("evaluate {wide} --redraws 100000"));
+    let expected =
+        "--replicates 100000: expected at most 20000, because classes or dimensions times redraws";
+    begins(&many, expected);
     write(&folder, &[("p", &row(40_000))]);
     let evaluate = format!("evaluate {wide} --normalise --kernel gaussian");
-    contains(
-        &done(&folder, &evaluate).1,
-        "--replicates: 500, since there are 40000 classes or dimensions",
-    );
+    let fewer = "--replicates: 500, since there are 40000 classes or dimensions";
+    contains(&done(&folder, &evaluate).1, fewer);
 }

@@ -11,35 +11,38 @@ fn split(folder: &Path, rows: &str, labels: &str, sizes: &[usize]) {
     assert_eq!(lines.count(), 0);
 }
 
+fn uniform(k: usize) -> f64 {
+    f64::from((k as u32).wrapping_mul(2_654_435_769) >> 8) / f64::from(1u32 << 24)
+}
+
+/// Numbers of two objects, each at its path.
+#[track_caller]
+fn agree(found: &Value, expected: &Value, paths: &[(&str, &str)], tolerance: f64) {
+    for (path, other) in paths {
+        let of = |value: &Value, path: &str| value.pointer(path).expect(path).clone();
+        same_number(&of(found, path), &of(expected, other), tolerance);
+    }
+}
+
 /// Three parts in any order are one file, bit for bit, and `evaluate` agrees.
 #[test]
 fn parts_are_the_whole() {
     let folder = folder("merge");
     let (rows, labels) = (ROWS.repeat(15), LABELS.repeat(15));
-    fs::write(folder.join("p.csv"), &rows).unwrap();
-    fs::write(folder.join("y.csv"), &labels).unwrap();
+    write(&folder, &[("p.csv", &rows), ("y.csv", &labels)]);
     split(&folder, &rows, &labels, &[4, 30, 26]);
-    let options = "--bandwidth 0.3 --block 2";
-    let printed = quiet(
-        &folder,
-        &format!("summarise --predictions p.csv --labels y.csv {options} -o all.json"),
-    );
-    assert_eq!(printed, "all.json\n");
+    let summarise = "summarise --bandwidth 0.3 --block 2 --predictions";
+    let all = format!("{summarise} p.csv --labels y.csv -o all.json");
+    assert_eq!(quiet(&folder, &all), "all.json\n");
     for part in 0..3 {
-        let files = format!("--predictions p{part}.csv --labels y{part}.csv");
-        quiet(
-            &folder,
-            &format!("summarise {files} {options} -o part{part}.json"),
-        );
+        let files = format!("p{part}.csv --labels y{part}.csv -o part{part}.json");
+        quiet(&folder, &format!("{summarise} {files}"));
     }
-    let mut found = json(
-        &folder,
-        "merge part2.json part0.json part1.json -o merged.json",
-    );
+    let merge = "merge part2.json part0.json part1.json -o merged.json";
+    let mut found = json(&folder, merge);
     let expected = json(&folder, "merge all.json");
     let sums = |name: &str| -> Value {
-        let text = fs::read_to_string(folder.join(name)).unwrap();
-        let mut sums: Value = serde_json::from_str(&text).unwrap();
+        let mut sums: Value = serde_json::from_str(&read(&folder, name)).unwrap();
         for own in ["/crc", "/payload/pieces"] {
             assert!(!sums.pointer_mut(own).unwrap().take().is_null());
         }
@@ -56,21 +59,16 @@ fn parts_are_the_whole() {
     let arguments =
         "evaluate --predictions p.csv --labels y.csv --bandwidth 0.3 --test skce_linear_asymptotic";
     let evaluated = json(&folder, arguments);
-    let (estimates, skce) = (&found["estimates"], &found["skce"]);
-    for (name, value) in [
-        ("brier", &estimates["brier"]["estimate"]),
-        ("log", &estimates["log"]["estimate"]),
-        ("ece_top_label", &estimates["ece_top_label"]),
-        ("skce_linear", &estimates["skce_block"]["estimate"]),
-    ] {
-        let expected = number(&evaluated["estimates"][name]);
-        assert_relative_eq!(number(value), expected, max_relative = 1e-12);
-    }
-    let test = &evaluated["tests"]["skce_linear_asymptotic"];
-    for name in ["statistic", "p_value"] {
-        let found = number(&skce["test"][name]);
-        assert_relative_eq!(found, number(&test[name]), max_relative = 1e-9);
-    }
+    let estimates = &found["estimates"];
+    let names = [
+        ("/brier/estimate", "/brier"),
+        ("/log/estimate", "/log"),
+        ("/ece_top_label", "/ece_top_label"),
+        ("/skce_block/estimate", "/skce_linear"),
+    ];
+    agree(estimates, &evaluated["estimates"], &names, 1e-12);
+    agree(&found["skce"], &evaluated["tests"], &TESTS, 1e-9);
+    let skce = &found["skce"];
     assert_eq!(
         (&skce["blocks"], &skce["left_out"]),
         (&30.into(), &0.into())
@@ -93,9 +91,15 @@ fn parts_are_the_whole() {
         "30 blocks of 2 samples, 0 samples left out",
         &format!("statistic {statistic:.6}, p-value 1.0000000"),
     ] {
-        assert!(table.contains(line), "{line} in {table}");
+        contains(&table, line);
     }
 }
+
+/// The test of `merge`, and that of `evaluate`.
+const TESTS: [(&str, &str); 2] = [
+    ("/test/statistic", "/skce_linear_asymptotic/statistic"),
+    ("/test/p_value", "/skce_linear_asymptotic/p_value"),
+];
 
 /// A network on CIFAR-10 in three parts: the published numbers that `evaluate` gives.
 #[test]
@@ -109,97 +113,62 @@ fn real_predictions() {
     std::io::Read::read_to_string(&mut reader, &mut rows).unwrap();
     let labels = fs::read_to_string(data.join("labels.csv")).unwrap();
     split(&folder, &rows, &labels, &[4000, 2, 5998]);
-    let evaluated = json(
-        &data,
-        "evaluate --predictions resnet18.csv.gz --labels labels.csv --one-based --bandwidth median-with-diagonal \
-         --test skce_linear_asymptotic",
-    );
+    let evaluate = "evaluate --predictions resnet18.csv.gz --labels labels.csv --one-based --bandwidth \
+         median-with-diagonal --test skce_linear_asymptotic";
+    let evaluated = json(&data, evaluate);
     let bandwidth = number(&evaluated["kernel"]["bandwidth"]);
     for part in 0..3 {
         let files = format!("--predictions p{part}.csv --labels y{part}.csv --one-based");
-        let options = format!("--bandwidth {bandwidth:?} --block 2");
-        quiet(
-            &folder,
-            &format!("summarise {files} {options} -o {part}.json"),
-        );
+        let options = format!("--bandwidth {bandwidth:?} --block 2 -o {part}.json");
+        quiet(&folder, &format!("summarise {files} {options}"));
     }
     let found = json(&folder, "merge 0.json 1.json 2.json");
-    assert_eq!(
-        (&found["n"], &found["skce"]["blocks"]),
-        (&10_000.into(), &5000.into())
-    );
+    let counts = (&found["n"], &found["skce"]["blocks"]);
+    assert_eq!(counts, (&10_000.into(), &5000.into()));
     let expected = &evaluated["tests"]["skce_linear_asymptotic"];
-    for (value, name) in [
-        (&found["skce"]["test"]["p_value"], "p_value"),
-        (&found["estimates"]["skce_block"]["estimate"], "estimate"),
-    ] {
-        assert_relative_eq!(number(value), number(&expected[name]), max_relative = 1e-9);
-    }
-    for name in ["brier", "log"] {
-        let value = number(&found["estimates"][name]["estimate"]);
-        let expected = number(&evaluated["estimates"][name]);
-        assert_relative_eq!(value, expected, max_relative = 1e-12);
-    }
-    let ece = number(&found["estimates"]["ece_top_label"]);
-    let expected = number(&evaluated["estimates"]["ece_top_label"]);
-    assert_relative_eq!(ece, expected, max_relative = 1e-12);
+    let names = [
+        ("/skce/test/p_value", "/p_value"),
+        ("/estimates/skce_block/estimate", "/estimate"),
+    ];
+    agree(&found, expected, &names, 1e-9);
+    let names = [
+        ("/brier/estimate", "/brier"),
+        ("/log/estimate", "/log"),
+        ("/ece_top_label", "/ece_top_label"),
+    ];
+    agree(&found["estimates"], &evaluated["estimates"], &names, 1e-12);
 }
 
 /// Means and standard deviations with targets, as pieces in any order and as one file.
 #[test]
 fn regressions_in_pieces() {
     let folder = folder("merge-normal");
-    let uniform = |k: u32| f64::from(k.wrapping_mul(2_654_435_769) >> 8) / f64::from(1u32 << 24);
-    let rows: String = (0..60)
-        .map(|k| format!("{},{}\n", uniform(3 * k), 0.2 + uniform(3 * k + 1)))
-        .collect();
-    let targets: String = (0..60)
-        .map(|k| format!("{}\n", 2.0 * uniform(3 * k + 2)))
-        .collect();
-    fs::write(folder.join("p.csv"), &rows).unwrap();
-    fs::write(folder.join("y.csv"), &targets).unwrap();
+    let row = |k| format!("{},{}", uniform(3 * k), 0.2 + uniform(3 * k + 1));
+    let target = |k| (2.0 * uniform(3 * k + 2)).to_string();
+    let (rows, targets) = (lines(60, row), lines(60, target));
+    write(&folder, &[("p.csv", &rows), ("y.csv", &targets)]);
     split(&folder, &rows, &targets, &[4, 30, 26]);
-    let options = "--family normal --bandwidth 0.3 --length-scale 0.7 --block 2";
-    for (part, name) in ["0", "1", "2", ""]
-        .iter()
-        .zip(["part0", "part1", "part2", "all"])
-    {
-        let files = format!("--predictions p{part}.csv --targets y{part}.csv");
-        quiet(
-            &folder,
-            &format!("summarise {files} {options} -o {name}.json"),
-        );
+    let options = "--family normal --bandwidth 0.3 --length-scale 0.7";
+    for part in ["0", "1", "2", ""] {
+        let files = format!("--predictions p{part}.csv --targets y{part}.csv -o part{part}.json");
+        quiet(&folder, &format!("summarise {options} --block 2 {files}"));
     }
     let mut found = json(&folder, "merge part2.json part0.json part1.json");
-    let expected = json(&folder, "merge all.json");
+    let expected = json(&folder, "merge part.json");
     found["parts"] = 1.into();
     assert_eq!(found, expected);
 
-    let evaluated = json(
-        &folder,
-        "evaluate --family normal --predictions p.csv --targets y.csv --bandwidth 0.3 --length-scale 0.7 \
-         --test skce_linear_asymptotic",
-    );
-    let estimates = &found["estimates"];
-    for (name, key) in [
-        ("crps", "crps"),
-        ("log", "log"),
-        ("coverage_50", "coverage_50"),
-        ("coverage_90", "coverage_90"),
-        ("skce_block", "skce_linear"),
-    ] {
-        let expected = number(&evaluated["estimates"][key]);
-        assert_relative_eq!(
-            number(&estimates[name]["estimate"]),
-            expected,
-            max_relative = 1e-12
-        );
-    }
-    let test = &evaluated["tests"]["skce_linear_asymptotic"];
-    for name in ["statistic", "p_value"] {
-        let found = number(&found["skce"]["test"][name]);
-        assert_relative_eq!(found, number(&test[name]), max_relative = 1e-9);
-    }
+    let files = "--predictions p.csv --targets y.csv --test skce_linear_asymptotic";
+    let evaluated = json(&folder, &format!("evaluate {options} {files}"));
+    let names = [
+        ("/crps/estimate", "/crps"),
+        ("/log/estimate", "/log"),
+        ("/coverage_50/estimate", "/coverage_50"),
+        ("/coverage_90/estimate", "/coverage_90"),
+        ("/skce_block/estimate", "/skce_linear"),
+    ];
+    agree(&found["estimates"], &evaluated["estimates"], &names, 1e-12);
+    agree(&found["skce"], &evaluated["tests"], &TESTS, 1e-9);
     assert_eq!(found["family"], "normal");
     assert_eq!(found["skce"]["kernel"], evaluated["kernel"]);
     assert_eq!(found["skce"]["target_kernel"], evaluated["target_kernel"]);
@@ -209,7 +178,7 @@ fn regressions_in_pieces() {
         "coverage of 90 % intervals",
         "30 blocks of 2 samples, 0 samples left out",
     ] {
-        assert!(table.contains(line), "{line} in {table}");
+        contains(&table, line);
     }
 }
 
@@ -217,60 +186,42 @@ fn regressions_in_pieces() {
 #[test]
 fn weights_in_pieces() {
     let folder = folder("merge-weights");
-    let uniform = |k: u32| f64::from(k.wrapping_mul(2_654_435_769) >> 8) / f64::from(1u32 << 24);
-    let weight = |k: u32| [0.25, 0.5, 1.0, 7.25][(uniform(5 * k) * 4.0) as usize] + uniform(k);
-    let lines = |line: &dyn Fn(u32) -> String| (0..60).map(line).collect::<String>();
-    let classes = lines(&|k| {
+    let weight = |k| [0.25, 0.5, 1.0, 7.25][(uniform(5 * k) * 4.0) as usize] + uniform(k);
+    let classes = lines(60, |k| {
         let p = uniform(3 * k);
-        format!("{p},{},{}\n", 1.0 - p, u8::from(uniform(7 * k + 1) > p))
+        format!("{p},{},{}", 1.0 - p, u8::from(uniform(7 * k + 1) > p))
     });
-    let numbers = lines(&|k| {
+    let numbers = lines(60, |k| {
         let [x, y] = [uniform(3 * k), 2.0 * uniform(3 * k + 2)];
-        format!("{x},{},{y}\n", 0.2 + uniform(3 * k + 1))
+        format!("{x},{},{y}", 0.2 + uniform(3 * k + 1))
     });
-    let weights = lines(&|k| format!("{}\n", weight(k)));
-    let options = "--label-column 2 --bandwidth 0.3";
-    for (rows, family, options, names) in [
-        (
-            &classes,
-            "categorical",
-            options.to_owned(),
-            &["brier", "log"][..],
-        ),
-        (
-            &numbers,
-            "normal",
-            format!("{options} --length-scale 0.7"),
-            &["crps", "log", "coverage_90"],
-        ),
+    let weights = lines(60, |k| weight(k).to_string());
+    let normal = "normal --length-scale 0.7";
+    for (rows, family, names) in [
+        (&classes, "categorical", &["brier", "log"][..]),
+        (&numbers, normal, &["crps", "log", "coverage_90"]),
     ] {
         split(&folder, rows, &weights, &[4, 30, 26]);
-        fs::write(folder.join("p.csv"), rows).unwrap();
-        fs::write(folder.join("w.csv"), &weights).unwrap();
-        let options = format!("--family {family} {options}");
+        write(&folder, &[("p.csv", rows), ("w.csv", &weights)]);
+        let options = format!("--family {family} --label-column 2 --bandwidth 0.3");
+        let summarise = format!("summarise {options} --block 2");
         for part in 0..3 {
             let files = format!("--predictions p{part}.csv --weights y{part}.csv");
-            quiet(
-                &folder,
-                &format!("summarise {files} {options} --block 2 -o part{part}.json"),
-            );
+            quiet(&folder, &format!("{summarise} {files} -o part{part}.json"));
         }
         let found = json(&folder, "merge part2.json part0.json part1.json");
-        let evaluated = json(
-            &folder,
-            &format!("evaluate --predictions p.csv --weights w.csv {options} --redraws 19"),
-        );
+        let evaluate = "evaluate --predictions p.csv --weights w.csv --redraws 19";
+        let evaluated = json(&folder, &format!("{evaluate} {options}"));
         for name in ["sum", "effective_n"] {
             let (found, expected) = (&found["weights"][name], &evaluated["weights"][name]);
-            assert_relative_eq!(number(found), number(expected), max_relative = 1e-12);
+            same_number(found, expected, 1e-12);
         }
-        let expected = &evaluated["estimates"];
+        let (found, expected) = (&found["estimates"], &evaluated["estimates"]);
         for name in names {
-            let found = number(&found["estimates"][name]["estimate"]);
-            assert_relative_eq!(found, number(&expected[name]), max_relative = 1e-12);
+            same_number(&found[name]["estimate"], &expected[name], 1e-12);
         }
-        let skce = number(&found["estimates"]["skce_block"]["estimate"]);
-        assert_relative_eq!(skce, number(&expected["skce_linear"]), max_relative = 1e-9);
+        let skce = &found["skce_block"]["estimate"];
+        same_number(skce, &expected["skce_linear"], 1e-9);
     }
 }
 
@@ -288,16 +239,12 @@ fn counts_end_with_an_error() {
     ] {
         quiet(&folder, &arguments);
         let merge = |k: usize| {
-            let arguments = format!(
-                "merge part{k}.json part{k}.json --allow-duplicates -o part{}.json",
-                k + 1
-            );
-            calibration(&folder, &arguments)
+            let files = format!("part{k}.json part{k}.json -o part{}.json", k + 1);
+            outcome(&folder, &format!("merge --allow-duplicates {files}"))
         };
-        let last = (0..64).map(merge).find(|output| !output.status.success());
-        let last = last.expect("64 doublings are more than any count");
-        assert_eq!(last.status.code(), Some(2));
-        let said = String::from_utf8(last.stderr).unwrap();
+        let last = (0..64).map(merge).find(|(code, _)| *code != 0);
+        let (code, said) = last.expect("64 doublings are more than any count");
+        assert_eq!(code, 2);
         contains(&said, "samples, expected at most 2^53 together");
     }
 }

@@ -10,10 +10,7 @@ use std::{
 use crate::*;
 
 fn evaluate(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_calibration"));
-    let arguments = ["evaluate", "--predictions", "p.csv", "--labels", "y.csv"];
-    command.args(arguments).current_dir(folder);
-    command
+    command(folder, "evaluate --predictions p.csv --labels y.csv")
 }
 
 /// Colours are for terminals, and for those who force them.
@@ -30,8 +27,7 @@ fn what_is_piped_has_no_colours() {
         [piped, forced].map(|output| output.stdout.contains(&0x1b))
     };
     assert_eq!(escapes(&mut evaluate(&folder)), [false, true]);
-    let help = &mut Command::new(env!("CARGO_BIN_EXE_calibration"));
-    assert_eq!(escapes(help.arg("--help")), [false, true]);
+    assert_eq!(escapes(&mut command(&folder, "--help")), [false, true]);
     assert_eq!(escapes(evaluate(&folder).arg("--json")), [false, false]);
 }
 
@@ -44,10 +40,8 @@ fn shells_and_the_manual() {
         ("fish", "complete -c calibration"),
     ] {
         let script = printed(&folder, &format!("completions {shell}"));
-        assert!(
-            script.contains(expected) && script.contains("soft-labels"),
-            "{shell}"
-        );
+        contains(&script, expected);
+        contains(&script, "soft-labels");
     }
     assert!(printed(&folder, "man").contains(".TH calibration 1"));
     let page = printed(&folder, "man evaluate");
@@ -68,16 +62,11 @@ fn a_closed_pipe_ends_quietly() {
 #[cfg(target_os = "linux")]
 fn a_full_device_is_one_line() {
     let folder = example("full_device");
-    let full = fs::OpenOptions::new()
-        .write(true)
-        .open("/dev/full")
-        .unwrap();
-    let output = evaluate(&folder).stdout(full).output().unwrap();
+    let full = fs::OpenOptions::new().write(true).open("/dev/full");
+    let output = evaluate(&folder).stdout(full.unwrap()).output().unwrap();
     let complaint = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(
-        (output.status.code(), complaint.lines().count()),
-        (Some(1), 1)
-    );
+    let found = (output.status.code(), complaint.lines().count());
+    assert_eq!(found, (Some(1), 1));
     begins(&complaint, "calibration: standard output: ");
 }
 
@@ -86,22 +75,13 @@ fn a_pipe_is_written_through() {
     let folder = example("fifo");
     let fifo = folder.join("out.csv");
     let _ = fs::remove_file(&fifo);
-    assert!(
-        Command::new("mkfifo")
-            .arg(&fifo)
-            .status()
-            .unwrap()
-            .success()
-    );
+    let made = Command::new("mkfifo").arg(&fifo).status();
+    assert!(made.unwrap().success());
     let fit = "fit --method temperature --predictions p.csv --labels y.csv -o t.map";
     done(&folder, fit);
-    let reader = Command::new("cat")
-        .arg(&fifo)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let apply = "apply t.map --predictions p.csv -o out.csv";
-    done(&folder, apply);
+    let mut cat = Command::new("cat");
+    let reader = cat.arg(&fifo).stdout(Stdio::piped()).spawn().unwrap();
+    done(&folder, "apply t.map --predictions p.csv -o out.csv");
     let read = reader.wait_with_output().unwrap().stdout;
     assert_eq!(String::from_utf8(read).unwrap().lines().count(), 4);
     assert!(fs::metadata(&fifo).unwrap().file_type().is_fifo());
@@ -127,33 +107,29 @@ fn an_input_is_not_overwritten() {
         "fit --method temperature --predictions p.csv --labels y.csv -o ./p.csv",
         "summarise --predictions p.csv --labels y.csv -o y.csv",
     ] {
-        contains(
-            &complaint(&folder, arguments),
-            "the output is also an input, expected another name",
-        );
+        let expected = "the output is also an input, expected another name";
+        contains(&complaint(&folder, arguments), expected);
     }
-    assert_eq!(fs::read_to_string(folder.join("p.csv")).unwrap(), ROWS);
+    assert_eq!(read(&folder, "p.csv"), ROWS);
 }
 
 /// A thousand predictions of three classes, and labels.
-fn many() -> (String, String) {
+fn many(test: &str) -> PathBuf {
     let row = |row: usize| {
         let [a, b, c] = [7, 11, 13].map(|prime| 1.0 + (row * prime % 101) as f64);
         let total = a + b + c;
-        (
-            format!("{},{},{}\n", a / total, b / total, c / total),
-            format!("{}\n", row * 17 % 3),
-        )
+        format!("{},{},{}", a / total, b / total, c / total)
     };
-    (0..1000).map(row).unzip()
+    let (rows, labels) = (lines(1000, row), lines(1000, |i| (i * 17 % 3).to_string()));
+    let folder = folder(test);
+    write(&folder, &[("p.csv", rows), ("y.csv", labels)]);
+    folder
 }
 
 /// The same data and seed give the same bytes: ids of parameters are not drawn anew.
 #[test]
 fn two_fits_are_the_same_bytes() {
-    let folder = folder("same bytes");
-    let (predictions, labels) = many();
-    write(&folder, &[("p.csv", &predictions), ("y.csv", &labels)]);
+    let folder = many("same bytes");
     for method in ["temperature", "vector", "isotonic"] {
         let [first, second] = ["first.map", "second.map"].map(|map| {
             let fit = format!("fit --predictions p.csv --labels y.csv --method {method} -o {map}");
@@ -167,18 +143,12 @@ fn two_fits_are_the_same_bytes() {
 /// Sums go over blocks whose sizes do not depend on the number of threads.
 #[test]
 fn results_are_the_same_bytes_for_any_number_of_threads() {
-    let folder = folder("threads");
-    let (predictions, labels) = many();
-    write(&folder, &[("p.csv", &predictions), ("y.csv", &labels)]);
+    let folder = many("threads");
     let with = |threads: &str| {
         let tests = "--replicates 19 --test skce_unbiased_asymptotic --test skce_block_asymptotic --test cox";
-        let arguments = format!("evaluate --predictions p.csv --labels y.csv --json {tests}");
-        let output = Command::new(env!("CARGO_BIN_EXE_calibration"))
-            .args(arguments.split(' '))
-            .current_dir(&folder)
-            .env("RAYON_NUM_THREADS", threads)
-            .output()
-            .unwrap();
+        let mut evaluate = evaluate(&folder);
+        let evaluate = evaluate.args(tests.split(' ')).arg("--json");
+        let output = evaluate.env("RAYON_NUM_THREADS", threads).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{said}");
         String::from_utf8(output.stdout).unwrap()

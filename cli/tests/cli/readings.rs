@@ -6,19 +6,9 @@ use crate::*;
 #[test]
 fn probabilities_are_rounded() {
     let folder = folder("rounded");
-    let mut bytes = Vec::new();
     let numbers = [1.000_000_1f32, 0.0, 0.2, 0.8, 0.3, 0.7];
-    let mut writer = npyz::WriterBuilder::begin_nd(npyz::WriterBuilder::writer(
-        npyz::WriterBuilder::shape(
-            npyz::WriterBuilder::default_dtype(npyz::WriteOptions::new()),
-            &[3, 2],
-        ),
-        &mut bytes,
-    ))
-    .unwrap();
-    writer.extend(numbers).unwrap();
-    writer.finish().unwrap();
-    fs::write(folder.join("p.npy"), bytes).unwrap();
+    let array = npy(&numbers, &[3, 2], npyz::Order::C);
+    fs::write(folder.join("p.npy"), array).unwrap();
     write(&folder, &[("y.csv", "0\n1\n1\n")]);
     let of_npy = found(&folder, "evaluate --predictions p.npy --labels y.csv");
     assert_eq!(of_npy["accuracy"], 1.0);
@@ -36,15 +26,13 @@ fn what_apply_writes_is_read_again() {
         "risk,y\n".to_owned() + &(0..40).map(row).collect::<String>()
     };
     let logit = |p: f64| (p / (1.0 - p)).ln();
-    write(
-        &folder,
-        &[
-            ("p.csv", &rows(&|p| p)),
-            ("z.csv", &rows(&logit)),
-            ("pct.csv", &rows(&|p| 100.0 * p)),
-            ("log.csv", &rows(&f64::ln)),
-        ],
-    );
+    let files = [
+        ("p.csv", rows(&|p| p)),
+        ("z.csv", rows(&logit)),
+        ("pct.csv", rows(&|p| 100.0 * p)),
+        ("log.csv", rows(&f64::ln)),
+    ];
+    write(&folder, &files);
     let mut briers = Vec::new();
     for (file, options) in [
         ("p.csv", ""),
@@ -53,28 +41,19 @@ fn what_apply_writes_is_read_again() {
         ("log.csv", "--log-probabilities"),
     ] {
         let options = format!("--positive --label-column y {options}");
-        let run = |arguments: &str| printed(&folder, &format!("{arguments} {options}"));
-        run(&format!(
-            "fit --method temperature --predictions {file} -o t.map"
-        ));
-        run(&format!("apply t.map --predictions {file} -o after.csv"));
-        begins(
-            &fs::read_to_string(folder.join("after.csv")).unwrap(),
-            "risk\n",
-        );
-        assert_eq!(
-            fs::read_to_string(folder.join("after.csv"))
-                .unwrap()
-                .lines()
-                .count(),
-            41
-        );
-        let compare = format!("compare --before {file} --after after.csv --json");
-        let found: Value = serde_json::from_str(&run(&compare)).unwrap();
+        let run = |command: &str, rest: &str| {
+            let arguments = format!("{command} {file} {rest} {options}");
+            printed(&folder, &arguments)
+        };
+        run("fit --method temperature --predictions", "-o t.map");
+        run("apply t.map --predictions", "-o after.csv");
+        let after = read(&folder, "after.csv");
+        begins(&after, "risk\n");
+        assert_eq!(after.lines().count(), 41);
+        let found = run("compare --before", "--after after.csv --json");
+        let found: Value = serde_json::from_str(&found).unwrap();
         briers.push(number(&found["changes"]["brier"]["after"]));
-        run(&format!(
-            "report --predictions {file} --after after.csv -o r.html"
-        ));
+        run("report --predictions", "--after after.csv -o r.html");
     }
     for brier in &briers {
         assert_relative_eq!(*brier, briers[0], max_relative = 1e-6);

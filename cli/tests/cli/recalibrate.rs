@@ -2,64 +2,40 @@
 
 use crate::*;
 
-const METHODS: [&str; 17] = [
-    "temperature",
-    "ensemble-temperature",
-    "diagonal",
-    "order-preserving",
-    "order-invariant",
-    "vector",
-    "matrix",
-    "dirichlet",
-    "structured-vector",
-    "structured-matrix",
-    "platt",
-    "beta",
-    "quadratic",
-    "isotonic",
-    "venn-abers",
-    "histogram",
-    "spline",
-];
+const METHODS: &str = "temperature ensemble-temperature diagonal order-preserving order-invariant vector matrix \
+     dirichlet structured-vector structured-matrix platt beta quadratic isotonic venn-abers histogram spline";
 
 /// Forty rows of three logits with labels, counted from 1.
-fn write_data(folder: &std::path::Path) {
-    let row = |i: usize| {
-        let entry = |c: usize| 4.0 * (1.7 * i as f64 + 2.3 * c as f64).sin();
-        [0, 1, 2].map(entry)
-    };
-    let rows: Vec<[f64; 3]> = (0..40).map(row).collect();
-    let line = |row: &[f64; 3]| row.map(|z| format!("{z:?}")).join(",") + "\n";
-    fs::write(
-        folder.join("z.csv"),
-        rows.iter().map(line).collect::<String>(),
-    )
-    .unwrap();
-    let label = |(i, row): (usize, &[f64; 3])| {
+fn write_data(folder: &Path) {
+    let row = |i: usize| [0.0, 2.3, 4.6].map(|c| 4.0 * (1.7 * i as f64 + c).sin());
+    let label = |i: usize| {
+        let row = row(i);
         let likely = (0..3).max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap();
         let class = if i % 3 == 0 { i % 4 % 3 } else { likely };
-        format!("{}\n", class + 1)
+        (class + 1).to_string()
     };
-    let labels: String = rows.iter().enumerate().map(label).collect();
-    fs::write(folder.join("y.csv"), labels).unwrap();
+    let rows = lines(40, |i| row(i).map(|z| format!("{z:?}")).join(","));
+    write(folder, &[("z.csv", rows), ("y.csv", lines(40, label))]);
 }
+
+/// The arguments that name logits, and those that name them with their labels.
+const LOGITS: &str = "--predictions z.csv --logits";
+const LABELLED: &str = "--predictions z.csv --logits --labels y.csv --one-based";
 
 /// Fitted in one process, applied in two others: the same bits in every format.
 #[test]
 fn every_method_is_fitted_saved_and_applied() {
     let folder = folder("fit");
     write_data(&folder);
-    for method in METHODS {
-        let fit = format!(
-            "fit --method {method} --predictions z.csv --logits --labels y.csv --one-based -o {method}.map"
-        );
+    for method in METHODS.split(' ') {
+        let fit = format!("fit --method {method} {LABELLED} -o {method}.map");
         let object = json(&folder, &fit);
         assert_eq!(
             (&object["n"], &object["class_count"]),
             (&40.into(), &3.into())
         );
         assert_eq!(object["method"], method);
-        let loss = |when: &str| object["log_loss"][when].as_f64().unwrap();
+        let loss = |when: &str| number(&object["log_loss"][when]);
         assert!(loss("after") < loss("before") - 0.05, "{object}");
         assert!(object["fit"]["evaluations"].as_u64().unwrap() > 0);
         match method {
@@ -70,8 +46,7 @@ fn every_method_is_fitted_saved_and_applied() {
         }
 
         let apply = |output: &str, options: &str| {
-            let line =
-                format!("apply {method}.map --predictions z.csv --logits -o {output} {options}");
+            let line = format!("apply {method}.map {LOGITS} -o {output} {options}");
             assert_eq!(printed(&folder, &line), "");
             folder.join(output)
         };
@@ -85,11 +60,8 @@ fn every_method_is_fitted_saved_and_applied() {
         let tensors = safetensors::SafeTensors::deserialize(&file).unwrap();
         let tensor = tensors.tensor("logits").unwrap();
         assert_eq!(tensor.shape(), [40, 3]);
-        let bytes: Vec<u8> = logits
-            .concat()
-            .iter()
-            .flat_map(|z| z.to_le_bytes())
-            .collect();
+        let logits_of = logits.concat().into_iter();
+        let bytes: Vec<u8> = logits_of.flat_map(f64::to_le_bytes).collect();
         assert_eq!(tensor.data(), bytes);
         // probabilities are their softmax, packed or not
         let rows = read_csv(&apply("p.csv", "--to-probabilities"));
@@ -100,10 +72,8 @@ fn every_method_is_fitted_saved_and_applied() {
             }
         }
         let packed = fs::read(apply("p.csv.gz", "--to-probabilities")).unwrap();
-        let mut text = String::new();
-        std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(&packed[..]), &mut text)
-            .unwrap();
-        assert_eq!(text, fs::read_to_string(folder.join("p.csv")).unwrap());
+        let text = std::io::read_to_string(flate2::read::GzDecoder::new(&packed[..]));
+        assert_eq!(text.unwrap(), read(&folder, "p.csv"));
     }
 }
 
@@ -113,30 +83,24 @@ fn losses_and_probabilities() {
     let folder = folder("losses");
     write_data(&folder);
     for loss in ["log", "brier", "skce", "mmce"] {
-        let fit = format!(
-            "fit --method temperature --loss {loss} --predictions z.csv --logits --labels y.csv --one-based -o {loss}.map"
-        );
+        let fit = format!("fit --method temperature --loss {loss} {LABELLED} -o {loss}.map");
         assert_eq!(json(&folder, &fit)["loss"], loss);
     }
-    calibration(
-        &folder,
-        "apply log.map --predictions z.csv --logits -o p.csv --to-probabilities",
-    );
-    let again = "fit --method temperature --predictions p.csv --labels y.csv --one-based -o again.map --json";
-    let object = json(&folder, again.trim_end_matches(" --json"));
+    let apply = format!("apply log.map {LOGITS} -o p.csv --to-probabilities");
+    done(&folder, &apply);
+    let data = "--predictions p.csv --labels y.csv --one-based";
+    let again = format!("fit --method temperature {data} -o again.map");
+    let object = json(&folder, &again);
     // DIAG loses nothing of log-probabilities
-    let diagonal = "fit --method diagonal --predictions p.csv --labels y.csv --one-based \
-                    -o d.map";
-    assert_eq!(json(&folder, diagonal)["injective"], true);
+    let diagonal = format!("fit --method diagonal {data} -o d.map");
+    assert_eq!(json(&folder, &diagonal)["injective"], true);
     // what is calibrated has a temperature near 1, but for the prior, and gains next to nothing
-    let gain = object["log_loss"]["before"].as_f64().unwrap()
-        - object["log_loss"]["after"].as_f64().unwrap();
+    let loss = &object["log_loss"];
+    let gain = number(&loss["before"]) - number(&loss["after"]);
     assert!(gain.abs() < 0.01, "{object}");
-    let text = printed(&folder, again.trim_end_matches(" --json"));
-    begins(
-        &text,
-        "temperature scaling of 40 predictions of 3 classes, saved as again.map",
-    );
+    let text = printed(&folder, &again);
+    let title = "temperature scaling of 40 predictions of 3 classes, saved as again.map";
+    begins(&text, title);
     contains(&text, "keeps the accuracy:             yes");
 }
 
@@ -145,25 +109,19 @@ fn losses_and_probabilities() {
 fn a_map_is_chosen() {
     let folder = folder("fit by choice");
     write_data(&folder);
-    let fit = "fit --predictions z.csv --logits --labels y.csv --one-based -o a.map";
+    let fit = &format!("fit {LABELLED} -o a.map");
     let object = json(&folder, fit);
     let choice = &object["choice"];
     assert_eq!(object["method"], choice["chosen"]);
     assert_eq!(choice["chosen"], "temperature");
-    let candidates = choice["candidates"].as_array().unwrap();
-    let name = |candidate: &serde_json::Value| candidate["name"].as_str().unwrap().to_owned();
-    let names: Vec<_> = candidates.iter().map(name).collect();
-    assert_eq!(names[..2], ["none", "temperature"]);
-    let over = choice["passed_over"].as_array().unwrap();
-    assert!(
-        over.iter()
-            .any(|over| over["name"] == "order-invariant" && over["least"].is_u64())
-    );
-    assert!(
-        object["warnings"]
-            .to_string()
-            .contains("40 samples are too few")
-    );
+    for (at, name) in ["none", "temperature"].into_iter().enumerate() {
+        assert_eq!(choice["candidates"][at]["name"], name);
+    }
+    let mut over = choice["passed_over"].as_array().unwrap().iter();
+    let over = over.find(|over| over["name"] == "order-invariant");
+    assert!(over.unwrap()["least"].is_u64());
+    let warnings = object["warnings"].to_string();
+    contains(&warnings, "40 samples are too few");
 
     let text = printed(&folder, fit);
     contains(&text, "\nchosen:     temperature, the simplest map");
@@ -175,8 +133,5 @@ fn a_map_is_chosen() {
         let object = json(&folder, &format!("{fit} --keep {keep}"));
         assert_eq!(object[kept], true, "{object}");
     }
-    printed(
-        &folder,
-        "apply a.map --predictions z.csv --logits -o out.csv",
-    );
+    printed(&folder, &format!("apply a.map {LOGITS} -o out.csv"));
 }

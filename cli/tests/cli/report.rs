@@ -4,13 +4,6 @@ use crate::*;
 
 const EVALUATE: &str = "evaluate --predictions p.csv --labels y.csv";
 
-fn written(test: &str) -> std::path::PathBuf {
-    let folder = folder(test);
-    fs::write(folder.join("p.csv"), ROWS.repeat(5)).unwrap();
-    fs::write(folder.join("y.csv"), LABELS.repeat(5)).unwrap();
-    folder
-}
-
 /// A page to standard output is the page and nothing else, and no file has the name `-`.
 #[test]
 fn a_page_to_standard_output() {
@@ -26,21 +19,19 @@ fn a_page_to_standard_output() {
 /// `evaluate` and `report` print the same SKCE of the same file.
 #[test]
 fn evaluate_and_report_agree() {
-    let folder = written("kernel-agree");
+    let folder = folder("kernel-agree");
     // 20 wrong labels, from which on there is an interval
-    fs::write(folder.join("p.csv"), ROWS.repeat(10)).unwrap();
-    fs::write(folder.join("y.csv"), LABELS.repeat(10)).unwrap();
+    let (p, y) = (ROWS.repeat(10), LABELS.repeat(10));
+    write(&folder, &[("p.csv", p), ("y.csv", y)]);
     let report = "report --predictions p.csv --labels y.csv -o page.html";
     done(&folder, report);
-    let page = fs::read_to_string(folder.join("page.html")).unwrap();
+    let page = read(&folder, "page.html");
     let found = json(&folder, EVALUATE);
     let bandwidth = number(&found["kernel"]["bandwidth"]);
     let rounded = format!("{bandwidth:.6}");
     let rounded = rounded.trim_end_matches('0');
-    assert!(
-        page.contains(&format!("with bandwidth {rounded}.")),
-        "{bandwidth}"
-    );
+    let said = page.contains(&format!("with bandwidth {rounded}."));
+    assert!(said, "{bandwidth}");
     let skce = format!("{:.2e}", number(&found["intervals"]["skce"]["estimate"]));
     let (mantissa, _) = skce.split_once('e').unwrap();
     let cell = format!("<td>{}\u{a0}×\u{a0}10", mantissa.replace('-', "−"));

@@ -1,27 +1,21 @@
 //! `calibration report --family …`.
 
-use std::fmt::Write;
-
 use crate::*;
 
-/// Means, standard deviations and targets, a little too certain.
-fn rows(deviation: f64) -> (String, String) {
-    let (mut predictions, mut targets) = (String::new(), String::new());
-    for i in 0..60 {
-        let mean = f64::from(i % 7);
-        writeln!(predictions, "{mean},{deviation}").unwrap();
-        writeln!(targets, "{}", mean + f64::from(i % 5) - 2.0).unwrap();
-    }
-    (predictions, targets)
-}
-
+/// Means, standard deviations and targets, a little too certain before.
 #[test]
 fn page_and_pictures() {
     let folder = folder("real-report");
-    let (before, targets) = rows(0.5);
-    fs::write(folder.join("p.csv"), &before).unwrap();
-    fs::write(folder.join("q.csv"), rows(1.5).0).unwrap();
-    fs::write(folder.join("y.csv"), &targets).unwrap();
+    let rows = |deviation| lines(60, |i| format!("{},{deviation}", i % 7));
+    let files = [
+        ("p.csv", rows(0.5)),
+        ("q.csv", rows(1.5)),
+        (
+            "y.csv",
+            lines(60, |i| (i as i64 % 7 + i as i64 % 5 - 2).to_string()),
+        ),
+    ];
+    write(&folder, &files);
     let written = |arguments: &str| -> Vec<String> {
         let names = quiet(&folder, &format!("report {arguments}"));
         names.lines().map(str::to_owned).collect()
@@ -42,14 +36,10 @@ fn page_and_pictures() {
     let page = String::from_utf8(read("both.html")).unwrap();
     contains(&page, "60 predictions of a real number, before and after");
     let (head, _) = page.split_once("<h2>").unwrap();
-    contains(
-        head,
-        "Before recalibration: <strong>The model is not calibrated: p\u{a0}≤\u{a0}0.001.",
-    );
-    contains(
-        head,
-        "<li>predictions are too narrow: after a common shift, errors are ",
-    );
+    let verdict = "Before recalibration: <strong>The model is not calibrated: p\u{a0}≤\u{a0}0.001.";
+    contains(head, verdict);
+    let narrow = "<li>predictions are too narrow: after a common shift, errors are ";
+    contains(head, narrow);
     contains(&page, "Overconfidence of 90\u{a0}% intervals, points");
 
     // the other families; three draws a row
@@ -60,9 +50,8 @@ fn page_and_pictures() {
         ("normal-mixture", "mixture.csv"),
         ("samples", "draws.csv"),
     ] {
-        let alone = format!(
-            "--family {family} --predictions {file} --targets y.csv -o a.html --pictures alone"
-        );
+        let files = format!("--predictions {file} --targets y.csv");
+        let alone = format!("--family {family} {files} -o a.html --pictures alone");
         let expected = ["a.html", "alone/pit.svg", "alone/quantiles.svg"];
         assert_eq!(written(&alone), expected);
         let page = String::from_utf8(read("a.html")).unwrap();

@@ -22,10 +22,9 @@ fn check(folder: &Path, rows: impl Iterator<Item = (f64, f64)>, there: &[&str], 
     let row = |(mean, target): (f64, f64)| format!("{mean:.6},1,{target:.6}\n");
     let data = "mean,sd,y\n".to_owned() + &rows.map(row).collect::<String>();
     write(folder, &[("p.csv", &data)]);
-    let text = printed(
-        folder,
-        "evaluate --predictions p.csv --label-column y --family normal --columns mean,sd",
-    );
+    let evaluate =
+        "evaluate --predictions p.csv --label-column y --family normal --columns mean,sd";
+    let text = printed(folder, evaluate);
     let (answer, _) = text.split_once("\naspects of the omnibus test").unwrap();
     for part in there {
         contains(answer, part);
@@ -42,12 +41,8 @@ fn of_real_targets() {
     let normal = |i: usize| standard.inverse_cdf(((i * 61 % 200) as f64 + 0.5) / 200.0);
     for (shift, at) in [(0.6, 0), (-0.6, 1)] {
         let rows = (0..200).map(|i| (0.0, normal(i) + shift));
-        check(
-            &folder,
-            rows,
-            &[WRONG, LOCATION[at]],
-            &[LOCATION[1 - at], SPREAD[0]],
-        );
+        let not = [LOCATION[1 - at], SPREAD[0]];
+        check(&folder, rows, &[WRONG, LOCATION[at]], &not);
     }
     for (factor, at) in [(1.6, 0), (0.5, 1)] {
         let rows = (0..200).map(|i| (0.0, factor * normal(i)));
@@ -71,12 +66,8 @@ fn of_parts_of_real_targets() {
     };
     let rows = (0..400).map(|i| (0.0, peaked(level(i))));
     let not = [&LOCATION[..], &TREND].concat();
-    check(
-        &folder,
-        rows,
-        &[WRONG, MIDDLE[0]],
-        &[&not[..], &[MIDDLE[1]]].concat(),
-    );
+    let others = [&not[..], &[MIDDLE[1]]].concat();
+    check(&folder, rows, &[WRONG, MIDDLE[0]], &others);
     // none near its mean
     let hollow = |u: f64| 0.98 * (u - 0.5).signum() + 0.1 * (u - 0.5);
     let rows = (0..400).map(|i| (0.0, hollow(level(i))));

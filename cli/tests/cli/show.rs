@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use burn::tensor::Device;
 use burn_calibration::recalibration::{
     LogitMap, MapKind, MatrixScaling, TemperatureScaling, load_safetensors,
@@ -13,7 +15,7 @@ const LABELS: &str = "0\n1\n2\n0\n2\n1\n1\n2\n";
 /// The arguments that name logits.
 const FILES: &str = "--logits --predictions z.csv";
 
-fn fitted(test: &str, method: &str) -> std::path::PathBuf {
+fn fitted(test: &str, method: &str) -> PathBuf {
     let folder = folder(test);
     write(&folder, &[("z.csv", LOGITS), ("y.csv", LABELS)]);
     let fit = format!("fit {FILES} --labels y.csv --method {method} -o saved.map");
@@ -21,32 +23,20 @@ fn fitted(test: &str, method: &str) -> std::path::PathBuf {
     folder
 }
 
-fn values(parameter: &Value) -> Vec<f64> {
-    let values = parameter["values"].as_array().unwrap();
-    values.iter().map(|x| x.as_f64().unwrap()).collect()
-}
-
 #[test]
 fn a_map_is_shown() {
     let folder = fitted("show", "temperature");
     let shown = json(&folder, "show saved.map");
-    assert_eq!(
-        (&shown["kind"], &shown["keeps_order"]),
-        (&"temperature scaling".into(), &true.into())
-    );
+    assert_eq!(shown["kind"], "temperature scaling");
+    assert_eq!(shown["keeps_order"], true);
     assert_eq!(shown["fit"]["status"], "Converged");
     assert!(shown["number"].is_null());
     let parameter = &shown["parameters"][0];
-    assert_eq!(
-        (&parameter["name"], &parameter["shape"]),
-        (&"temperature".into(), &vec![1].into())
-    );
+    assert_eq!(parameter["name"], "temperature");
+    assert_eq!(parameter["shape"], serde_json::json!([1]));
     let map = TemperatureScaling::load(folder.join("saved.map"), &Device::flex()).unwrap();
-    assert_relative_eq!(
-        values(parameter)[0],
-        map.temperature(),
-        max_relative = 1e-15
-    );
+    let found = number(&parameter["values"][0]);
+    assert_relative_eq!(found, map.temperature(), max_relative = 1e-15);
 
     let lines = printed(&folder, "show saved.map --export json -o out.json");
     for line in [
@@ -55,9 +45,9 @@ fn a_map_is_shown() {
         "keeps the accuracy:             yes",
         &format!("temperature [1]: {}", map.temperature()),
     ] {
-        assert!(lines.contains(line), "{line} in {lines}");
+        contains(&lines, line);
     }
-    let exported = fs::read_to_string(folder.join("out.json")).unwrap();
+    let exported = read(&folder, "out.json");
     assert_eq!(serde_json::from_str::<Value>(&exported).unwrap(), shown);
 
     let same = complaint(&folder, "show saved.map --export json -o saved.map");
@@ -70,12 +60,9 @@ fn a_map_is_shown() {
         ("z.npy", "an array of NumPy"),
         ("empty", "an empty file"),
     ] {
-        assert_eq!(
-            complaint(&folder, &format!("show {file}")),
-            format!(
-                "{file}: not a saved map: it looks like {look}, expected the file of a saved map"
-            )
-        );
+        let expected = format!("{file}: not a saved map: it looks like {look}, expected the file");
+        let expected = expected + " of a saved map";
+        assert_eq!(complaint(&folder, &format!("show {file}")), expected);
     }
 }
 
@@ -83,11 +70,8 @@ fn a_map_is_shown() {
 #[test]
 fn to_pytorch_and_back() {
     let folder = fitted("export", "matrix");
-    let output = calibration(
-        &folder,
-        "show saved.map --export safetensors -o torch.safetensors",
-    );
-    assert!(output.status.success());
+    let export = "show saved.map --export safetensors -o torch.safetensors";
+    done(&folder, export);
     let map = MatrixScaling::load(folder.join("saved.map"), &Device::flex()).unwrap();
     let bytes = fs::read(folder.join("torch.safetensors")).unwrap();
     let tensors = SafeTensors::deserialize(&bytes).unwrap();
@@ -97,10 +81,8 @@ fn to_pytorch_and_back() {
             .collect()
     };
     assert_eq!(tensors.tensor("weight").unwrap().shape(), [3, 3]);
-    assert_eq!(
-        (numbers("weight"), numbers("bias")),
-        (map.weight(), map.bias())
-    );
+    assert_eq!(numbers("weight"), map.weight());
+    assert_eq!(numbers("bias"), map.bias());
 
     for (name, out) in [("saved.map", "a.csv"), ("torch.safetensors", "b.csv")] {
         let apply = format!("apply {name} {FILES} -o {out}");
@@ -111,11 +93,8 @@ fn to_pytorch_and_back() {
     // row 0: W (3, 0, 1) + b
     let (w, b) = (map.weight(), map.bias());
     for c in 0..3 {
-        assert_relative_eq!(
-            rows[0][c],
-            3.0 * w[3 * c] + w[3 * c + 2] + b[c],
-            max_relative = 1e-12
-        );
+        let expected = 3.0 * w[3 * c] + w[3 * c + 2] + b[c];
+        assert_relative_eq!(rows[0][c], expected, max_relative = 1e-12);
     }
 }
 
@@ -125,70 +104,46 @@ fn maps_of_others() {
     let folder = folder("torch");
     let write = |tensors: Vec<(&str, Dtype, Vec<usize>, Vec<u8>)>| {
         let views = tensors.iter().map(|(name, dtype, shape, bytes)| {
-            (
-                *name,
-                TensorView::new(*dtype, shape.clone(), bytes).unwrap(),
-            )
+            let view = TensorView::new(*dtype, shape.clone(), bytes);
+            (*name, view.unwrap())
         });
         let bytes = serialize(views, None).unwrap();
         fs::write(folder.join("map.safetensors"), bytes).unwrap();
         load_safetensors(folder.join("map.safetensors"), &Device::flex())
     };
-    let f32s = |numbers: &[f32]| {
-        numbers
-            .iter()
-            .flat_map(|x| x.to_le_bytes())
-            .collect::<Vec<u8>>()
+    let f32s = |numbers: &[f32]| -> Vec<u8> {
+        let numbers = numbers.iter();
+        numbers.flat_map(|x| x.to_le_bytes()).collect()
     };
     let parameters = |map: LogitMap| {
-        let named = map.named_parameters();
-        (
-            map.kind(),
-            named.into_iter().map(|p| p.values).collect::<Vec<_>>(),
-        )
+        let named = map.named_parameters().into_iter();
+        (map.kind(), named.map(|p| p.values).collect::<Vec<_>>())
     };
     let map = write(vec![("temperature", Dtype::F32, vec![], f32s(&[1.5]))]).unwrap();
     assert_eq!(parameters(map), ("temperature scaling", vec![vec![1.5]]));
     let bf16 = vec![0x00, 0x40, 0x80, 0x3f]; // 2, 1
     let map = write(vec![("scaling.weight", Dtype::BF16, vec![2], bf16)]).unwrap();
-    assert_eq!(
-        parameters(map),
-        ("vector scaling", vec![vec![2.0, 1.0], vec![0.0, 0.0]])
-    );
+    let expected = vec![vec![2.0, 1.0], vec![0.0, 0.0]];
+    assert_eq!(parameters(map), ("vector scaling", expected));
 
-    let weight = |shape: Vec<usize>| {
-        let numbers = f32s(&vec![0.5; shape.iter().product()]);
-        ("weight", Dtype::F32, shape, numbers)
+    let of = |name: &'static str, shape: &[usize], number: f32| {
+        let numbers = f32s(&vec![number; shape.iter().product()]);
+        (name, Dtype::F32, shape.to_vec(), numbers)
     };
+    let whole = ("temperature", Dtype::I32, vec![1], vec![1, 0, 0, 0]);
+    let two = vec![of("weight", &[2], 0.5), of("a.weight", &[2], 0.0)];
+    let shape = "a weight of shape [2, 3], expected [m] or [m, m]";
     for (tensors, expected) in [
+        (vec![of("weight", &[2, 3], 0.5)], shape),
         (
-            vec![weight(vec![2, 3])],
-            "a weight of shape [2, 3], expected [m] or [m, m]",
+            vec![of("weight", &[1], 0.5)],
+            "the number of intercepts is 1",
         ),
-        (vec![weight(vec![1])], "the number of intercepts is 1"),
-        (
-            vec![("bias", Dtype::F32, vec![2], f32s(&[0.0; 2]))],
-            "expected temperature alone",
-        ),
-        (
-            vec![("temperature", Dtype::F32, vec![1], f32s(&[-1.0]))],
-            "the temperature is -1",
-        ),
-        (
-            vec![("temperature", Dtype::I32, vec![1], vec![1, 0, 0, 0])],
-            "temperature is I32",
-        ),
-        (
-            vec![("gain", Dtype::F32, vec![1], f32s(&[1.0]))],
-            "it holds gain",
-        ),
-        (
-            vec![
-                weight(vec![2]),
-                ("a.weight", Dtype::F32, vec![2], f32s(&[0.0; 2])),
-            ],
-            "it holds more than one",
-        ),
+        (vec![of("bias", &[2], 0.0)], "expected temperature alone"),
+        (vec![of("temperature", &[1], -1.0)], "the temperature is -1"),
+        (vec![whole], "temperature is I32"),
+        (vec![of("gain", &[1], 1.0)], "it holds gain"),
+        (two, "it holds more than one"),
     ] {
         let error = write(tensors).unwrap_err().to_string();
         contains(&error, expected);
@@ -205,9 +160,8 @@ fn models_are_whole() {
     let folder = fitted("onnx", "temperature");
     for kind in MapKind::ALL {
         let fit = format!("fit {FILES} --labels y.csv --method {kind} -o saved.map");
-        assert!(calibration(&folder, &fit).status.success(), "{kind}");
-        let export = calibration(&folder, "show saved.map --export onnx -o map.onnx");
-        assert!(export.status.success(), "{kind}");
+        done(&folder, &fit);
+        done(&folder, "show saved.map --export onnx -o map.onnx");
         let bytes = fs::read(folder.join("map.onnx")).unwrap();
         let graph = onnx_rs::parse(&bytes).unwrap().graph.unwrap();
         let mut known: Vec<&str> = graph.input.iter().map(|input| input.name).collect();
@@ -219,9 +173,7 @@ fn models_are_whole() {
             }
             known.extend(&node.output);
         }
-        let mut once = known.clone();
-        once.sort_unstable();
-        once.dedup();
+        let once: BTreeSet<_> = known.iter().collect();
         assert_eq!(once.len(), known.len(), "{kind}");
         let used = |tensor: &TensorProto| {
             let mut inputs = graph.node.iter().flat_map(|node| &node.input);

@@ -1,7 +1,5 @@
 //! Labels that are frequencies of several annotators.
 
-use std::fmt::Write;
-
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use crate::*;
@@ -26,11 +24,8 @@ fn rows() -> Vec<[u32; 3]> {
 }
 
 fn text(rows: &[[u32; 3]], number: impl Fn(u32) -> f64) -> String {
-    rows.iter().fold(String::new(), |mut text, row| {
-        let [a, b, c] = row.map(&number);
-        writeln!(text, "{a:?},{b:?},{c:?}").unwrap();
-        text
-    })
+    let row = |i: usize| rows[i].map(|k| format!("{:?}", number(k))).join(",");
+    lines(rows.len(), row)
 }
 
 /// Predictions that are the frequencies are calibrated: the test keeps its level. A model that says 98 %
@@ -39,22 +34,19 @@ fn text(rows: &[[u32; 3]], number: impl Fn(u32) -> f64) -> String {
 fn the_level_is_kept() {
     let folder = folder("soft-level");
     let rows = rows();
-    fs::write(folder.join("p.csv"), text(&rows, |k| f64::from(k) / 50.0)).unwrap();
-    fs::write(folder.join("soft.csv"), text(&rows, f64::from)).unwrap();
+    let p = text(&rows, |k| f64::from(k) / 50.0);
+    let soft = text(&rows, f64::from);
+    write(&folder, &[("p.csv", p), ("soft.csv", soft)]);
     let mut rejected = 0;
     for seed in 0..40 {
         let (found, said) = found(&folder, &format!("{EVALUATE} --seed {seed}"));
-        assert_eq!(
-            said,
-            format!(
-                "calibration: soft.csv: labels are frequencies: one is drawn for each row, seed {seed}\n"
-            )
-        );
-        rejected += usize::from(found["omnibus"]["p_value"].as_f64().unwrap() <= 0.05);
+        let expected = "calibration: soft.csv: labels are frequencies: one is drawn for each row";
+        assert_eq!(said, format!("{expected}, seed {seed}\n"));
+        rejected += usize::from(number(&found["omnibus"]["p_value"]) <= 0.05);
     }
     // 40 draws of 5 %: above 6 with a probability of 0.3 %
     assert!(rejected <= 6, "{rejected} of 40");
     fs::write(folder.join("p.csv"), "0.98,0.01,0.01\n".repeat(300)).unwrap();
     let (found, _) = found(&folder, EVALUATE);
-    assert!(found["omnibus"]["p_value"].as_f64().unwrap() <= 0.01);
+    assert!(number(&found["omnibus"]["p_value"]) <= 0.01);
 }

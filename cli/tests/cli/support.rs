@@ -22,19 +22,29 @@ pub fn data_folder() -> PathBuf {
 
 /// A folder of its own for each test.
 pub fn folder(test: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("cli")
-        .join(test);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let folder = folder.join("cli").join(test);
     fs::create_dir_all(&folder).unwrap();
     folder
 }
 
+/// The command with arguments, in a folder.
+pub fn command(folder: &Path, arguments: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_calibration"));
+    let arguments = arguments.split_whitespace();
+    command.args(arguments).current_dir(folder);
+    command
+}
+
 pub fn calibration(folder: &Path, arguments: &str) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_calibration"))
-        .args(arguments.split_whitespace())
-        .current_dir(folder)
-        .output()
-        .unwrap()
+    command(folder, arguments).output().unwrap()
+}
+
+/// The exit code, and what is said on standard error.
+pub fn outcome(folder: &Path, arguments: &str) -> (i32, String) {
+    let output = calibration(folder, arguments);
+    let said = String::from_utf8(output.stderr).unwrap();
+    (output.status.code().expect("no signal"), said)
 }
 
 /// What a command that succeeds prints, and what it says on standard error.
@@ -95,11 +105,8 @@ pub fn complaint(folder: &Path, arguments: &str) -> String {
     assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
     let complaint = String::from_utf8(output.stderr).unwrap();
     assert_eq!(complaint.lines().count(), 1, "one clear line: {complaint}");
-    complaint
-        .trim()
-        .strip_prefix("calibration: ")
-        .unwrap()
-        .to_owned()
+    let complaint = complaint.trim().strip_prefix("calibration: ");
+    complaint.unwrap().to_owned()
 }
 
 pub const ROWS: &str = "0.7,0.2,0.1\n0.1,0.8,0.1\n0.3,0.3,0.4\n0.25,0.5,0.25\n";
@@ -112,18 +119,47 @@ pub fn example(test: &str) -> PathBuf {
     folder
 }
 
-pub fn npy(values: &[f64], shape: &[u64], order: npyz::Order) -> Vec<u8> {
+pub fn npy<T: npyz::AutoSerialize + Copy>(
+    values: &[T],
+    shape: &[u64],
+    order: npyz::Order,
+) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let mut writer = npyz::WriteOptions::new()
-        .default_dtype()
-        .order(order)
-        .shape(shape)
-        .writer(&mut bytes)
-        .begin_nd()
-        .unwrap();
+    let options = npyz::WriteOptions::new().default_dtype().order(order);
+    let writer = options.shape(shape).writer(&mut bytes).begin_nd();
+    let mut writer = writer.unwrap();
     writer.extend(values.iter().copied()).unwrap();
     writer.finish().unwrap();
     bytes
+}
+
+pub fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
+    gzip.write_all(bytes).unwrap();
+    gzip.finish().unwrap()
+}
+
+/// A ZIP of files, as NumPy packs arrays.
+pub fn archive(method: zip::CompressionMethod, files: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    let options = zip::write::SimpleFileOptions::default().compression_method(method);
+    for (name, bytes) in files {
+        archive.start_file(*name, options).unwrap();
+        archive.write_all(bytes).unwrap();
+    }
+    archive.finish().unwrap().into_inner()
+}
+
+/// A file of safetensors with the tensor `p`.
+pub fn safetensors_of(dtype: safetensors::Dtype, shape: &[usize], bytes: &[u8]) -> Vec<u8> {
+    let tensor = safetensors::tensor::TensorView::new(dtype, shape.to_vec(), bytes);
+    safetensors::serialize([("p", tensor.unwrap())], None).unwrap()
+}
+
+/// So many lines.
+pub fn lines(count: usize, line: impl FnMut(usize) -> String) -> String {
+    let lines = (0..count).map(line);
+    lines.map(|line| line + "\n").collect()
 }
 
 /// Rows of numbers without a header.
@@ -134,15 +170,20 @@ pub fn read_csv(path: &Path) -> Vec<Vec<f64>> {
 }
 
 pub fn rows() -> Vec<f64> {
-    ROWS.split(['\n', ','])
-        .filter_map(|field| field.parse().ok())
-        .collect()
+    let fields = ROWS.split(['\n', ',']);
+    fields.filter_map(|field| field.parse().ok()).collect()
 }
 
+#[track_caller]
 pub fn number(value: &Value) -> f64 {
-    value
-        .as_f64()
-        .unwrap_or_else(|| panic!("a number, not {value}"))
+    let number = value.as_f64();
+    number.unwrap_or_else(|| panic!("a number, not {value}"))
+}
+
+/// Two JSON numbers agree.
+#[track_caller]
+pub fn same_number(found: &Value, expected: &Value, tolerance: f64) {
+    assert_relative_eq!(number(found), number(expected), max_relative = tolerance);
 }
 
 #[track_caller]
@@ -156,10 +197,14 @@ pub fn begins(text: &str, start: &str) {
 }
 
 /// Writes small files.
-pub fn write(folder: &Path, files: &[(&str, &str)]) {
+pub fn write(folder: &Path, files: &[(&str, impl AsRef<str>)]) {
     for (name, text) in files {
-        fs::write(folder.join(name), text).unwrap();
+        fs::write(folder.join(name), text.as_ref()).unwrap();
     }
+}
+
+pub fn read(folder: &Path, name: &str) -> String {
+    fs::read_to_string(folder.join(name)).unwrap()
 }
 
 #[track_caller]
