@@ -88,9 +88,9 @@ impl SampleWeights {
             say(
                 path,
                 format!(
-                    "the weights go with the outcome beyond the predictions, by a correlation of {correlation:.2}; if \
-                     they were made from the outcome, as for a case-control sample, the p-values of tests of \
-                     calibration and their findings are not valid, and the intervals are"
+                    "the weights are correlated with the outcome beyond the predictions, by {correlation:.2}. If they \
+                     were made from the outcome, as for a case-control sample, the p-values and findings of tests of \
+                     calibration are not valid; intervals are valid"
                 ),
             );
         }
