@@ -2,7 +2,7 @@
 
 mod words;
 
-pub use words::{write_changes, write_verdict};
+pub use words::{write_changes, write_unbounded, write_verdict};
 
 use std::{ops::Not, path::PathBuf};
 
@@ -114,6 +114,9 @@ pub struct Paired {
     /// Adjusted for all pairs of models, of several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adjusted_p_value: Option<f64>,
+    /// Why an end of the interval is infinite.
+    #[serde(skip)]
+    unbounded: Option<String>,
 }
 
 /// An end of an interval, which may be infinite.
@@ -176,6 +179,7 @@ pub fn change(args: &CompareArgs, name: Name, gain: error::Result<Improvement>) 
             is_bound: p_value.as_ref().is_ok_and(is_least),
             p_value: Known::of(p_value),
             adjusted_p_value: None,
+            unbounded: gain.unbounded(),
         }
     };
     (name, Known::of(gain.map(paired)))

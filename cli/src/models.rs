@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::{
     answer::{Size, omnibus, sizes},
     args::CompareArgs,
-    compare::{Outcome, Paired, paired, write_changes, write_verdict},
+    compare::{Outcome, Paired, paired, write_changes, write_unbounded, write_verdict},
     error::{Result, ensure},
     kernel::whose_median,
     kind::{Kind, View},
@@ -153,6 +153,7 @@ impl fmt::Display for Models {
             let width = title_width(changes.0.iter().map(|(name, _)| name));
             let lines = (changes.0.iter()).map(|(name, change)| (name.title.to_string(), change));
             write_changes(f, &lines.collect::<Vec<_>>(), self.level, width)?;
+            write_unbounded(f, changes.0.iter().map(|(_, change)| change))?;
         }
         for Model {
             name,

@@ -102,6 +102,8 @@ impl Cell {
         match change.interval(level) {
             Ok(interval) => Self {
                 note: ends(&interval, format),
+                missing: (change.unbounded())
+                    .map(|reason| format!("an end of the interval is infinite: {reason}")),
                 ..value
             },
             Err(reason) => Self {

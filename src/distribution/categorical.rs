@@ -4,8 +4,8 @@ use burn::tensor::{Bool, Int, Tensor, activation};
 use rand::{Rng, RngExt};
 
 use super::{
-    Density, Geometry, LabelSets, Predictive, Redrawer, Sampler, Subject, class_rows::ClassRows,
-    redrawn, weights::refuse,
+    Density, Geometry, LabelSets, Predictive, Redrawer, Sampler, Subject, Targets,
+    class_rows::ClassRows, redrawn, weights::refuse,
 };
 use crate::{
     error::{
@@ -271,6 +271,19 @@ impl Predictive for Categorical {
             .map(|error_probability| 1.0 - error_probability)
             .collect();
         vec![(top, sure), (second, rows.error_probability.clone())]
+    }
+
+    fn target_text(&self, labels: &Tensor<1, Int>, row: usize) -> String {
+        if self.subject != Subject::Correctness {
+            return labels.text(row);
+        }
+        let is_right = labels.slice_rows(row..row + 1).drawn()[0] == 1;
+        let target = if is_right {
+            "a right prediction"
+        } else {
+            "a wrong prediction"
+        };
+        target.into()
     }
 
     fn sampler(&self) -> Sampler<Self> {

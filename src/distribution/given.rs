@@ -265,6 +265,10 @@ impl<P: Predictive> Predictive for Given<P> {
         self.predictions.expected_targets()
     }
 
+    fn target_text(&self, targets: &P::Targets, row: usize) -> String {
+        self.predictions.target_text(targets, row)
+    }
+
     fn sampler(&self) -> Sampler<Self> {
         self.predictions.sampler()
     }

@@ -286,6 +286,11 @@ pub trait Predictive: Clone + Debug {
         vec![(targets, vec![1.0; self.len()])]
     }
 
+    /// The target of a row in the words of an error.
+    fn target_text(&self, targets: &Self::Targets, row: usize) -> String {
+        targets.text(row)
+    }
+
     /// Draws targets, on the host.
     fn sampler(&self) -> Sampler<Self>;
 

@@ -10,6 +10,7 @@ use crate::{
     error::{Error, Result},
     estimator::differences,
     kernel::Kernel,
+    numbers::significant,
 };
 
 /// The gain of a recalibration `h` of a model `f` in a proper score or in the squared kernel calibration error
@@ -59,6 +60,9 @@ pub struct Improvement {
     pub injective: Option<bool>,
     #[serde(skip)]
     pub(super) law: Law,
+    /// The likeliest difference that did not happen and is infinite, in words.
+    #[serde(skip)]
+    pub(super) infinite: Option<String>,
 }
 
 /// What the sampling error of a difference follows.
@@ -102,7 +106,9 @@ impl Improvement {
         check_same_weights(&weights, &after.weights())?;
         let finite = |when, side: &dyn Scored<T>| {
             let values = side.scores(targets);
-            let values = values.and_then(|values| check_scores(before.name(), values, targets));
+            let values = values.and_then(|values| {
+                check_scores(before.name(), values, |row| side.target_text(targets, row))
+            });
             values.map_err(|error| error.of(when))
         };
         let before_each = finite("before", before)?;
@@ -117,12 +123,24 @@ impl Improvement {
         let scores = before_each.iter().chain(&after_each);
         let size = scores.fold(least, |size: f64, score| size.max(score.abs()));
         let mut missed = Vec::new();
+        let mut infinite = (0.0, None);
         let expected = before.expected_targets().into_iter();
         for (targets, probabilities) in expected.chain(after.expected_targets()) {
             // ∞ − ∞, NaN, is of no sample that either model deems possible
-            let (before, after) = (before.scores(&targets)?, after.scores(&targets)?);
-            let differences = differences(&before, &after, size);
-            missed.push(differences.into_iter().zip(probabilities).collect());
+            let each = (before.scores(&targets)?, after.scores(&targets)?);
+            let differences = differences(&each.0, &each.1, size);
+            let terms: Vec<(f64, f64)> = differences.into_iter().zip(probabilities).collect();
+            for (row, (difference, probability)) in terms.iter().enumerate() {
+                if difference.is_infinite() && *probability > infinite.0 {
+                    let when = if *difference > 0.0 { "after" } else { "before" };
+                    let (name, target) = (before.name(), before.target_text(&targets, row));
+                    let words = format!(
+                        "row {row}: the {name} {when} of {target}, which did not happen but can be expected, is infinite"
+                    );
+                    infinite = (*probability, Some(words));
+                }
+            }
+            missed.push(terms);
         }
         let differences = differences(&before_each, &after_each, size);
         let [before, after, difference] = [&before_each, &after_each, &differences]
@@ -138,7 +156,28 @@ impl Improvement {
             difference,
             injective: None,
             law: Law::Bounded(law.with_weights(weights)),
+            infinite: infinite.1,
         })
+    }
+
+    /// The reason why an end of the [interval](Self::interval) is infinite, if one is.
+    pub fn unbounded(&self) -> Option<String> {
+        let is_open = |mean: &BoundedMean| {
+            let interval = mean.interval(0.95);
+            interval
+                .is_ok_and(|interval| interval.lower.is_infinite() || interval.upper.is_infinite())
+        };
+        match &self.law {
+            _ if self.difference.samples < 2 => {
+                Some("one sample does not show how much differences vary".into())
+            }
+            Law::Student { .. } if self.difference.effective < 2.0 => Some(format!(
+                "the effective number of samples is {}, expected at least 2",
+                significant(self.difference.effective, 3)
+            )),
+            Law::Bounded(mean) if is_open(mean) => self.infinite.clone(),
+            _ => None,
+        }
     }
 
     /// Sets whether the map is injective.
@@ -258,6 +297,9 @@ pub trait Scored<T> {
     /// As [`Score::each_or_infinite`].
     fn scores(&self, targets: &T) -> Result<Vec<f64>>;
 
+    /// The target of a row in the words of an error.
+    fn target_text(&self, targets: &T, row: usize) -> String;
+
     /// Targets that can be expected of a calibrated model, with their probabilities
     /// ([`Predictive::expected_targets`]).
     fn expected_targets(&self) -> Vec<(T, Vec<f64>)>;
@@ -282,6 +324,10 @@ impl<P: Predictive, S: Score<P> + ?Sized> Scored<P::Targets> for (&P, &S) {
 
     fn scores(&self, targets: &P::Targets) -> Result<Vec<f64>> {
         self.1.each_or_infinite(&self.0.parted().0, targets)
+    }
+
+    fn target_text(&self, targets: &P::Targets, row: usize) -> String {
+        self.0.target_text(targets, row)
     }
 
     fn expected_targets(&self) -> Vec<(P::Targets, Vec<f64>)> {

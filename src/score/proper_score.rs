@@ -70,7 +70,9 @@ pub trait Score<P: Predictive>: Debug {
     /// or a score that is not finite: which row holds what.
     fn each(&self, predictions: &P, targets: &P::Targets) -> Result<Vec<f64>> {
         let values = self.each_or_infinite(predictions, targets)?;
-        check_scores(self.name(), values, targets)
+        check_scores(self.name(), values, |row| {
+            predictions.target_text(targets, row)
+        })
     }
 
     /// The score of each prediction on the host, which may be infinite: that of a class of probability 0.
@@ -162,13 +164,13 @@ pub trait Score<P: Predictive>: Debug {
 pub(super) fn check_scores(
     score: &'static str,
     values: Vec<f64>,
-    targets: &impl Targets,
+    target: impl Fn(usize) -> String,
 ) -> Result<Vec<f64>> {
     match values.iter().position(|value| !value.is_finite()) {
         Some(row) => Err(Error::Score {
             score,
             row,
-            target: targets.text(row),
+            target: target(row),
             value: values[row],
         }),
         None => Ok(values),

@@ -95,6 +95,7 @@ impl<K: JointKernel<Categorical>> Skce<K> {
             difference,
             injective: None,
             law: Law::Student { kernel, errors },
+            infinite: None,
         })
     }
 }

@@ -1,6 +1,6 @@
 //! The answer of `calibration compare` in words.
 
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 
 use burn_calibration::{
     hypothesis::OmnibusOutcome,
@@ -35,6 +35,17 @@ pub fn write_changes(
         table.known(f, title, change, Paired::cells, &note)?;
     }
     Ok(table)
+}
+
+/// Writes why ends of intervals are infinite, each reason once.
+pub fn write_unbounded<'a>(
+    f: &mut fmt::Formatter<'_>,
+    changes: impl Iterator<Item = &'a Known<Paired>>,
+) -> fmt::Result {
+    let reasons = changes.filter_map(|change| change.0.as_ref().ok()?.unbounded.as_ref());
+    let reasons: BTreeSet<&String> = reasons.collect();
+    let mut reasons = reasons.into_iter();
+    reasons.try_for_each(|reason| writeln!(f, "An end of an interval is infinite: {reason}."))
 }
 
 /// Writes whether predictions are calibrated.
@@ -83,6 +94,7 @@ impl fmt::Display for Comparison {
             let cells = [values.before, values.after].map(|ece| format!("{ece:.6e}"));
             table.line(f, title, &cells, "")?;
         }
+        write_unbounded(f, lines.iter().map(|(_, change)| *change))?;
         let (omnibus, intervals) = (&self.omnibus, &self.intervals);
         for (when, outcome, sizes) in [
             ("before", &omnibus.before, &intervals.before),
