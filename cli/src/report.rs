@@ -1,7 +1,7 @@
 //! `calibration report`.
 
 use burn_calibration::{distribution::Subject, names};
-use burn_calibration_report::{Report as Page, ReportBuilder, Section};
+use burn_calibration_report::{After as PageAfter, Report as Page, ReportBuilder, Section};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -10,10 +10,11 @@ use crate::{
     error::{Result, bail, ensure},
     files::Inputs,
     finite,
-    kind::{Kind, View, with_family},
+    kind::{Kind, View, with_family, with_vectors},
     progress::Progress,
     quantities::{Pairs, estimates},
     rows::Wanted,
+    vectors::VectorFiles,
     words::{DataWords, Estimate, KernelWords, Named, TargetWords, Told, object, say},
 };
 
@@ -61,37 +62,101 @@ pub fn run(args: &ReportArgs, json: bool) -> Result<()> {
         !to_stdout || !json,
         "-o -: --json goes to standard output too, expected a file for the page"
     );
-    let binned = args.bins.asked();
-    with_family!(args.input.family, P => report::<P>(args, binned, json))
+    let output = (args.bins.asked(), json);
+    match args
+        .after_family
+        .filter(|after| *after != args.input.family)
+    {
+        None => with_family!(args.input.family, P => report::<P>(args, output)),
+        Some(after) => report_of_families(args, after, output),
+    }
 }
 
-fn report<P: Kind>(args: &ReportArgs, binned: Option<BinArgs>, json: bool) -> Result<()> {
+/// Predictions after: their page, and their numbers in JSON.
+trait After<P: Kind>: PageAfter<P> {
+    fn numbers(
+        &self,
+        targets: P::Targets,
+        section: &P::Section,
+        kernel: P::Kernel,
+        bins: BinArgs,
+    ) -> Result<PageNumbers>;
+}
+
+impl<P: Kind, Q> After<P> for Q
+where
+    Q: Kind<Targets = P::Targets, Section = P::Section, Subject = P::Subject, Kernel = P::Kernel>,
+{
+    fn numbers(
+        &self,
+        targets: P::Targets,
+        section: &P::Section,
+        kernel: P::Kernel,
+        bins: BinArgs,
+    ) -> Result<PageNumbers> {
+        let mut view = self.clone().view(targets, None, &[]);
+        view.bins = bins;
+        PageNumbers::new(section, &view, kernel)
+    }
+}
+
+fn inputs(args: &ReportArgs) -> Inputs<'_> {
     let mut inputs = Inputs::of(&args.input.predictions);
     inputs.predictions.extend(args.after.as_deref());
-    let loaded = P::read(&inputs, &args.source, Wanted::Probabilities)?;
-    let (sets, targets) = (&loaded.sets, &loaded.targets);
-    let builder = ReportBuilder::new(&sets[0], targets)
-        .with_title(&args.title)
-        .with_seed(args.source.seed);
-    let mut builder = P::set_up(builder, &loaded.data.class_names, &args.bins);
-    if let Some(after) = sets.get(1) {
-        builder = builder.with_after(after);
-    }
+    inputs
+}
+
+/// The report of predictions of one family.
+fn report<P: Kind>(args: &ReportArgs, output: (Option<BinArgs>, bool)) -> Result<()> {
+    let loaded = P::read(&inputs(args), &args.source, Wanted::Probabilities)?;
+    let (sets, data) = (&loaded.sets, loaded.data.clone());
+    let builder = ReportBuilder::new(&sets[0], &loaded.targets);
+    let builder = P::set_up(builder, &data.class_names, &args.bins);
+    let (builder, after) = match sets.get(1) {
+        Some(after) => (builder.with_after(after), Some(after as &dyn After<P>)),
+        None => (builder, None),
+    };
+    write_report(args, output, data, (builder, after), &loaded.targets)
+}
+
+/// The report of real numbers whose predictions after are of another family.
+fn report_of_families(
+    args: &ReportArgs,
+    of_after: FamilyName,
+    output: (Option<BinArgs>, bool),
+) -> Result<()> {
+    let mut files = VectorFiles::read(&inputs(args), &args.source)?;
+    with_vectors!(args.input.family, P => {
+        let before = files.parse::<P>(0, &args.source.rows)?;
+        let data = files.files.in_words(&before, Vec::new());
+        let after: Box<dyn After<P>> = with_vectors!(of_after, Q => {
+            Box::new(files.parse::<Q>(1, &args.source.rows)?)
+        });
+        let builder = ReportBuilder::new(&before, &files.targets).with_after_of(&*after);
+        write_report(args, output, data, (builder, Some(&*after)), &files.targets)
+    })
+}
+
+fn write_report<P: Kind>(
+    args: &ReportArgs,
+    (binned, json): (Option<BinArgs>, bool),
+    data: DataWords,
+    (builder, after): (ReportBuilder<P>, Option<&dyn After<P>>),
+    targets: &P::Targets,
+) -> Result<()> {
+    let before = builder.predictions();
     let progress = Progress::watched(1, &args.source.rows.held.watcher);
     progress.step("numbers and diagrams");
+    let builder = builder.with_title(&args.title).with_seed(args.source.seed);
     let report = builder.build()?;
     drop(progress);
     let kernel = report.kernel;
-    let numbers = |section: &P::Section, predictions: &P| {
-        let mut view = predictions.clone().view(targets.clone(), None, &[]);
-        view.bins = args.bins;
-        PageNumbers::new(section, &view, kernel)
-    };
+    let numbers =
+        |set: &dyn After<P>, section| set.numbers(targets.clone(), section, kernel, args.bins);
     write_page(args, json, &report, |files| {
-        let after = report.after.as_ref().zip(sets.get(1));
         let written = Written {
             files,
-            data: loaded.data.clone(),
+            data,
             family: args.input.family,
             binned,
             level: report.level,
@@ -99,8 +164,10 @@ fn report<P: Kind>(args: &ReportArgs, binned: Option<BinArgs>, json: bool) -> Re
             kernel: kernel.between().as_ref().map(KernelWords::from),
             on_targets: P::on_targets(&kernel),
             skce_samples: kernel.between().map(|_| report.skce_samples),
-            before: numbers(&report.before, &sets[0])?,
-            after: after.map(|(after, set)| numbers(after, set)).transpose()?,
+            before: numbers(before, &report.before)?,
+            after: (report.after.as_ref().zip(after))
+                .map(|(section, after)| numbers(after, section))
+                .transpose()?,
         };
         object("report", &written)
     })

@@ -88,7 +88,7 @@ fn halves<P: ScaleFamily>(rows: Tensor<2>, d: usize, what: &str) -> Result<P> {
     ensure!(
         columns == 2 * d,
         "{columns} columns, expected {}: {what} for targets of dimension {d}; --family names the kind of the \
-         predictions, and --after-family that of the predictions after in compare",
+         predictions, and --after-family that of the predictions after",
         2 * d
     );
     let scales = rows.clone().slice([0..n, d..columns]);

@@ -1,8 +1,10 @@
 use rand::{SeedableRng, rngs::StdRng, seq::index};
 
 use super::{
-    Report, Reportable, quantile_section::QuantileOptions, reliability_section::ReliabilityOptions,
-    section::Plan,
+    Report, Reportable,
+    quantile_section::QuantileOptions,
+    reliability_section::ReliabilityOptions,
+    section::{After, Plan},
 };
 use burn_calibration::{distribution::Targets, error::Result, estimator::Binning};
 
@@ -30,7 +32,9 @@ use burn_calibration::{distribution::Targets, error::Result, estimator::Binning}
 pub struct ReportBuilder<'a, P: Reportable> {
     predictions: &'a P,
     targets: &'a P::Targets,
-    after: Option<&'a P>,
+    after: Option<&'a dyn After<P>>,
+    /// The predictions after, where they are of the same kind.
+    alike: Option<&'a P>,
     title: String,
     level: f64,
     kernel: Option<P::Kernel>,
@@ -47,6 +51,7 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
             predictions,
             targets,
             after: None,
+            alike: None,
             title: "Calibration report".into(),
             level: 0.95,
             kernel: None,
@@ -65,6 +70,17 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
     pub fn with_after(self, after: &'a P) -> Self {
         Self {
             after: Some(after),
+            alike: Some(after),
+            ..self
+        }
+    }
+
+    /// Adds recalibrated predictions of the same samples that are of another kind, such as mixtures after normal
+    /// distributions.
+    pub fn with_after_of(self, after: &'a dyn After<P>) -> Self {
+        Self {
+            after: Some(after),
+            alike: None,
             ..self
         }
     }
@@ -128,10 +144,9 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
         plain.check()?;
         plain.check_targets(targets)?;
         if let Some(after) = self.after {
-            before.check_like(after)?;
-            let (after, _) = after.parted();
-            after.check()?;
-            after.check_targets(targets)?;
+            self.alike
+                .map_or(Ok(()), |after| before.check_like(after))?;
+            after.check_after(before, targets)?;
         }
         let subject = before.subject(targets, self.options)?;
         let samples = before.len();
@@ -151,10 +166,13 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
             rows: rows.as_deref(),
             seed: self.seed,
         };
-        let changes = self.after.map(|after| before.changes(after, &plan));
+        let changes = self.after.map(|after| after.changes_after(before, targets));
         Ok(Report {
             before: before.section(&plan)?,
-            after: self.after.map(|after| after.section(&plan)).transpose()?,
+            after: self
+                .after
+                .map(|after| after.section_after(&plan))
+                .transpose()?,
             changes: changes.unwrap_or_default(),
             title: self.title,
             samples,

@@ -2,11 +2,11 @@ use burn::tensor::Tensor;
 use serde::Serialize;
 
 use super::{
-    Change, Plan, Report, Reportable, Section,
+    Plan, Report, Reportable, Section,
     drawn::{Draw, Drawn},
     number::{decimals, fixed, of_weights, percent, significant},
     quantile_picture,
-    section::Parts,
+    section::{NamedScores, Parts},
     table::{Cell, PageQuantity},
 };
 use burn_calibration::{
@@ -16,9 +16,7 @@ use burn_calibration::{
     estimator::regression::QuantileCoverage,
     hypothesis::{Omnibus, OmnibusOutcome},
     names::{self, Name},
-    score::{
-        Improvement, Interval, IntervalScoreParts, MeanEstimate, Score, WeightedIntervalScore,
-    },
+    score::{Interval, IntervalScoreParts, MeanEstimate, Score, WeightedIntervalScore},
 };
 
 /// The numbers and the diagram of one set of forecasts by quantiles.
@@ -85,9 +83,8 @@ impl Reportable for QuantileForecasts {
         })
     }
 
-    fn changes(&self, after: &Self, plan: &Plan<Self>) -> Vec<Change> {
-        let change = Improvement::of(&WeightedIntervalScore, self, after, plan.targets);
-        vec![Change::of(names::WIS, change)]
+    fn named_scores(&self) -> NamedScores<'_, Tensor<2>> {
+        vec![(names::WIS, Box::new((self, &WeightedIntervalScore)))]
     }
 }
 

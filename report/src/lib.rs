@@ -69,4 +69,4 @@ pub use forecast_section::{ForecastLevels, ForecastSection};
 pub use outcome::Report;
 pub use quantile_section::{Coordinates, QuantileOptions, QuantileSection};
 pub use reliability_section::{Classes, ReliabilityOptions, ReliabilitySection};
-pub use section::{Change, Plan, Reportable, Scored, Section};
+pub use section::{After, Change, NamedScores, Plan, Reportable, Scored, Section};

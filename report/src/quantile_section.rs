@@ -4,12 +4,12 @@ use rand::{SeedableRng, rngs::StdRng};
 use serde::{Serialize, Serializer};
 
 use super::{
-    Change, Plan, Report, Reportable, Scored, Section,
+    Plan, Report, Reportable, Scored, Section,
     drawn::{Draw, Drawn},
     number::{decimals, fixed, of_weights, percent, points, significant, whole},
     page::{self, bandwidth, figure, profile},
     pit_picture, quantile_picture,
-    section::Parts,
+    section::{NamedScores, Parts},
     table::{Cell, PageQuantity},
 };
 use burn_calibration::{
@@ -23,7 +23,7 @@ use burn_calibration::{
     hypothesis::OmnibusOutcome,
     kernel::{RealKernel, RealProfile, TargetKernel, TensorKernel},
     names,
-    score::{Crps, Improvement, Interval, IntervalOverconfidence, MeanEstimate, Score},
+    score::{self, Crps, Interval, IntervalOverconfidence, MeanEstimate, Score},
 };
 
 /// The numbers and diagrams of one set of predictions over `ℝ^d`. For the coordinates of a sample all are
@@ -181,11 +181,10 @@ where
         })
     }
 
-    fn changes(&self, after: &Self, plan: &Plan<Self>) -> Vec<Change> {
-        let log = self.log_improvement(after, plan.targets);
-        let log = log.map(|log| Change::of(names::LOG, log));
-        let crps = Improvement::of(&Crps, self, after, plan.targets);
-        (log.into_iter().chain([Change::of(names::CRPS, crps)])).collect()
+    fn named_scores(&self) -> NamedScores<'_, Tensor<2>> {
+        let log = self.scored_by_log().map(|log| (names::LOG, log));
+        let crps: Box<dyn score::Scored<Tensor<2>> + '_> = Box::new((self, &Crps));
+        log.into_iter().chain([(names::CRPS, crps)]).collect()
     }
 }
 

@@ -6,11 +6,11 @@ use burn::tensor::{Int, Tensor};
 use serde::Serialize;
 
 use super::{
-    Change, Plan, Report, Reportable, Section,
+    Plan, Report, Reportable, Section,
     drawn::{Draw, Drawn},
     number::{self, decimals, percent, points, whole},
     page::{bandwidth, profile},
-    section::Parts,
+    section::{NamedScores, Parts},
     table::PageQuantity,
 };
 use burn_calibration::{
@@ -21,10 +21,7 @@ use burn_calibration::{
     hypothesis::OmnibusOutcome,
     kernel::Kernel,
     names,
-    score::{
-        Brier, Improvement, Interval, LogScore, MeanEstimate, ObservedExpected, Overconfidence,
-        Score,
-    },
+    score::{Brier, Interval, LogScore, MeanEstimate, ObservedExpected, Overconfidence, Score},
 };
 
 /// The numbers and diagrams of one set of class probabilities.
@@ -199,11 +196,10 @@ impl Reportable for Categorical {
         })
     }
 
-    fn changes(&self, after: &Self, plan: &Plan<Self>) -> Vec<Change> {
-        let labels = plan.targets;
+    fn named_scores(&self) -> NamedScores<'_, Tensor<1, Int>> {
         vec![
-            Change::of(names::BRIER, Improvement::of(&Brier, self, after, labels)),
-            Change::of(names::LOG, Improvement::of(&LogScore, self, after, labels)),
+            (names::BRIER, Box::new((self, &Brier))),
+            (names::LOG, Box::new((self, &LogScore))),
         ]
     }
 }

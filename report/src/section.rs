@@ -15,8 +15,11 @@ use burn_calibration::{
     hypothesis::{Omnibus, OmnibusOutcome, OmnibusTest},
     kernel::Kernel,
     names::Name,
-    score::{Improvement, Interval, LogScore, MeanEstimate, Quantify, Score},
+    score::{self, Improvement, Interval, LogScore, MeanEstimate, Quantify, Score},
 };
+
+/// The scores of predictions whose paired changes a page shows, by their names.
+pub type NamedScores<'a, T> = Vec<(Name, Box<dyn score::Scored<T> + 'a>)>;
 
 /// Predictions that a [`ReportBuilder`](super::ReportBuilder) takes: the kind of prediction decides
 /// what a page shows.
@@ -63,8 +66,74 @@ pub trait Reportable: Omnibus {
     /// Invalid options of the diagrams.
     fn section(&self, plan: &Plan<Self>) -> Result<Self::Section>;
 
-    /// Computes the paired changes to predictions of the same samples.
-    fn changes(&self, after: &Self, plan: &Plan<Self>) -> Vec<Change>;
+    /// Returns the scores whose paired changes are shown.
+    fn named_scores(&self) -> NamedScores<'_, Self::Targets>;
+}
+
+/// Predictions after a recalibration, of the kind of the predictions before or of another one with the same section.
+/// Every [`Reportable`] kind is that.
+pub trait After<P: Reportable>: Debug {
+    /// Checks the predictions after.
+    ///
+    /// # Errors
+    ///
+    /// Another dimension than before, or predictions or targets that are not valid.
+    fn check_after(&self, before: &P, targets: &P::Targets) -> Result<()>;
+
+    /// Computes the numbers and diagrams. The errors are those of [`Reportable::section`].
+    fn section_after(&self, plan: &Plan<P>) -> Result<P::Section>;
+
+    /// Computes the changes of the scores that both have.
+    fn changes_after(&self, before: &P, targets: &P::Targets) -> Vec<Change>;
+}
+
+impl<P, Q> After<P> for Q
+where
+    P: Reportable,
+    Q: Reportable<
+            Targets = P::Targets,
+            Section = P::Section,
+            Subject = P::Subject,
+            Kernel = P::Kernel,
+        >,
+{
+    fn check_after(&self, before: &P, targets: &P::Targets) -> Result<()> {
+        match (self.dimensions(), before.dimensions()) {
+            (got, expected) if got == expected => {}
+            (got, expected) => return Err(P::Targets::mismatch(got, expected)),
+        }
+        let (after, _) = self.parted();
+        after.check()?;
+        after.check_targets(targets)
+    }
+
+    fn section_after(&self, plan: &Plan<P>) -> Result<P::Section> {
+        self.section(&Plan {
+            targets: plan.targets,
+            subject: plan.subject,
+            level: plan.level,
+            kernel: plan.kernel.clone(),
+            rows: plan.rows,
+            seed: plan.seed,
+        })
+    }
+
+    fn changes_after(&self, before: &P, targets: &P::Targets) -> Vec<Change> {
+        let mut scores = self.named_scores();
+        let change = |(name, of_before): (Name, Box<dyn score::Scored<P::Targets> + '_>)| {
+            let at = scores.iter().position(|(other, _)| *other == name)?;
+            let (_, of_after) = scores.swap_remove(at);
+            Some(Change {
+                key: name.key,
+                improvement: Improvement::between(&*of_before, &*of_after, targets),
+            })
+        };
+        before
+            .named_scores()
+            .into_iter()
+            .filter_map(change)
+            .collect()
+    }
 }
 
 /// Predictions over `ℝ^d` that a report can show.
@@ -77,10 +146,8 @@ pub trait Scored: AbsoluteMoments {
         None
     }
 
-    /// The paired change of the log score to predictions after a recalibration. None for predictions without a
-    /// density.
-    fn log_improvement(&self, after: &Self, targets: &Tensor<2>) -> Option<Result<Improvement>> {
-        let _ = (after, targets);
+    /// The predictions with their log score, for its paired change. None for predictions without a density.
+    fn scored_by_log(&self) -> Option<Box<dyn score::Scored<Tensor<2>> + '_>> {
         None
     }
 }
@@ -91,12 +158,8 @@ macro_rules! with_density {
             Some(LogScore.mean(self, targets))
         }
 
-        fn log_improvement(
-            &self,
-            after: &Self,
-            targets: &Tensor<2>,
-        ) -> Option<Result<Improvement>> {
-            Some(LogScore.improvement(self, after, targets))
+        fn scored_by_log(&self) -> Option<Box<dyn score::Scored<Tensor<2>> + '_>> {
+            Some(Box::new((self, &LogScore)))
         }
     };
 }
@@ -147,13 +210,6 @@ pub struct Change {
     /// The change, or why there is none.
     #[serde(serialize_with = "serialize_or_reason")]
     pub improvement: Result<Improvement>,
-}
-
-impl Change {
-    pub(super) fn of(name: Name, improvement: Result<Improvement>) -> Self {
-        let key = name.key;
-        Self { key, improvement }
-    }
 }
 
 /// The parts of a page that depend on the kind of prediction.

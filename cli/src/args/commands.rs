@@ -118,9 +118,13 @@ pub struct ReportArgs {
     #[command(flatten)]
     pub input: PredictionsArgs,
 
-    /// Recalibrated predictions of the same samples in the same order, of the same family
+    /// Recalibrated predictions of the same samples in the same order
     #[arg(long, value_name = "FILE")]
     pub after: Option<PathBuf>,
+
+    /// Kind of the recalibrated predictions, if it differs
+    #[arg(long, value_enum, requires = "after")]
+    pub after_family: Option<FamilyName>,
 
     #[command(flatten)]
     pub source: SourceArgs,
