@@ -157,7 +157,12 @@ fn bias_in_words(bias: MeanEstimate, subject: Subject) -> String {
         Subject::Event => ("risks too high", "risks too low"),
     };
     let word = if bias.estimate < 0.0 { low } else { high };
-    let size = numbers::points_with_error(bias.estimate.abs(), bias.standard_error);
+    let (size, error) = (bias.estimate.abs(), bias.standard_error);
+    let size = if error.is_finite() {
+        numbers::points_with_error(size, error)
+    } else {
+        numbers::points(size, 1)
+    };
     format!("{word} by {size} points")
 }
 
