@@ -1,13 +1,14 @@
 //! The Gaussian kernel `exp(−u²/2ℓ²)`.
 
-use std::f64::consts::FRAC_PI_2;
+use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_2};
 
 use burn::tensor::Tensor;
 
 use super::{
     relative,
-    smoothed::{smoothed_exponential, smoothed_exponential_difference, smoothed_laplace},
+    smoothed::{smoothed_exponential, smoothed_exponential_difference},
 };
+use crate::ops::{Formula, Number, elementwise, erfcx_with_slopes};
 
 /// `E exp(−(Δ + √v Z)²/2ℓ²) = (1 + v/ℓ²)^{−½} exp(−Δ²/(2(ℓ² + v)))` for a standard normal `Z`.
 ///
@@ -43,7 +44,61 @@ pub(crate) fn gaussian_laplace<const D: usize>(
     delta: Tensor<D>,
     scale: Tensor<D>,
 ) -> Tensor<D> {
-    smoothed_laplace(delta.abs() * length.recip(), relative(scale, length))
+    elementwise(GaussianLaplace { length }, [&delta, &scale])
+}
+
+/// With the scale `s = β/ℓ`, `r = 1/s`, `t = |Δ|/ℓ`, `z± = (r ± t)/√2` and `X = erfcx` it is `√(π/2) r G` with
+/// `G = ½e^{−t²/2} [X(z₊) + X(z₋)]`, where for `z₋ < 0` it is `X(z₋) = 2e^{z₋²} − X(−z₋)`. The largest exponential
+/// that all terms have is apart. The derivative with respect to `s` is `−√(π/2) r² (rG)'`, in which
+/// `rG = ½e^{−t²/2} [√2(Y(z₊) + Y(z₋)) + t(X(z₋) − X(z₊))]` with `Y = zX(z)`: terms of `r` do not cancel.
+#[derive(Clone, Copy)]
+struct GaussianLaplace {
+    /// `ℓ`
+    length: f64,
+}
+
+impl Formula<2> for GaussianLaplace {
+    /// NaN where an argument is not finite.
+    #[inline(always)]
+    fn at<X: Number>(self, [delta, scale]: [X; 2]) -> (X, [X; 2]) {
+        let (zero, one) = (delta.constant(0.0), delta.constant(1.0));
+        let finite = (delta.clone() + scale.clone()) * 0.0; // or NaN
+        let over_length = self.length.recip();
+        let least = delta.constant(delta.smallest().sqrt().sqrt());
+        let relative = scale.abs() * over_length;
+        let is_point = |yes: X, no: X| relative.clone().where_less(least.clone(), yes, no);
+        let s = is_point(least.clone(), relative.clone());
+        let r = s.clone().reciprocal();
+        // an exponent beyond which an exponential is 0, and a `t` from which on the expectation is
+        let most = -1.25 * delta.smallest().ln();
+        let end = r.clone() * 0.5 + s * most + (2.0 * most).sqrt();
+        let t = (delta.clone().abs() * over_length).at_most(end);
+        let lower = (r.clone() - t.clone()) * FRAC_1_SQRT_2; // z₋
+        let below = lower.clone().at_most(zero.clone());
+        let half = (-(below.clone() * below)).exp() * 0.5;
+        let inside = |yes: f64, no: f64| {
+            let (yes, no) = (zero.constant(yes), zero.constant(no));
+            lower.clone().where_less(zero.clone(), yes, no)
+        };
+        let (whole, sign) = (inside(1.0, 0.0), inside(-1.0, 1.0)); // e^{z²} for z₋ < 0
+        let [x, decrease, slope] = erfcx_with_slopes((r.clone() + t.clone()) * FRAC_1_SQRT_2);
+        let [x2, decrease2, slope2] = erfcx_with_slopes(lower.clone().abs());
+
+        let smooth = half.clone() * sign.clone().mul_add(x2, x);
+        let change = (decrease2 - decrease) * FRAC_1_SQRT_2;
+        let to_t =
+            half.clone() * change.clone() - t.clone() * smooth.clone() - r.clone() * whole.clone();
+        let to_r = half * sign.mul_add(slope2, slope - t.clone() * change)
+            + whole.clone() * (r.clone() * (r.clone() - t.clone()) + one);
+        let far = r.clone() * (r.clone() * 0.5 - t.clone());
+        let exponent = lower.where_less(zero.clone(), far, t.clone() * t * -0.5);
+        let factor = exponent.exp() * r.clone() * FRAC_PI_2.sqrt();
+        let value = factor.clone() * (smooth + whole) + finite.clone();
+        let to_t = factor.clone() * to_t * over_length + finite.clone();
+        let to_delta = delta.where_less(zero.clone(), -to_t.clone(), to_t);
+        let to_scale = finite - factor * r * to_r * over_length;
+        (value, [to_delta, is_point(zero, to_scale)])
+    }
 }
 
 /// `E exp(−(Δ + βL + β'L')²/2ℓ²)` for independent standard Laplace `L` and `L'`.

@@ -25,10 +25,10 @@ pub(crate) use laplacian::{laplacian_laplace, laplacian_laplace_pair, laplacian_
 
 use burn::tensor::Tensor;
 
-/// `|x|/ℓ`, kept away from 0 so that it and the square of its reciprocal are finite.
+/// `x/ℓ`, kept away from 0 so that it and the square of its reciprocal are finite.
 fn relative<const D: usize>(x: Tensor<D>, length: f64) -> Tensor<D> {
     let smallest = x.dtype().finfo().expect("a float tensor").min_positive;
-    (x.abs() * length.recip()).clamp_min(smallest.sqrt().sqrt())
+    (x * length.recip()).clamp_min(smallest.sqrt().sqrt())
 }
 
 /// The smaller and the larger of two numbers, by one mask: at a tie each output is one of the inputs,

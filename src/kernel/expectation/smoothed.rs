@@ -1,4 +1,4 @@
-use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_2, PI};
+use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 use burn::tensor::Tensor;
 
@@ -86,56 +86,5 @@ impl Formula<2> for Smoothed {
         let slope_u = is_large(by_t, slope_u);
         let direct_r = factor * (upper_decrease + lower_decrease) + t * slope_u.clone();
         (value, [is_large(-direct_r, slope_r), slope_u])
-    }
-}
-
-/// `√(π/2)·E exp(−|t + Z|/s)/s` for a standard normal `Z`, `t ≥ 0` and `s > 0`, differentiable; NaN where one of
-/// them is not finite.
-pub(super) fn smoothed_laplace<const D: usize>(t: Tensor<D>, s: Tensor<D>) -> Tensor<D> {
-    elementwise(SmoothedLaplace, [&t, &s])
-}
-
-/// With `r = 1/s`, `z± = (r ± t)/√2` and `X = erfcx` it is `√(π/2) r G` with `G = ½e^{−t²/2} [X(z₊) + X(z₋)]`, where
-/// for `z₋ < 0` it is `X(z₋) = 2e^{z₋²} − X(−z₋)`. The largest exponential that all terms have is apart. The
-/// derivative with respect to `s` is `−√(π/2) r² (rG)'`, in which
-/// `rG = ½e^{−t²/2} [√2(Y(z₊) + Y(z₋)) + t(X(z₋) − X(z₊))]` with `Y = zX(z)`: terms of `r` do not cancel.
-#[derive(Clone, Copy)]
-struct SmoothedLaplace;
-
-impl Formula<2> for SmoothedLaplace {
-    #[inline(always)]
-    fn at<X: Number>(self, [t, s]: [X; 2]) -> (X, [X; 2]) {
-        let (zero, one) = (t.constant(0.0), t.constant(1.0));
-        let finite = (t.clone() + s.clone()) * 0.0; // or NaN
-        let r = s.clone().reciprocal();
-        // an exponent beyond which an exponential is 0, and a `t` from which on the expectation is
-        let most = if t.is_f64() { 885.0 } else { 109.0 };
-        let end = r.clone() * 0.5 + s * most + (2.0 * most).sqrt();
-        let t = t.at_most(end);
-        let lower = (r.clone() - t.clone()) * FRAC_1_SQRT_2; // z₋
-        let below = lower.clone().at_most(zero.clone());
-        let half = (-(below.clone() * below)).exp() * 0.5;
-        let inside = |yes: f64, no: f64| {
-            let [yes, no] = [yes, no].map(|x| t.constant(x));
-            lower.clone().where_less(zero.clone(), yes, no)
-        };
-        let (whole, sign) = (inside(1.0, 0.0), inside(-1.0, 1.0)); // e^{z²} for z₋ < 0
-        let [x, decrease, slope] = erfcx_with_slopes((r.clone() + t.clone()) * FRAC_1_SQRT_2);
-        let [x2, decrease2, slope2] = erfcx_with_slopes(lower.clone().abs());
-
-        let smooth = half.clone() * sign.clone().mul_add(x2, x);
-        let change = (decrease2 - decrease) * FRAC_1_SQRT_2;
-        let to_t =
-            half.clone() * change.clone() - t.clone() * smooth.clone() - r.clone() * whole.clone();
-        let to_r = half * sign.mul_add(slope2, slope - t.clone() * change)
-            + whole.clone() * (r.clone() * (r.clone() - t.clone()) + one);
-        let inner = t.clone() * t.clone() * -0.5;
-        let exponent = lower
-            .clone()
-            .where_less(zero, r.clone() * (r.clone() * 0.5 - t), inner);
-        let factor = exponent.exp() * r.clone() * FRAC_PI_2.sqrt();
-        let value = factor.clone() * (smooth + whole) + finite.clone();
-        let to_s = -(factor.clone() * r * to_r) + finite.clone();
-        (value, [factor * to_t + finite, to_s])
     }
 }

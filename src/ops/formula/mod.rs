@@ -39,6 +39,9 @@ pub(crate) trait Number:
     /// Whether numbers are in f64.
     fn is_f64(&self) -> bool;
 
+    /// The smallest normal number.
+    fn smallest(&self) -> f64;
+
     /// A number at each place.
     fn constant(&self, x: f64) -> Self;
 
@@ -71,6 +74,11 @@ impl<const D: usize> Number for Tensor<D> {
         self.dtype() == DType::F64
     }
 
+    fn smallest(&self) -> f64 {
+        let float = self.dtype().finfo().expect("a float tensor");
+        float.min_positive
+    }
+
     fn constant(&self, x: f64) -> Self {
         self.full_like(x)
     }
@@ -89,38 +97,6 @@ impl<const D: usize> Number for Tensor<D> {
 
     fn where_less(self, bound: Self, yes: Self, no: Self) -> Self {
         no.mask_where(self.lower(bound), yes)
-    }
-}
-
-impl<S: Simd, T: Real> Number for Wide<S, T> {
-    #[inline(always)]
-    fn is_f64(&self) -> bool {
-        size_of::<T>() == 8
-    }
-
-    #[inline(always)]
-    fn constant(&self, x: f64) -> Self {
-        Wide::constant(*self, x)
-    }
-
-    #[inline(always)]
-    fn abs(self) -> Self {
-        Wide::abs(self)
-    }
-
-    #[inline(always)]
-    fn exp(self) -> Self {
-        (self * std::f64::consts::LOG2_E).exp2()
-    }
-
-    #[inline(always)]
-    fn mul_add(self, b: Self, c: Self) -> Self {
-        Wide::mul_add(self, b, c)
-    }
-
-    #[inline(always)]
-    fn where_less(self, bound: Self, yes: Self, no: Self) -> Self {
-        Wide::where_less(self, bound, yes, no)
     }
 }
 

@@ -2,7 +2,10 @@ use std::f64::consts::LOG2_E;
 
 use pulp::Simd;
 
-use crate::ops::simd::{real::Real, wide::Wide};
+use crate::ops::{
+    formula::Number,
+    simd::{real::Real, wide::Wide},
+};
 
 /// Numbers of a coordinate of a sample, those of [`Coordinate`].
 pub(super) const NUMBERS: usize = 6;
@@ -108,7 +111,7 @@ impl Gaussian {
     ) -> Double<Wide<S, T>> {
         let square = delta.constant(self.length * self.length);
         let spread = own.scale.mul_add(own.scale, square);
-        let precision = other.scale.mul_add(other.scale, spread).recip();
+        let precision = other.scale.mul_add(other.scale, spread).reciprocal();
         let factor = precision.sqrt() * self.length;
         let slope = precision * delta;
         let square = slope * delta;

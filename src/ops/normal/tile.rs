@@ -9,7 +9,10 @@ use super::{
     pair::{Gaussian, KernelWeight, NUMBERS, PairTerms, coordinate, pair},
 };
 use crate::{
-    ops::simd::{aligned::Aligned, lanes::Lanes, real::Real, wide::Wide},
+    ops::{
+        formula::Number,
+        simd::{aligned::Aligned, lanes::Lanes, real::Real, wide::Wide},
+    },
     parallel::for_each_chunk,
     radial::Profile,
 };

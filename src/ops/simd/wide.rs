@@ -5,6 +5,7 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 use pulp::Simd;
 
 use super::real::Real;
+use crate::ops::formula::Number;
 
 /// A vector of numbers.
 #[derive(Clone, Copy)]
@@ -13,6 +14,7 @@ pub(crate) struct Wide<S: Simd, T: Real> {
     pub lanes: T::Lanes<S>,
 }
 
+/// Functions besides those that any [`Number`] of a formula has.
 impl<S: Simd, T: Real> Wide<S, T> {
     #[inline(always)]
     pub fn new(simd: S, lanes: T::Lanes<S>) -> Self {
@@ -24,26 +26,6 @@ impl<S: Simd, T: Real> Wide<S, T> {
         Self::new(simd, T::splat(simd, x))
     }
 
-    /// A number in each lane.
-    #[inline(always)]
-    pub fn constant(self, x: f64) -> Self {
-        Self::splat(self.simd, T::new(x))
-    }
-
-    /// `self·b + c`
-    #[inline(always)]
-    pub fn mul_add(self, b: Self, c: Self) -> Self {
-        Self::new(
-            self.simd,
-            T::mul_add(self.simd, self.lanes, b.lanes, c.lanes),
-        )
-    }
-
-    #[inline(always)]
-    pub fn abs(self) -> Self {
-        Self::new(self.simd, T::abs(self.simd, self.lanes))
-    }
-
     #[inline(always)]
     pub fn sqrt(self) -> Self {
         Self::new(self.simd, T::sqrt(self.simd, self.lanes))
@@ -53,22 +35,6 @@ impl<S: Simd, T: Real> Wide<S, T> {
     #[inline(always)]
     pub fn exp2(self) -> Self {
         Self::new(self.simd, T::exp2(self.simd, self.lanes))
-    }
-
-    /// `1/x`
-    #[inline(always)]
-    pub fn recip(self) -> Self {
-        self.constant(1.0) / self
-    }
-
-    /// `yes` in the lanes where `self < bound`, otherwise `no`.
-    #[inline(always)]
-    pub fn where_less(self, bound: Self, yes: Self, no: Self) -> Self {
-        let pair = [self.lanes, bound.lanes];
-        Self::new(
-            self.simd,
-            T::where_less(self.simd, pair, yes.lanes, no.lanes),
-        )
     }
 
     /// The sum of the lanes.
@@ -105,6 +71,46 @@ operator! {
     Sub sub;
     Mul mul;
     Div div;
+}
+
+impl<S: Simd, T: Real> Number for Wide<S, T> {
+    #[inline(always)]
+    fn is_f64(&self) -> bool {
+        size_of::<T>() == 8
+    }
+
+    #[inline(always)]
+    fn smallest(&self) -> f64 {
+        T::MIN_POSITIVE
+    }
+
+    #[inline(always)]
+    fn constant(&self, x: f64) -> Self {
+        Self::splat(self.simd, T::new(x))
+    }
+
+    #[inline(always)]
+    fn abs(self) -> Self {
+        Self::new(self.simd, T::abs(self.simd, self.lanes))
+    }
+
+    #[inline(always)]
+    fn exp(self) -> Self {
+        (self * std::f64::consts::LOG2_E).exp2()
+    }
+
+    #[inline(always)]
+    fn mul_add(self, b: Self, c: Self) -> Self {
+        let sum = T::mul_add(self.simd, self.lanes, b.lanes, c.lanes);
+        Self::new(self.simd, sum)
+    }
+
+    #[inline(always)]
+    fn where_less(self, bound: Self, yes: Self, no: Self) -> Self {
+        let pair = [self.lanes, bound.lanes];
+        let chosen = T::where_less(self.simd, pair, yes.lanes, no.lanes);
+        Self::new(self.simd, chosen)
+    }
 }
 
 impl<S: Simd, T: Real> Neg for Wide<S, T> {
