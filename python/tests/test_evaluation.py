@@ -204,6 +204,8 @@ def test_real_numbers_as_the_command_has_them(tmp_path):
         y=one[2],
     )
     assert bc.compare(bc.normal(*one[:2]), bc.laplace(*one[:2]), one[2]).to_dict() == expected
+    page = bc.report(bc.normal(*one[:2]), one[2], after=bc.laplace(*one[:2]))
+    assert page.startswith("<!DOCTYPE html>")
 
 
 @pytest.mark.skipif(BINARY is None, reason="CALIBRATION_BIN does not name the command")

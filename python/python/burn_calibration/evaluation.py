@@ -460,15 +460,19 @@ def compare(
     sets = [_predictions(predictions) for predictions in (before, after)]
     if sets[0].options != sets[1].options and {one.name for one in sets} == {"logits", "probabilities"}:
         sets = [_softmax(one) for one in sets]
-    if sets[0].options != sets[1].options:
-        raise ValueError("before and after: expected two sets of one shape, quantiles at the same levels")
+    after_family = _after_family(*sets)
     options, files = _common(sets[0].family, labels, classes, weights, seed)
-    options += ["--before", "before", "--after", "after", *sets[0].options]
-    if sets[1].family != sets[0].family:
-        options += ["--after-family", sets[1].family]
+    options += ["--before", "before", "--after", "after", *sets[0].options, *after_family]
     options += _named({"level": level, "redraws": redraws})
     files += [(name, _array(one.rows, name)) for name, one in zip(("before", "after"), sets)]
     return Comparison(_native.answer(["compare", *options], files, progress))
+
+
+def _after_family(before: Predictions, after: Predictions) -> list[str]:
+    """The option for predictions after of another family."""
+    if before.options != after.options:
+        raise ValueError("before and after: expected two sets of one shape, quantiles at the same levels")
+    return [] if before.family == after.family else ["--after-family", after.family]
 
 
 def _softmax(predictions: Predictions) -> Predictions:
@@ -500,7 +504,8 @@ def report(
     Parameters
     ----------
     predictions, after : array or Predictions
-        As of `evaluate`; ``after`` are recalibrated ones of the same samples, of the same kind.
+        As of `evaluate`; ``after`` are recalibrated ones of the same samples. Those of real numbers may be of
+        another family.
     labels, weights, classes, bins, seed, progress
         As of `evaluate`.
     title : str, optional
@@ -524,9 +529,7 @@ def report(
     options, files = _common(sets[0].family, labels, classes, weights, seed)
     options += ["--predictions", "predictions", *sets[0].options, "--output", "page"]
     if len(sets) == 2:
-        if (sets[1].family, sets[1].options) != (sets[0].family, sets[0].options):
-            raise ValueError("after: expected predictions of the same kind as before")
-        options += ["--after", "after"]
+        options += ["--after", "after", *_after_family(*sets)]
     options += _named({"title": title, "bins": bins})
     files += [(name, _array(one.rows, name)) for name, one in zip(("predictions", "after"), sets)]
     page = _native.answer(["report", *options], files, progress)[1]
