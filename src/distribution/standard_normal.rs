@@ -30,7 +30,9 @@ struct Cdf;
 impl Formula<1> for Cdf {
     #[inline(always)]
     fn at<X: Number>(self, [z]: [X; 1]) -> (X, [X; 1]) {
-        let bell = (z.clone() * z.clone() * -0.5).exp();
+        let exponent = z.clone() * z.clone() * -0.5;
+        let (least, zero) = (z.constant(z.smallest().ln()), z.constant(0.0)); // 0 in the place of subnormal numbers
+        let bell = exponent.clone().where_less(least, zero, exponent.exp());
         let tail = erfcx(z.clone().abs() * FRAC_1_SQRT_2) * bell.clone() * 0.5;
         let value = z.constant(0.0).where_less(z, -tail.clone() + 1.0, tail);
         (value, [bell * (2.0 * PI).sqrt().recip()])
