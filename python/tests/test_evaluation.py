@@ -117,7 +117,7 @@ def test_a_page(tmp_path):
         (lambda p, y: bc.evaluate(p), "expected labels"),
         (lambda p, y: bc.evaluate(labels=y), "expected probabilities or logits"),
         (lambda p, y: bc.evaluate(p, y, lens="all"), "--lens"),
-        (lambda p, y: bc.evaluate(p, y, level=2), "--level 2: expected a number between 0 and 1"),
+        (lambda p, y: bc.evaluate(p, y, level=2), "'2' for '--level <LEVEL>': expected a number between 0 and 1"),
         (lambda p, y: bc.evaluate(p, y, weights=np.where(np.arange(len(y)) == 8, -1.0, 1)), "weights.*row 8"),
         (lambda p, y: bc.evaluate(p, y, given=[1, 2]), "given: expected a mapping"),
         (lambda p, y: bc.evaluate(p.astype(str), y), "an array of <U.*, expected numbers"),
