@@ -11,7 +11,11 @@ fn write_data(folder: &Path) {
     let label = |i: usize| {
         let row = row(i);
         let likely = (0..3).max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap();
-        let class = if i.is_multiple_of(3) { i % 4 % 3 } else { likely };
+        let class = if i.is_multiple_of(3) {
+            i % 4 % 3
+        } else {
+            likely
+        };
         (class + 1).to_string()
     };
     let rows = lines(40, |i| row(i).map(|z| format!("{z:?}")).join(","));
