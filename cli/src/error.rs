@@ -169,3 +169,14 @@ impl fmt::Display for Error {
         f.write_str(&self.reason)
     }
 }
+
+/// Puts a message on one line, and removes control characters of quoted text.
+pub fn one_line(reason: &str) -> String {
+    const MOST: usize = 2000;
+    let line: String = reason
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .take(MOST)
+        .collect();
+    line.trim_end().to_owned()
+}

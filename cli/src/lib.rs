@@ -82,7 +82,7 @@ pub fn run() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("calibration: {}", one_line(&error.to_string()));
+            eprintln!("calibration: {}", error::one_line(&error.to_string()));
             ExitCode::from(2)
         }
     }
@@ -144,15 +144,4 @@ fn check_files(matches: &ArgMatches) -> Result<()> {
         );
     }
     Ok(())
-}
-
-/// Puts a message on one line, and removes control characters of quoted text.
-fn one_line(reason: &str) -> String {
-    const MOST: usize = 2000;
-    let line: String = reason
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .take(MOST)
-        .collect();
-    line.trim_end().to_owned()
 }

@@ -18,7 +18,7 @@ mod table;
 use std::path::{Path, PathBuf};
 
 use crate::{
-    error::{Context, Result, ensure},
+    error::{Context, Result, ensure, one_line},
     program::{Held, HeldFiles},
 };
 pub use cells::{Cells, RowLines, TextColumn};
@@ -287,9 +287,12 @@ pub fn read_table(path: &Path, held: &HeldFiles, options: &Options) -> Result<Ta
     Ok(table)
 }
 
-/// Says how a file was read.
+/// Says how a file was read, on one line.
 pub fn say(path: &Path, what: impl std::fmt::Display) {
-    eprintln!("calibration: {}: {what}", path.display());
+    eprintln!(
+        "calibration: {}",
+        one_line(&format!("{}: {what}", path.display()))
+    );
 }
 
 /// `FILE.npz:ARRAY` names an array of an archive.

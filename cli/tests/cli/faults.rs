@@ -202,3 +202,25 @@ fn scales_that_overflow() {
         }
     }
 }
+
+/// A line break in an argument is not one in the note about it.
+#[test]
+fn a_note_is_one_line() {
+    let folder = folder("a-note-is-one-line");
+    write(&folder, "p.csv", 2, [0.5, 0.5, 0.25, 0.75].into_iter());
+    write(&folder, "y.csv", 1, [0.0, 1.0].into_iter());
+    let mut evaluate = command(&folder, "evaluate --predictions p.csv --labels y.csv");
+    let output = evaluate
+        .args(["--ignore-label", "7\n\n8"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("0 of 2 rows have the label 7  8 and are left out"),
+        "{said}"
+    );
+    assert!(
+        said.lines().all(|line| line.starts_with("calibration: ")),
+        "{said}"
+    );
+}
