@@ -21,7 +21,7 @@ fn normal(mean: &[f64], deviation: f64) -> Normal {
 
 #[test]
 fn a_single_sample() {
-    let (predictions, targets) = (normal(&[0.0], 1.0), column(&[0.3]));
+    let (predictions, targets) = (normal(&[0.0], 1.0), column([0.3]));
     let report = ReportBuilder::new(&predictions, &targets).build();
     let report = check(report.unwrap());
     let skce = &report.before.skce;
@@ -32,7 +32,7 @@ fn a_single_sample() {
 
 #[test]
 fn equal_transforms() {
-    let (predictions, targets) = (normal(&[1.0; 50], 2.0), column(&[1.0; 50]));
+    let (predictions, targets) = (normal(&[1.0; 50], 2.0), column([1.0; 50]));
     let builder = ReportBuilder::new(&predictions, &targets).with_after(&predictions);
     let report = check(builder.build().unwrap());
     assert_eq!(report.before.pit.counts[4], 50); // 0.5, in a right-closed bin
@@ -49,7 +49,7 @@ fn tiny_and_huge_scales() {
     for scale in [1e-9, 1e9] {
         let mean = [0.0, 1.0, 2.0, 3.0].map(|x: f64| x * scale);
         let predictions = normal(&mean, scale);
-        let targets = column(&[0.5, -1.0, 4.0, 3.0].map(|x: f64| x * scale));
+        let targets = column([0.5, -1.0, 4.0, 3.0].map(|x: f64| x * scale));
         let report = ReportBuilder::new(&predictions, &targets).build();
         let page = check(report.unwrap()).to_html();
         let exponent = if scale < 1.0 { "10⁻⁹" } else { "10⁹" };
@@ -57,7 +57,7 @@ fn tiny_and_huge_scales() {
     }
     // certain, and wrong: all transforms are 0 or 1
     let predictions = normal(&[0.0; 30], 1e-6);
-    let targets = column(&(0..30).map(|i| f64::from(i % 3 - 1)).collect::<Vec<_>>());
+    let targets = column((0..30).map(|i| f64::from(i % 3 - 1)).collect::<Vec<_>>());
     let report = ReportBuilder::new(&predictions, &targets).build();
     let report = check(report.unwrap());
     assert_eq!(report.before.pit.counts[9], 10);
@@ -67,7 +67,7 @@ fn tiny_and_huge_scales() {
 #[test]
 fn draws_have_no_log_score() {
     let draws = tensor(&random_rows(40, 9, 1.0, &mut rng(4))).reshape([40, 9, 1]);
-    let (predictions, targets) = (Samples::new(draws), column(&[0.1; 40]));
+    let (predictions, targets) = (Samples::new(draws), column([0.1; 40]));
     let builder = ReportBuilder::new(&predictions, &targets).with_bins(7);
     let report = check(builder.clone().build().unwrap());
     assert!(report.before.log.is_none());
@@ -76,7 +76,7 @@ fn draws_have_no_log_score() {
     assert_ne!(report.before.pit, other.before.pit, "randomised");
     // one draw each: a single point, of no width
     let one = Samples::new(tensor(&vec![vec![0.0]; 5]).reshape([5, 1, 1]));
-    let targets = column(&[0.0, 1.0, -1.0, 0.0, 0.5]);
+    let targets = column([0.0, 1.0, -1.0, 0.0, 0.5]);
     let report = ReportBuilder::new(&one, &targets).build();
     let sharpness = check(report.unwrap()).before.sharpness;
     assert_eq!(sharpness.standard_deviation.estimate, 0.0);
@@ -85,7 +85,7 @@ fn draws_have_no_log_score() {
 /// A saved diagram comes back as it was; one without values is an error, and no panic when it is drawn.
 #[test]
 fn saved_histograms() {
-    let pit = Pit::new(&normal(&[0.0; 20], 1.0), &column(&[0.3; 20])).unwrap();
+    let pit = Pit::new(&normal(&[0.0; 20], 1.0), &column([0.3; 20])).unwrap();
     let diagram = PitDiagram::new(&pit, 10, 0.95).unwrap();
     let saved = serde_json::to_value(&diagram).unwrap();
     let loaded: PitDiagram = serde_json::from_value(saved.clone()).unwrap();

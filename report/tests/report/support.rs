@@ -24,8 +24,10 @@ pub fn folder(test: &str) -> PathBuf {
 
 /// The markup as a tree: an error here is a page that is not well-formed.
 pub fn parsed(text: &str) -> Document<'_> {
-    let mut options = ParsingOptions::default();
-    options.allow_dtd = true;
+    let options = ParsingOptions {
+        allow_dtd: true,
+        ..ParsingOptions::default()
+    };
     Document::parse_with_options(text, options).unwrap()
 }
 

@@ -109,7 +109,7 @@ fn estimates_compare_quantiles() {
     let skce = Skce::unbiased(kernel);
     assert_relative(
         skce.estimate(&weighted, &of_weighted).unwrap(),
-        skce.estimate(&compared.slice_rows(10..30), &targets.slice([10..30]))
+        skce.estimate(&compared.slice_rows(10..30), &targets.slice(10..30))
             .unwrap(),
         1e-12,
     );

@@ -41,7 +41,7 @@ fn fit<F: Fit>(config: F, scores: &[f64], classes: &[usize]) -> F::Map {
 fn platt_scaling() {
     let map = fit(PlattScalingConfig::new(), &S, &Y);
     let expected = [0.4356621899457934, -0.4666319801193219];
-    all_relative(&map.parameters()[0], expected, 1e-10);
+    all_relative(map.parameters()[0], expected, 1e-10);
     let report = converged(&map);
     assert_relative(report.objective, 0.5576766555747936, 1e-12);
     assert!(report.gradient.unwrap() <= 1e-10 && report.evaluations < 20);
@@ -66,7 +66,7 @@ fn beta_calibration() {
         ),
     ] {
         let map = fit(BetaCalibrationConfig::new(), &scores, &classes);
-        all_relative(&map.parameters()[0], expected, 1e-8);
+        all_relative(map.parameters()[0], expected, 1e-8);
         let report = converged(&map);
         assert_relative(report.objective, objective, 1e-12);
     }
@@ -182,7 +182,7 @@ fn quadratic_scaling() {
         -0.028120933069992925,
         -0.3648828392123198,
     ];
-    all_relative(&map.parameters()[0], expected, 1e-8);
+    all_relative(map.parameters()[0], expected, 1e-8);
     let report = map.report().unwrap();
     assert_relative(report.objective, 0.5554216779952381, 1e-12);
     let kept = |parameters| {
