@@ -14,9 +14,12 @@ fn numbers(data: &ClassFiles) -> (Vec<f64>, Vec<i64>) {
 fn read(folder: &Path, options: &str) -> Result<ClassFiles, String> {
     let is_file = |word: &str| word.split(':').next().unwrap().contains('.');
     let words = options.split_whitespace();
-    let words = words.map(|word| match is_file(word) {
-        true => folder.join(word).into_os_string(),
-        false => word.into(),
+    let words = words.map(|word| {
+        if is_file(word) {
+            folder.join(word).into_os_string()
+        } else {
+            word.into()
+        }
     });
     read_classes(words).map_err(|error| error.to_string())
 }

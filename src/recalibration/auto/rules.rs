@@ -39,8 +39,8 @@ pub struct Validation {
     pub subject: Subject,
 }
 
-/// Samples, and wrong predictions and right ones, by their effective numbers with weights, without which no interval is given: of fewer errors intervals
-/// of simulated temperatures covered 85 to 94 %.
+/// Samples, and wrong predictions and right ones, without which no interval is given; with weights their effective
+/// numbers. Of fewer errors, intervals of simulated temperatures covered 85 to 94 %.
 const FEWEST: usize = 20;
 /// Wrong predictions and right ones without which no gain is established: of more, no loss was taken for a gain.
 const FEWEST_FOR_A_GAIN: usize = 10;
