@@ -5,7 +5,7 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use super::warning::all_right;
 use crate::{
     distribution::Weights,
-    error::{Result, SCALES, check_parameter},
+    error::{Result, SCALES, check_parameter, check_values},
     host::{checked_labels, checked_rows, finest, int_tensor, to_vec},
 };
 
@@ -155,12 +155,13 @@ pub fn moments(numbers: &[f64], weights: &Weights) -> (f64, f64) {
 
 /// Checks that squares of logits and of their differences are of f64, unless all of a row are equal.
 fn check_differences(logits: &[f64], classes: usize) -> Result<()> {
-    let largest = logits.iter().map(|z| z.abs()).fold(0.0, f64::max);
-    check_parameter(
-        largest <= *SCALES.end(),
-        "the largest logit in absolute value",
-        largest,
-        "at most 1e100",
+    let is_moderate = |z: f64| z.abs() <= *SCALES.end();
+    let expected = "a number of at most 1e100 in absolute value; -1e9 masks a class";
+    check_values(
+        logits,
+        (classes, "class"),
+        "the logit",
+        (is_moderate, expected),
     )?;
     let range = |row: &[f64]| {
         let least = row.iter().copied().fold(f64::INFINITY, f64::min);

@@ -298,9 +298,6 @@ impl Form for Diagonal {
     }
 }
 
-/// Beyond every logit, and finite in f32.
-const BEYOND: f64 = 1e30;
-
 impl Apply<Tensor<2>> for Diagonal {
     /// `w(x) = v_i + s_i d + b_i d²` with `d = x − x_i` between two knots: the two-point Clenshaw–Curtis rule,
     /// which is exact for a slope that is linear there.
@@ -310,7 +307,7 @@ impl Apply<Tensor<2>> for Diagonal {
             [&self.knots, &self.values, &self.slopes].map(|p| p.cast(logits.dtype()));
         let numbers = logits.reshape([n * m]);
         let options = (&numbers.device(), numbers.dtype());
-        let padding = Tensor::full([(k + 1).next_power_of_two() - k], BEYOND, options);
+        let padding = Tensor::full([(k + 1).next_power_of_two() - k], f64::INFINITY, options);
         let table = Tensor::cat(vec![knots.clone(), padding], 0).unsqueeze();
         // how many knots lie below each number, 0..=k
         let interval = knots_below(&table, &numbers.clone().detach().unsqueeze());
@@ -321,12 +318,15 @@ impl Apply<Tensor<2>> for Diagonal {
         let none = slopes.clone().slice(0..1).zeros_like();
         let bends = steps(&slopes) / steps(&knots) * 0.5;
         let bends = Tensor::cat(vec![none.clone(), bends, none.clone()], 0);
-        let ceilings = Tensor::cat(vec![values.clone(), none + BEYOND], 0);
+        // w is finite where the logits are
+        let greatest = numbers.dtype().finfo().map_or(f64::MAX, |float| float.max);
+        let ceilings = Tensor::cat(vec![values.clone(), none + greatest], 0);
         let of = |coefficients: Tensor<1>| coefficients.select(0, interval.clone());
         let distance = numbers - of(left(&knots));
         let slope = of(left(&slopes)) + of(bends) * distance.clone();
         let w = of(left(&values)) + distance * slope;
         // rounding must not pass the value at the next knot
-        w.min_pair(of(ceilings)).reshape([n, m])
+        let w = w.min_pair(of(ceilings)).clamp_min(-greatest);
+        w.reshape([n, m])
     }
 }

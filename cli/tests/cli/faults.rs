@@ -87,7 +87,7 @@ fn fits_on_logits_of_any_size() {
         let fit = format!("fit {} --method temperature -o t.map", logits("scaled.csv"));
         let (code, complaint) = outcome(&folder, &fit);
         match size {
-            "1e307" => contains(&complaint, "the largest logit in absolute value"),
+            "1e307" => contains(&complaint, "row 0, class 0: the logit is "),
             "1e-300" => contains(&complaint, "the largest difference"),
             _ => {
                 assert_eq!(code, 0, "{complaint}");
@@ -122,6 +122,51 @@ fn maps_of_logits_of_any_size() {
                 assert_eq!(found, (2, 1), "{complaint}");
                 assert!(!folder.join("out.csv").exists());
             }
+        }
+    }
+}
+
+/// Every method, fitted to logits of which one or all are huge: numbers, or an error that names a row.
+#[test]
+fn fits_of_every_method_to_huge_logits() {
+    let folder = folder("huge_fits");
+    data(&folder);
+    let methods = "temperature ensemble-temperature diagonal order-preserving order-invariant vector matrix \
+                   dirichlet structured-vector structured-matrix platt beta quadratic isotonic histogram spline \
+                   venn-abers";
+    let one = |size: f64| {
+        noise(120)
+            .enumerate()
+            .map(move |(i, z)| if i == 31 { size } else { z })
+    };
+    write(&folder, "one.csv", 3, one(1e40));
+    write(&folder, "two.csv", 2, one(-1e40).take(80));
+    write(&folder, "all.csv", 2, noise(80).map(|z| 1e39 * z));
+    write(&folder, "most.csv", 3, one(1e300));
+    let binary = (0..40).map(|i| f64::from(u8::from(i % 3 == 1)));
+    write(&folder, "two_y.csv", 1, binary);
+    for method in methods.split_whitespace() {
+        for file in ["one", "two", "all", "most"] {
+            let labels = if ["two", "all"].contains(&file) {
+                "two_y.csv"
+            } else {
+                "y.csv"
+            };
+            let rows = format!("--logits --predictions {file}.csv");
+            let fit = format!("fit {rows} --labels {labels} --method {method} -o huge.map");
+            let (code, complaint) = outcome(&folder, &fit);
+            if file == "most" {
+                let expected =
+                    "row 10, class 1: the logit is 1e300, expected a number of at most 1e100";
+                contains(&complaint, expected);
+                continue;
+            }
+            assert_eq!(code, 0, "{fit}: {complaint}");
+            done(
+                &folder,
+                &format!("apply huge.map {rows} --to-probabilities -o out.csv"),
+            );
+            lacks(&read(&folder, "out.csv"), &["NaN", "inf"]);
         }
     }
 }

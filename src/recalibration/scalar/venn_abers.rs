@@ -159,8 +159,8 @@ impl<'a> Augmented<'a> {
     }
 }
 
-/// Beyond every log-odds, and finite in f32.
-const BEYOND: f64 = 3e38;
+/// Beyond every log-odds of a fit: a knot that pads the others, infinite in f32.
+const BEYOND: f64 = f64::MAX;
 
 impl VennAbersTable {
     fn new(events: &[EventOutcomes], own: f64, device: &Device) -> Self {
@@ -191,7 +191,8 @@ impl VennAbersTable {
         let dtype = scores.dtype();
         let knots = self.knots.cast(dtype);
         let scores = scores.detach().transpose(); // [k, n]
-        let below = knots_below(&knots, &scores);
+        // a score that is infinite passes the padding too
+        let below = knots_below(&knots, &scores).clamp_max(knots.dims()[1] as i64 - 1);
         let at = knots.gather(1, below.clone()).equal(scores).int();
         let entry = below * 2 + at;
         let of = |values: &Parameter<2>| values.cast(dtype).gather(1, entry.clone()).transpose();

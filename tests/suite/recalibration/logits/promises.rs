@@ -287,3 +287,31 @@ fn affine_maps_know_when_they_are_injective() {
     assert!(map.weight()[0] < 0.0 && !kept.injective_on_log_probabilities);
     assert!(!kept.injective && !kept.keeps_accuracy);
 }
+
+/// Logits far beyond 1e30: the largest stays the largest, of two as well as of the map that has a knot beyond it.
+#[test]
+fn diagonal_scaling_of_logits_of_any_size() {
+    let mut rng = rng(89);
+    let unit = random_rows(60, 3, 2.0, &mut rng);
+    let classes: Vec<usize> = unit.iter().map(|row| argmax(row)).collect();
+    for size in [1.0, 1e29, 1e40, 1e90] {
+        let rows: Vec<Vec<f64>> = unit
+            .iter()
+            .map(|row| row.iter().map(|z| z * size).collect())
+            .collect();
+        let config = DiagonalScalingConfig::new().with_regularisation(Regularisation::Fixed(1e-2));
+        let map = config.fitted(&rows, &classes);
+        let far = vec![
+            vec![1e40, 1e35, 1e38],
+            vec![-1e99, -1e97, -1e98],
+            vec![0.0, 1e31, 1e33],
+        ];
+        for rows in [&rows, &far] {
+            let out = vector(map.forward(tensor(rows)));
+            for (row, out) in rows.iter().zip(out.chunks(3)) {
+                all_finite(out);
+                assert_eq!(argmax(row), argmax(out), "{size}: {row:?}, {out:?}");
+            }
+        }
+    }
+}

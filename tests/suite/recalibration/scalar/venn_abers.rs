@@ -74,3 +74,21 @@ fn a_criterion_is_an_error() {
     let error = VennAbersConfig::new().fit_by(&brier, tensor(&rows), labels(&classes));
     assert!(matches!(error.unwrap_err(), Error::Unsupported { .. }));
 }
+
+/// Log-odds beyond f32, in the fit and after it: the knots are found, and what lies beyond all has the last interval.
+#[test]
+fn log_odds_of_any_size() {
+    for size in [1.0, 1e38, 1e40, 1e99] {
+        let scores: Vec<f64> = (0..40).map(|i| size * f64::from(i - 20)).collect();
+        let classes: Vec<usize> = (0..40).map(|i| usize::from(i % 7 > 2 + i / 20)).collect();
+        let map = VennAbersConfig::new().fitted(&two_classes(&scores), &classes);
+        let unit: Vec<f64> = (0..40).map(|i| f64::from(i - 20)).collect();
+        let expected = VennAbersConfig::new().fitted(&two_classes(&unit), &classes);
+        let at = |factor: f64| vec![-19.0 * factor, 3.5 * factor, 1e300];
+        let found = probabilities(&map, &at(size));
+        assert_eq!(found, probabilities(&expected, &at(1.0)), "{size}");
+        // infinite in f32
+        let far = tensor_on(&[[3e38, -3e38], [-3e38, 3e38]], &device(), DType::F32);
+        all_finite(&vector(map.forward(far)));
+    }
+}
