@@ -309,7 +309,7 @@ impl<const D: usize, const FEATURES: u8> Form for Affine<D, FEATURES> {
                     .then(Operation::Log)
                     .named("x")
             }
-            (LOG_PROBABILITIES, _) => z.then(Operation::Softmax).then(Operation::Log),
+            (LOG_PROBABILITIES, _) => z.then(Operation::LogSoftmax),
             _ => z,
         };
         let scaled = if D == 1 {

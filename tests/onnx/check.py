@@ -4,7 +4,7 @@
     python tests/onnx/check.py target/debug/calibration
 
 A map of every kind is fitted to logits of 2 and of 4 classes, and one of every kind of distributions. Each is
-applied to 10,000 rows of f32, with logits of ±30 and ties among them, by the command in f64, by ONNX Runtime, and by
+applied to 10,000 rows of f32, with logits of ±30, masked classes and ties among them, by the command in f64, by ONNX Runtime, and by
 the lines that `show --formula` prints. Ends with 1 where two of them differ by 1e-6 or more.
 """
 
@@ -44,6 +44,11 @@ def softmax(x):
     return powers / powers.sum()
 
 
+def log_softmax(x):
+    x = x - np.max(x)
+    return x - np.log(np.exp(x).sum())
+
+
 def unsort(y, x):
     result = np.empty_like(y)
     result[np.argsort(-x, kind="stable")] = y
@@ -77,6 +82,7 @@ WORDS = {
     "min": np.minimum,
     "max": np.maximum,
     "softmax": softmax,
+    "log_softmax": log_softmax,
     "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
     "others": lambda x: np.array([np.delete(x, c).sum() for c in range(len(x))]),
     "sort": lambda x: -np.sort(-x),
@@ -142,6 +148,11 @@ def test_rows(m):
     z[:3000][some[:3000] > 0.8] = -30
     z[3000:3100] = 1.25
     z[3100:3600, 0] = z[3100:3600, 1]
+    # classes that are masked: one of each row, or all but one
+    for masked, first in ((-1e4, 3600), (-1e9, 3800)):
+        z[np.arange(first, first + 100), rng.integers(m, size=100)] = masked
+        kept = rng.integers(m, size=100)
+        z[first + 100 : first + 200] = np.where(np.arange(m) == kept[:, None], z[first + 100 : first + 200], masked)
     return z.astype(np.float32)
 
 
@@ -165,7 +176,7 @@ def check(name, saved, m):
     calibration("show", saved, "--export", "onnx", "-o", "map.onnx")
     found, nodes = by_onnx(folder / "map.onnx", {"logits": z})
     formula = calibration("show", saved, "--formula")
-    some = np.r_[0:300, 3000:3010, 3100:3110, 5000:5200]
+    some = np.r_[0:300, 3000:3010, 3100:3110, 3600:4000, 5000:5200]
     of_formula = by_formula(formula, {"z": z[some]}, ["p"])
     difference = np.abs(of_formula - expected[some]).max()
     report(name, m, nodes, np.abs(found - expected).max(), difference)

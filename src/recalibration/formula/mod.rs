@@ -142,6 +142,8 @@ pub enum Operation {
     Sigmoid,
     /// `exp(a_c) / Σ_d exp(a_d)`.
     Softmax,
+    /// `a_c − log Σ_d exp(a_d)`, finite for finite entries however far they lie apart.
+    LogSoftmax,
     /// The sum of a row.
     Sum,
     /// The sums of all entries but the first, but the second, and so on.

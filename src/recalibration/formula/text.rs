@@ -116,6 +116,7 @@ impl Writer {
         let (text, note) = match operation {
             Operation::Length => ("m".into(), "m: the number of classes"),
             Operation::Sigmoid => (format!("sigmoid({all})"), "sigmoid(x): 1 / (1 + exp(−x))"),
+            Operation::LogSoftmax => (format!("log_softmax({all})"), LOG_SOFTMAX),
             Operation::Others => (
                 format!("others({all})"),
                 "others(x): for each entry the sum of the others",
@@ -153,6 +154,8 @@ impl Writer {
     }
 }
 
+const LOG_SOFTMAX: &str =
+    "log_softmax(x): x − max(x) − log(sum(exp(x − max(x)))), max of all entries";
 const UNSORT: &str =
     "unsort(y, x): the first entry of y where x is largest, and so on; of ties the first is larger";
 const SLICE: &str = "x[c]: entry c of x, from 0; x[a:b]: those from a to b − 1";

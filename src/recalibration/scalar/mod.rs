@@ -89,11 +89,7 @@ impl<M: EventMap> Form for M {
     fn formula(&self) -> Option<Formula> {
         let z = Term::logits();
         if self.events() > 1 {
-            let q = z.then(Operation::Softmax).named("q");
-            let odds = (q.clone() / q.then(Operation::Others))
-                .then(Operation::Log)
-                .named("s");
-            let g = EventMap::formula(self, odds).named("g");
+            let g = EventMap::formula(self, odds::formula(z)).named("g");
             return Some(Formula::of_probabilities(
                 g.clone() / g.then(Operation::Sum),
             ));

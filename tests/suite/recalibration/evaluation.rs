@@ -52,6 +52,11 @@ fn value<'a>(term: &Term, of: &dyn Fn(&Term) -> &'a [f64], inputs: &[(&str, &[f6
             let sum: f64 = powers.iter().sum();
             powers.into_iter().map(|power| power / sum).collect()
         }
+        Operation::LogSoftmax => {
+            let largest = at(0).iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let sum: f64 = at(0).iter().map(|z| (z - largest).exp()).sum();
+            at(0).iter().map(|z| z - largest - sum.ln()).collect()
+        }
         Operation::Sum => vec![at(0).iter().sum()],
         Operation::Others => {
             let but = |c| [&at(0)[..c], &at(0)[c + 1..]].concat().iter().sum();
