@@ -123,6 +123,9 @@ pub struct Affine<const D: usize, const FEATURES: u8> {
 
 impl<const D: usize, const FEATURES: u8> Affine<D, FEATURES> {
     fn fit(settings: Settings, mut task: Task) -> Result<FitOutcome<Self>> {
+        if D == 2 {
+            check_matrix(Self::KIND, task.data.classes)?;
+        }
         let device = task.data.device.clone();
         let data = &mut task.data;
         let (n, m) = (data.samples() as f64, data.classes);
@@ -335,6 +338,26 @@ impl<const D: usize, const FEATURES: u8> Apply<Tensor<2>> for Affine<D, FEATURES
         };
         scaled + self.bias.cast(dtype).reshape([1, m])
     }
+}
+
+/// The most classes of a matrix: a fit takes [`FIT_BYTES`] for each of its `m(m + 1)` parameters.
+const MOST_CLASSES: usize = 4096;
+/// The memory of a fit for each parameter, in bytes: 19 numbers, which are those of all folds and of the descent.
+const FIT_BYTES: f64 = 152.0;
+
+/// Checks that a matrix and the intercepts of so many classes are not too many parameters.
+fn check_matrix(kind: &str, classes: usize) -> Result<()> {
+    if classes <= MOST_CLASSES {
+        return Ok(());
+    }
+    let parameters = classes as f64 * (classes as f64 + 1.0);
+    Err(Error::Unsupported {
+        what: format!(
+            "{kind} of {classes} classes has {parameters} parameters, whose fit takes about {:.0} GB of memory",
+            1e-9 * FIT_BYTES * parameters
+        ),
+        expected: "at most 4096 classes, or a map with a few parameters for each, such as vector scaling",
+    })
 }
 
 /// Whether `softmax(W log p + b)` determines `p`.

@@ -142,3 +142,28 @@ fn settings_and_widths_of_no_meaning_panic() {
     let wide = Normal::new(tensor(&[[0.0, 1.0]]), tensor(&[[1.0, 1.0]]));
     panics(|| ScoreLoss::new(Crps).forward(&wide, &column([0.0])));
 }
+
+/// Each error of a chain says something that the one above it does not.
+#[test]
+fn no_source_is_said_twice() {
+    use std::error::Error as _;
+    let [one, two] = [1, 2].map(|n| categorical(&vec![[0.5, 0.5]; n]));
+    let error = Brier.improvement(&two, &one, &labels(&[0, 1])).unwrap_err();
+    assert!(matches!(error, Error::Recalibration { .. }), "{error}");
+    let source = error.source().map(|source| source.to_string());
+    assert!(source.is_none_or(|source| !error.to_string().contains(&source)));
+}
+
+/// A matrix of so many classes that its fit would take all memory.
+#[test]
+fn a_matrix_of_too_many_classes() {
+    let logits = tensor(&[vec![0.5; 10_000], vec![0.25; 10_000]]);
+    let fit = |kind: MapKind| kind.fit(0, None, logits.clone(), labels(&[0, 1]), &mut |_| {});
+    for kind in [
+        MapKind::Matrix,
+        MapKind::Dirichlet,
+        MapKind::StructuredMatrix,
+    ] {
+        refuses(fit(kind));
+    }
+}
