@@ -6,8 +6,8 @@ use burn::tensor::Device;
 use burn_calibration::{
     file::write_with,
     recalibration::{
-        DistributionMap, FitReport, FittedMap, FittedTo, Formula, Guarantees, NamedParameter,
-        load_map, save_safetensors,
+        ConformalShift, DistributionMap, FitReport, FittedMap, FittedTo, Formula, Guarantees,
+        NamedParameter, load_map, save_safetensors,
     },
 };
 use serde::Serialize;
@@ -47,14 +47,15 @@ pub fn run(args: &ShowArgs) -> Result<Shown> {
         Some(family) => ![&key(FamilyName::Categorical), CORRECTNESS].contains(&family.as_str()),
         None => map.kind() != "temperature scaling",
     });
-    let of_classes = match of_distributions {
-        Some(_) => None,
-        None => Some(load_map(&args.map, &device)?),
+    let of_quantiles = ConformalShift::load(&args.map, &device).ok();
+    let of_classes = match (&of_distributions, &of_quantiles) {
+        (None, None) => Some(load_map(&args.map, &device)?),
+        _ => None,
     };
-    let (map, of): (&dyn FittedMap, _) = match (&of_distributions, &of_classes) {
-        (Some(map @ DistributionMap::Conformal(_)), _) => (&**map, "levels"),
-        (Some(map), _) => (&**map, "dimensions"),
-        (_, map) => (map.as_deref().expect("one of the two"), "classes"),
+    let (map, of): (&dyn FittedMap, _) = match (&of_distributions, &of_quantiles, &of_classes) {
+        (Some(map), ..) => (&**map, "dimensions"),
+        (_, Some(map), _) => (map, "levels"),
+        (.., map) => (map.as_deref().expect("one of the three"), "classes"),
     };
     let formula = match &of_distributions {
         Some(map) => map.formula(),

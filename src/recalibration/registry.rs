@@ -267,11 +267,10 @@ macro_rules! distribution_maps {
         maps! {
             /// A kind of map of normal and Laplace predictions.
             DistributionMethod, unknown: "no map of distributions is called";
-            /// A fitted map of normal or Laplace predictions, of any kind, or of quantile forecasts: a [`FittedMap`]
-            /// by [`Deref`].
+            /// A fitted map of normal or Laplace predictions, of any kind: a [`FittedMap`] by [`Deref`].
             DistributionMap is dyn FittedMap;
             { $($kind: $map, $name, $about;)* }
-            { $($kind: $map;)* Conformal: ConformalShift; }
+            { $($kind: $map;)* }
         }
 
         impl DistributionMethod {
@@ -296,17 +295,13 @@ macro_rules! distribution_maps {
             ///
             /// # Panics
             ///
-            /// If the map was fitted to another number of coordinates, or to quantile forecasts.
+            /// If the map was fitted to another number of coordinates.
             pub fn forward<P: ScaleFamily + Component + Marginals>(
                 &self,
                 predictions: P,
             ) -> Recalibrated<P> {
                 match self {
                     $(Self::$kind(map) => Recalibrated::$output(map.forward(predictions)),)*
-                    Self::Conformal(_) => panic!(
-                        "a {} is a map of quantile forecasts, expected one of normal or Laplace predictions",
-                        ConformalShift::KIND
-                    ),
                 }
             }
         }
@@ -343,22 +338,30 @@ pub fn load_map(path: impl AsRef<Path>, device: &Device) -> Result<LogitMap> {
     if let Some(map) = LogitMap::restore(&kind, parts) {
         return map.map_err(reject);
     }
-    if kind == ConformalShift::KIND {
-        let reason = format!(
-            "a {kind} is a map of quantile forecasts (ConformalShift), expected one of classes: apply it with \
-             --family quantiles"
-        );
-        return Err(failure(path, reason));
-    }
     let mut methods = DistributionMethod::ALL.iter();
-    if methods.any(|method| method.kind() == kind) {
-        let reason = format!(
-            "a {kind} is a map of normal or Laplace predictions (DistributionMap), expected one of classes: \
-             apply it with --family normal or laplace"
-        );
-        return Err(failure(path, reason));
+    if kind == ConformalShift::KIND || methods.any(|method| method.kind() == kind) {
+        return Err(of_others(path, &kind, "classes"));
     }
     Err(reject(format!("no kind of map is called {kind}")))
+}
+
+/// The error of a file whose map is of other predictions than expected.
+fn of_others(path: &Path, kind: &str, expected: &str) -> Error {
+    let mut methods = DistributionMethod::ALL.iter();
+    let (predictions, family) = if kind == ConformalShift::KIND {
+        ("quantile forecasts (ConformalShift)", "quantiles")
+    } else if methods.any(|method| method.kind() == kind) {
+        (
+            "normal or Laplace predictions (DistributionMap)",
+            "normal or laplace",
+        )
+    } else {
+        ("classes", "categorical")
+    };
+    let reason = format!(
+        "a {kind} is a map of {predictions}, expected one of {expected}: apply it with --family {family}"
+    );
+    failure(path, reason)
 }
 
 impl DistributionMap {
@@ -383,20 +386,14 @@ impl DistributionMap {
     ///
     /// # Errors
     ///
-    /// [`Error::File`] if the file cannot be read, is not a saved map of distributions, is truncated, or
-    /// holds parameters that no map of its kind has.
+    /// [`Error::File`] if the file cannot be read, is not a saved map of distributions (a [`ConformalShift`] is one of
+    /// quantile forecasts), is truncated, or holds parameters that no map of its kind has.
     pub fn load(path: impl AsRef<Path>, device: &Device) -> Result<Self> {
         let path = path.as_ref();
         let reject = |reason: String| failure(path, format!("not a saved map: {reason}"));
         let (kind, parts) = read(path, device).map_err(reject)?;
         let found = Self::restore(&kind, parts);
-        let map = found.ok_or_else(|| {
-            let reason = format!(
-                "a {kind} is a map of classes, expected one of normal or Laplace predictions: apply it with \
-                 --family categorical"
-            );
-            failure(path, reason)
-        })?;
+        let map = found.ok_or_else(|| of_others(path, &kind, "normal or Laplace predictions"))?;
         map.map_err(reject)
     }
 }

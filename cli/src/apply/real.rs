@@ -3,7 +3,9 @@
 use burn::tensor::{Device, Tensor};
 use burn_calibration::{
     distribution::{Component, Marginals, Predictive as _},
-    recalibration::{DistributionMap, FittedMap, Recalibrated, Recalibration as _, ScaleFamily},
+    recalibration::{
+        ConformalShift, DistributionMap, FittedMap, Recalibrated, Recalibration as _, ScaleFamily,
+    },
 };
 use rand::{SeedableRng, rngs::StdRng};
 
@@ -24,15 +26,8 @@ const SAMPLES: usize = 100;
 
 /// Shifts the quantiles of forecasts.
 pub fn of_quantiles(args: &ApplyArgs, file: &mut File, device: &Device) -> Result<Applied> {
-    let map = DistributionMap::load(&args.map, device)?;
-    check_family(args, &*map, &key(args.input.family))?;
-    let DistributionMap::Conformal(map) = map else {
-        let wrong = wrong!(
-            "a {}, expected a map that fit --family quantiles made",
-            map.kind()
-        );
-        return Err(wrong).of(&args.map);
-    };
+    let map = ConformalShift::load(&args.map, device)?;
+    check_family(args, &map, &key(args.input.family))?;
     order_columns(file, &args.rows, &map.fitted_to().columns);
     let numbers = std::mem::take(&mut file.table.numbers);
     let rows = tensor(numbers, args.rows.device, device);
@@ -55,7 +50,7 @@ pub fn of_quantiles(args: &ApplyArgs, file: &mut File, device: &Device) -> Resul
     Ok(Applied {
         names,
         numbers: "quantiles",
-        ..Applied::new(args, &*map, OutcomeSpace::Dimensions(1), matrix)
+        ..Applied::new(args, &map, OutcomeSpace::Dimensions(1), matrix)
     })
 }
 
@@ -66,10 +61,6 @@ where
 {
     let map = DistributionMap::load(&args.map, device)?;
     check_family(args, &*map, &key(args.input.family))?;
-    if let DistributionMap::Conformal(_) = &map {
-        let wrong = wrong!("a {} of quantiles, expected --family quantiles", map.kind());
-        return Err(wrong).of(&args.map);
-    }
     let made = recalibrated::<P>(args, &map, file, device);
     made.on(&file.path, &file.table.lines)
 }

@@ -70,8 +70,11 @@ fn conformal_shifts_by_hand() {
     let loaded = ConformalShift::load(file, &device()).unwrap();
     assert_eq!(loaded.levels(), map.levels());
     assert_eq!(loaded.shifts(), map.shifts());
-    let any = DistributionMap::load(file, &device()).unwrap();
-    assert!(matches!(any, DistributionMap::Conformal(_)));
+    let message = DistributionMap::load(file, &device()).unwrap_err();
+    ends(
+        &message,
+        "expected one of normal or Laplace predictions: apply it with --family quantiles",
+    );
     let message = load_map(file, &device()).unwrap_err();
     ends(&message, "apply it with --family quantiles");
 }
