@@ -272,8 +272,7 @@ pub enum Error {
     Recalibration {
         /// "before" or "after".
         when: &'static str,
-        /// The condition.
-        #[source]
+        /// The condition, which the message has: it is no source of its own.
         reason: Box<Error>,
     },
 

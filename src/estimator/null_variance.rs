@@ -8,7 +8,7 @@ use rand::Rng;
 use super::joint::JointKernel;
 use crate::{
     distribution::Geometry,
-    error::Result,
+    error::{Result, check_samples},
     host::{widened, without_diagonal},
     kernel::{Bandwidth, Kernel, OnClasses},
     ops::{Computation, is_on_host},
@@ -76,7 +76,7 @@ impl<'a> Compared<'a> {
 ///
 /// # Errors
 ///
-/// As [`JointKernel::pairs`].
+/// As [`JointKernel::pairs`]; fewer than two samples.
 pub fn null_variance<P: Geometry, K: JointKernel<P>>(
     kernel: &K,
     predictions: &P,
@@ -84,6 +84,7 @@ pub fn null_variance<P: Geometry, K: JointKernel<P>>(
 ) -> Result<f64> {
     predictions.check()?;
     let n = predictions.len();
+    check_samples("the variance of the unbiased SKCE", 2, n)?;
     let mean = match Compared::new(kernel, predictions).map(Compared::widened) {
         Some(classes) => classes.covariances().max(0.0),
         None => {

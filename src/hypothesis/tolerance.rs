@@ -70,7 +70,9 @@ impl<P: Predictive, Q: Quantify<P>> CalibrationTest<P> for ToleranceTest<Q> {
             TestOutcome::bounded(name, n, estimate, p_value)
         } else {
             let above = estimate - self.tolerance;
-            TestOutcome::asymptotic(name, n, estimate, above, p_value)
+            let mut outcome = TestOutcome::asymptotic(name, n, estimate, above, p_value);
+            outcome.is_bound |= size.is_bound(p_value);
+            outcome
         })
     }
 }

@@ -5,7 +5,7 @@ use super::checks::ObservedMarginals;
 use crate::{
     distribution::{HostMarginals, Marginals, Weights},
     error::{Result, check_parameter},
-    estimator::equal_width_bin,
+    estimator::{ASYMPTOTIC_FLOOR, equal_width_bin},
     parallel,
 };
 
@@ -111,7 +111,8 @@ impl Pit {
 
     /// The Kolmogorov–Smirnov test of one coordinate, `max_u |F_n(u) − u|`. The p-value, by the correction
     /// of Vrbik 2018 to Kolmogorov's limit, is exact within 0.003 for 10 samples or more, and within
-    /// 0.0003 for 50.
+    /// 0.0003 for 50. A smaller one than [`ASYMPTOTIC_FLOOR`](crate::hypothesis::TestOutcome::ASYMPTOTIC_FLOOR) is
+    /// reported as that bound.
     ///
     /// With weights `F_n` is the weighted distribution function. The p-value is exact: it comes from 999 redraws of uniform
     /// numbers with these weights, of `O(n log n)` each.
@@ -126,16 +127,22 @@ impl Pit {
         let values = &self.values[coordinate];
         let n = values.len();
         let statistic = distance_from_uniform(values.iter().copied().zip(self.weights.all(n)));
-        let p_value = if self.weights.are_given() {
+        let (p_value, least) = if self.weights.are_given() {
             let redrawn = uniform_distances(&self.weights, [n, 1]);
             let far = redrawn.iter().filter(|drawn| **drawn >= statistic);
-            (far.count() + 1) as f64 / (redrawn.len() + 1) as f64
+            let least = 1.0 / (redrawn.len() + 1) as f64;
+            ((far.count() + 1) as f64 * least, least)
         } else {
             let n = n as f64;
             let x = n.sqrt() * statistic;
-            kolmogorov_tail(x + (6.0 * n.sqrt()).recip() + (x - 1.0) / (4.0 * n))
+            let tail = kolmogorov_tail(x + (6.0 * n.sqrt()).recip() + (x - 1.0) / (4.0 * n));
+            (tail.max(ASYMPTOTIC_FLOOR), ASYMPTOTIC_FLOOR)
         };
-        Uniformity { statistic, p_value }
+        Uniformity {
+            statistic,
+            p_value,
+            is_bound: p_value <= least,
+        }
     }
 }
 
@@ -189,6 +196,8 @@ pub struct Uniformity {
     pub statistic: f64,
     /// The probability of a statistic at least as large under uniformity.
     pub p_value: f64,
+    /// Whether the p-value is only an upper bound: the least that the approximation or the redraws give.
+    pub is_bound: bool,
 }
 
 /// `P(K > x) = 2 Σ_k (−1)^{k−1} e^{−2k²x²}` of the Kolmogorov distribution; below 1 from

@@ -82,3 +82,13 @@ fn redrawn_labels_agree() {
         .sum::<f64>();
     assert_near(mean, exact, 0.1 * exact.abs());
 }
+
+#[test]
+fn one_sample_has_no_variance() {
+    let mut rng = StdRng::seed_from_u64(0);
+    refuses(null_variance(
+        &kernel(),
+        &predictions(1, 3, 2.0, 4),
+        &mut rng,
+    ));
+}

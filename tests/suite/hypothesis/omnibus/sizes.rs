@@ -324,3 +324,24 @@ fn what_data_can_get_wrong() {
             .is_err()
     );
 }
+
+/// The least p-value of an approximation is a bound, and the outcome says so.
+#[test]
+fn the_least_p_value_above_a_tolerance_is_a_bound() {
+    let (predictions, labels) = right(0.95, 2000, 1000);
+    let tests: [&dyn CalibrationTest; 2] = [
+        &ToleranceTest::new(Tce::default(), 0.05),
+        &ToleranceTest::new(LpCalibrationError::new(2.0), 0.05),
+    ];
+    for test in tests {
+        let outcome = test.outcome(&predictions, &labels, &mut rng(0)).unwrap();
+        assert!(outcome.is_bound && outcome.p_value <= 0.001, "{outcome}");
+    }
+    let near = ToleranceTest::new(Tce::default(), 0.45);
+    assert!(
+        !near
+            .outcome(&predictions, &labels, &mut rng(0))
+            .unwrap()
+            .is_bound
+    );
+}

@@ -251,7 +251,10 @@ fn simulated() {
     let ranks = Pit::randomised(&draws, &targets, rng).unwrap();
     assert!(ranks.kolmogorov_smirnov(0).p_value > 0.01);
     let naive = Pit::new(&draws, &targets).unwrap();
-    assert!(naive.kolmogorov_smirnov(0).p_value < 1e-6);
+    // the approximation is not known to hold further down
+    let least = naive.kolmogorov_smirnov(0);
+    assert!(least.is_bound && least.p_value == TestOutcome::ASYMPTOTIC_FLOOR);
+    assert!(!ranks.kolmogorov_smirnov(0).is_bound);
 }
 
 fn check_kind<P: burn_calibration::distribution::Marginals>(
