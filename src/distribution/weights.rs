@@ -1,6 +1,6 @@
 //! Weights of samples.
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use burn::tensor::{Tensor, TensorData};
 
@@ -81,8 +81,20 @@ impl Weights {
 
     /// `Σ_{i≠j} w_i w_j`, the weight of all ordered pairs: `n(n − 1)` without weights.
     pub fn pairs(&self, samples: usize) -> f64 {
-        let total = self.total(samples);
-        total * total - self.squares(samples)
+        self.pairs_within(0..samples)
+    }
+
+    /// The same of some consecutive samples: twice each weight times the sum of those before it, because the square of
+    /// the sum less the squares has no digits left where one weight exceeds all others.
+    pub(crate) fn pairs_within(&self, rows: Range<usize>) -> f64 {
+        let mut before = 0.0;
+        let mut product = |row| {
+            let weight = self.at(row);
+            let product = weight * before;
+            before += weight;
+            product
+        };
+        2.0 * rows.map(&mut product).sum::<f64>()
     }
 
     /// The effective number of samples of Kish (1965), `(Σw)²/Σw²`: a weighted mean of independent values

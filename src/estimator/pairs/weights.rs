@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use burn::tensor::Tensor;
+use burn::tensor::{Tensor, s};
 
 use super::PairMatrix;
 use crate::{
@@ -58,8 +58,10 @@ impl<P: Geometry> PairMatrix<'_, P> {
         } else {
             let blocks = self.samples() / size;
             let weights = weights.slice(0..blocks * size).reshape([blocks, size]);
-            let pairs = weights.clone().sum_dim(1).square() - weights.square().sum_dim(1);
-            pairs.sum() * ((blocks * size * (size - 1)) as f64).recip()
+            // twice each weight times those before it: the square of the sum less the squares would cancel
+            let before = weights.clone().cumsum(1).slice(s![.., ..size as i32 - 1]);
+            let pairs = before * weights.slice(s![.., 1..]);
+            pairs.sum() * (2.0 / (blocks * size * (size - 1)) as f64)
         };
         let none = share.clone().equal_elem(0.0);
         Some(share.mask_fill(none, 1.0))
@@ -112,14 +114,7 @@ pub(crate) struct UnbiasedValues {
 /// blocks.
 fn of_blocks(sums: &[f64], weights: &Weights, size: usize) -> UnbiasedValues {
     let pairs = (size * (size - 1)) as f64;
-    let share = |block: usize| {
-        let weights = || (block * size..(block + 1) * size).map(|row| weights.at(row));
-        let (total, squares) = (
-            weights().sum::<f64>(),
-            weights().map(|w| w * w).sum::<f64>(),
-        );
-        (total * total - squares) / pairs
-    };
+    let share = |block: usize| weights.pairs_within(block * size..(block + 1) * size) / pairs;
     let shares: Vec<f64> = (0..sums.len()).map(share).collect();
     let means = sums.iter().zip(&shares).map(|(sum, share)| sum / share);
     UnbiasedValues {

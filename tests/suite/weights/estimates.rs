@@ -228,3 +228,30 @@ fn others_refuse_weights() {
     refused(ObservedExpected::of(TOP, &p, &y).map(|counts| counts.expected));
     refused(LpCalibrationError::new(1.0).bound(&p, &y).map(|_| 0.0));
 }
+
+/// Of blocks and of all pairs, where one weight exceeds the others by more than the digits of a number.
+#[test]
+fn weights_of_pairs_do_not_cancel() {
+    for ratio in [1e8, 1e17, 1e100] {
+        let mut weights = vec![1.0; N];
+        weights[3] = ratio;
+        let (p, y) = weighted(&weights);
+        let h = |rows: [usize; 2]| {
+            let (p, y) = plain();
+            Skce::unbiased(kernel()).on(&p.select_rows(&rows), &y.select_rows(&rows))
+        };
+        // the pairs of the heavy sample alone count: of its block, and of all samples
+        let of_all = (0..N).filter(|i| *i != 3).map(|i| h([3, i])).sum::<f64>() / (N - 1) as f64;
+        for (skce, expected) in [
+            (Skce::linear(kernel()), h([2, 3])),
+            (Skce::unbiased(kernel()), of_all),
+        ] {
+            for computation in [Computation::Auto, Computation::Composed] {
+                let found = skce.with_computation(computation).on(&p, &y);
+                assert_relative(found, expected, 1e-6);
+            }
+        }
+        let of_blocks = Skce::linear(kernel()).size(&p, &y).unwrap();
+        assert_relative(of_blocks.estimate, h([2, 3]), 1e-6);
+    }
+}
