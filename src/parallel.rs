@@ -1,7 +1,10 @@
 //! Work for several threads. The threads themselves are compiled once, and not once for each place that has
 //! work for them: they were a fifth of the machine code of the library.
 
-use std::sync::{Mutex, PoisonError};
+use std::{
+    ops::Range,
+    sync::{Mutex, PoisonError},
+};
 
 use rayon::prelude::*;
 
@@ -92,31 +95,37 @@ fn on_threads<T: Send>(numbers: &mut [T], size: usize, at_once: usize, f: &Of<T>
 /// Below so many coordinates of pairs a pass is done by the calling thread.
 const WORTH_THREADS: usize = 1 << 18;
 
-/// Threads for the pairs of `n` vectors of `d` coordinates in so many tiles of rows.
+/// The most shares of the tiles of a pass, and so the most threads that have work. A constant, not the number of threads
+/// of this machine: a sum over shares would depend on it.
+const SHARES: usize = 16;
+
+/// The most threads for the pairs of `n` vectors of `d` coordinates in so many tiles of rows, however many there are:
+/// one if there is little to do.
 pub(crate) fn threads_for(n: usize, d: usize, tiles: usize) -> usize {
     if n * n * d < WORTH_THREADS {
         1
     } else {
-        rayon::current_num_threads().min(tiles)
+        SHARES.min(tiles)
     }
 }
 
-/// Calls `step(share, tile)` for each tile, of which the first have the most to do; the merged shares:
-/// the same result for the same number of threads.
+/// Calls `step(share, tile)` for each tile, of which the first have the most to do, on at most so many threads; the
+/// merged shares, one for each of these threads whether it is there or not. Which tiles are in a share, and in which order shares are merged, depends on their numbers alone: so the result is
+/// the same for any number of threads. On one thread about `log₂` of the shares are in memory at once.
 pub(crate) fn fold_tiles<S: Send>(
     tiles: usize,
     threads: usize,
     start: impl Fn() -> S + Sync,
     step: impl Fn(&mut S, usize) + Sync,
-    merge: impl Fn(&mut S, S),
+    merge: impl Fn(&mut S, S) + Sync,
 ) -> S {
-    let share = |thread: usize| {
+    let share = |number: usize| {
         let mut share = start();
         // forwards and backwards in turn
         for round in 0..tiles.div_ceil(threads) {
             let tile = match round % 2 {
-                0 => round * threads + thread,
-                _ => (round + 1) * threads - 1 - thread,
+                0 => round * threads + number,
+                _ => (round + 1) * threads - 1 - number,
             };
             if tile < tiles {
                 step(&mut share, tile);
@@ -124,11 +133,30 @@ pub(crate) fn fold_tiles<S: Send>(
         }
         share
     };
-    if threads == 1 {
-        return share(0);
+    merged(0..threads.max(1), &share, &merge)
+}
+
+/// Halves of a range one after the other, each on its own thread where one is free.
+fn merged<S: Send>(
+    numbers: Range<usize>,
+    share: &(dyn Fn(usize) -> S + Sync),
+    merge: &(dyn Fn(&mut S, S) + Sync),
+) -> S {
+    if numbers.len() == 1 {
+        return share(numbers.start);
     }
-    let mut shares = map(threads, &share).into_iter();
-    let mut all = shares.next().expect("at least one share");
-    shares.for_each(|other| merge(&mut all, other));
+    let middle = numbers.start + numbers.len() / 2;
+    let [mut first, mut second] = [None, None];
+    both(
+        &mut || first = Some(merged(numbers.start..middle, share, merge)),
+        &mut || second = Some(merged(middle..numbers.end, share, merge)),
+    );
+    let mut all = first.expect("the first half was computed");
+    merge(&mut all, second.expect("the second half was computed"));
     all
+}
+
+/// Calls both functions, on two threads if another one is free.
+fn both(first: &mut (dyn FnMut() + Send), second: &mut (dyn FnMut() + Send)) {
+    rayon::join(first, second);
 }

@@ -43,8 +43,8 @@ struct Scratch<T> {
 }
 
 impl<T: Real> Pass<'_, T> {
-    /// Over all pairs, on as many threads as rayon has. With the gradient, if it is wanted. The totals are the same
-    /// for any number of threads, the gradient for the same number.
+    /// Over all pairs, on the threads of rayon. With the gradient, if it is wanted. Both are the same for any number of
+    /// threads.
     pub fn run(&self, gradient: bool) -> (Totals, Option<GradientSums<'_, T>>) {
         let tiles = self.n.div_ceil(strip::<T>());
         let (mut totals, sums, _) = fold_tiles(

@@ -107,3 +107,57 @@ fn many_samples_agree_with_the_composition() {
         }
     }
 }
+
+/// Values and gradients of classes, of distances of mixtures and of a median are the same bytes on any number of
+/// threads.
+#[test]
+fn any_number_of_threads() {
+    let mut rng = rng(65);
+    let rows = random_probabilities(700, 10, &mut rng);
+    let classes: Vec<usize> = (0..700).map(|i| i * i % 10).collect();
+    let labels = labels(&classes);
+    let device = Device::flex().autodiff();
+    let draw = |count: usize, rng: &mut StdRng| -> Vec<f64> {
+        (0..count).map(|_| rng.random_range(0.5..1.5)).collect()
+    };
+    let parameters: [Vec<f64>; 3] = std::array::from_fn(|_| draw(3 * 150, &mut rng));
+    let all = || -> Vec<Vec<f64>> {
+        let mut found = Vec::new();
+        for dtype in [DType::F32, DType::F64] {
+            for kernel in [Kernel::exponential(), Kernel::gaussian()] {
+                let skce = Skce::unbiased(kernel.with_bandwidth(Bandwidth::Median));
+                let (value, gradient) = value_and_gradient(&skce, &rows, &labels, dtype);
+                found.extend([vec![value], gradient]);
+            }
+        }
+        let [weights, means, scales] = parameters.each_ref().map(|numbers| {
+            let data = TensorData::new(numbers.clone(), [numbers.len()]);
+            Tensor::<1>::from_data(data, (&device, DType::F64)).require_grad()
+        });
+        let components = Normal::new(
+            means.clone().reshape([450, 1]),
+            scales.clone().reshape([450, 1]),
+        );
+        let weighted = activation::softmax(weights.clone().reshape([150, 3]), 1);
+        let mixtures = Mixture::new(weighted, components);
+        let distances = mixtures.distances(&mixtures, Distance::Euclidean, 1);
+        let gradients = distances.powi_scalar(3).sum().backward();
+        found.extend([&weights, &means, &scales].map(|x| vector(x.grad(&gradients).unwrap())));
+        found
+    };
+    let bits = |threads: usize| -> Vec<Vec<u64>> {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        let found = pool.install(all);
+        found
+            .iter()
+            .map(|numbers| numbers.iter().map(|x| x.to_bits()).collect())
+            .collect()
+    };
+    let one = bits(1);
+    for threads in [2, 3, 5] {
+        assert!(bits(threads) == one, "{threads} threads");
+    }
+}
