@@ -26,7 +26,7 @@ fn smooth_ece_agrees_with_its_definition() {
         (0..nodes).map(|j| smoothed(midpoint(j)).abs()).sum::<f64>() / f64::from(nodes)
     };
     let smooth = SmoothEce::new(SECOND);
-    for sigma in [0.02, 0.1, 1.3] {
+    for sigma in [0.001, 0.02, 0.1, 1.3] {
         let value = smooth.at_bandwidth(sigma, &p, &y).unwrap();
         assert_relative(value, by_definition(sigma), 1e-6);
     }
