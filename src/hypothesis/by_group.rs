@@ -87,7 +87,9 @@ impl Group {
 /// which groups the model is not calibrated.
 ///
 /// Each group is tested by an [`OmnibusTest`] of its samples alone, so a finding has the words of that
-/// test, such as "underconfident by 5.0 points". Targets are redrawn from the predictions, so groups may
+/// test, such as "underconfident by 5.0 points". Of `g` groups the SKCE of classes is over all pairs up to `10,000/√g`
+/// samples of a group, so that many large groups together take no longer than one of 10,000, and otherwise a time that
+/// is linear in their samples. Targets are redrawn from the predictions, so groups may
 /// have any size. The p-values are adjusted by [`holm`], which is valid even if groups overlap. The
 /// adjusted p-values of aspects are multiplied by the number of groups: what
 /// [`AspectOutcome::adjusted_p_value`](super::AspectOutcome::adjusted_p_value) promises of one of at most

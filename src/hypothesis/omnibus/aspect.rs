@@ -22,6 +22,7 @@ pub trait Omnibus: Predictive {
     ///
     /// - weight: that of a target among the draws of its prediction, where these are [`pooled`](Predictive::pooled);
     ///   else 0
+    /// - exact: the number of samples of classes up to which the SKCE is over all pairs
     ///
     /// # Errors
     ///
@@ -30,6 +31,7 @@ pub trait Omnibus: Predictive {
         &'a self,
         weight: f64,
         kernel: Kernel,
+        exact: usize,
         rng: &mut dyn Rng,
     ) -> Result<OmnibusPlan<'a, RedrawnBy<Self>>>;
 

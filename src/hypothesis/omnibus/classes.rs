@@ -17,8 +17,6 @@ use crate::{
     score::ObservedExpected,
 };
 
-/// The number of samples up to which the SKCE is over all pairs.
-const QUADRATIC: usize = 10_000;
 /// Bins of the event of two classes, or of the most likely class.
 const BINS: usize = 10;
 /// Confidences at which the cumulative gap is taken, about.
@@ -33,9 +31,10 @@ impl Omnibus for Categorical {
         &'a self,
         _weight: f64,
         kernel: Kernel,
+        exact: usize,
         rng: &mut dyn Rng,
     ) -> Result<OmnibusPlan<'a, LabelSets>> {
-        of_classes(self, kernel, rng)
+        of_classes(self, kernel, exact, rng)
     }
 }
 
@@ -45,9 +44,10 @@ impl Omnibus for Given<Categorical> {
         &'a self,
         _weight: f64,
         kernel: Kernel,
+        exact: usize,
         rng: &mut dyn Rng,
     ) -> Result<OmnibusPlan<'a, LabelSets>> {
-        of_classes(self, kernel, rng)
+        of_classes(self, kernel, exact, rng)
     }
 }
 
@@ -57,6 +57,7 @@ impl Omnibus for Given<Categorical> {
 fn of_classes<'a, P: Geometry<Unconditional = Categorical>>(
     compared: &'a P,
     kernel: Kernel,
+    exact: usize,
     rng: &mut dyn Rng,
 ) -> Result<OmnibusPlan<'a, LabelSets>> {
     let predictions = compared.unconditional();
@@ -121,7 +122,7 @@ fn of_classes<'a, P: Geometry<Unconditional = Categorical>>(
     );
     match predictions.len() {
         ..2 => kernel.validate()?, // there are no pairs
-        2..=QUADRATIC => {
+        n if n <= exact => {
             let kernel = kernel.with_bandwidth_of_predictions(&compared.parted().0)?;
             let points = ClassPoints::of(compared);
             let skce = ClassSkce::new(kernel, &BANDWIDTHS, SkceForm::Unbiased, points);

@@ -124,7 +124,12 @@ pub struct OmnibusTest {
     level: f64,
     /// The probability that it stops on the wrong side.
     risk: f64,
+    /// The number of samples of classes up to which the SKCE is over all pairs.
+    exact: usize,
 }
+
+/// The number of samples up to which the SKCE of one test is over all pairs.
+const QUADRATIC: usize = 10_000;
 
 impl Default for OmnibusTest {
     fn default() -> Self {
@@ -141,15 +146,18 @@ impl OmnibusTest {
             most: 9999,
             level: 0.05,
             risk: 1e-3,
+            exact: QUADRATIC,
         }
     }
 
-    /// Returns the same as one of several tests, whose level is the lower for it.
+    /// Returns the same as one of several tests, whose level is the lower for it. Together they have no more pairs of
+    /// samples than one test may have.
     pub(super) fn as_one_of(self, tests: usize) -> Self {
         let tests = tests as f64;
         Self {
             level: self.level / tests,
             risk: self.risk / tests,
+            exact: (self.exact as f64 / tests.sqrt()) as usize,
             ..self
         }
     }
@@ -205,7 +213,7 @@ impl OmnibusTest {
         let kernel = self.kernel.unwrap_or_else(P::default_kernel);
         let pooled = predictions.pooled(targets);
         let (predictions, weight) = pooled.as_ref().map_or((predictions, 0.0), |(p, w)| (p, *w));
-        let plan = part(predictions.aspects(weight, kernel, rng)?)?;
+        let plan = part(predictions.aspects(weight, kernel, self.exact, rng)?)?;
         let (evaluators, aspects) = plan.into_parts();
         let data = predictions.as_redrawn(&observed);
         drop(observed);

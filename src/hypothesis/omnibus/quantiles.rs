@@ -23,6 +23,7 @@ impl Omnibus for QuantileForecasts {
         &'a self,
         _weight: f64,
         _kernel: Kernel,
+        _exact: usize,
         _rng: &mut dyn Rng,
     ) -> Result<OmnibusPlan<'a, Vec<Vec<f64>>>> {
         let (values, levels) = (to_vec(self.values()), self.levels());

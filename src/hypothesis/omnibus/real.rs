@@ -23,6 +23,7 @@ where
         &'a self,
         weight: f64,
         kernel: Kernel,
+        _exact: usize,
         rng: &mut dyn Rng,
     ) -> Result<OmnibusPlan<'a, Vec<Vec<f64>>>> {
         let (plain, _) = self.parted();
