@@ -58,6 +58,11 @@ impl FitData {
         self.logits.chunks(self.classes)
     }
 
+    /// The probabilities of the rows, one after the other.
+    pub fn probabilities(&self) -> Vec<f64> {
+        self.rows().map(<[f64]>::to_vec).flat_map(softmax).collect()
+    }
+
     /// The given rows alone.
     pub fn select(&self, rows: &[usize]) -> Self {
         let m = self.classes;
@@ -144,6 +149,15 @@ impl FitData {
             spread => spread,
         }
     }
+}
+
+/// The softmax of numbers.
+pub fn softmax(mut numbers: Vec<f64>) -> Vec<f64> {
+    let largest = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    numbers.iter_mut().for_each(|z| *z = (*z - largest).exp());
+    let sum: f64 = numbers.iter().sum();
+    numbers.iter_mut().for_each(|p| *p /= sum);
+    numbers
 }
 
 /// The weighted mean and standard deviation.

@@ -54,9 +54,13 @@ impl LogitFit for EnsembleTemperatureScalingConfig {
         check_prior(self.prior)?;
         let (data, criterion) = (task.data, task.criterion);
         let (spread, n) = (data.spread(), data.mass());
-        // separable data have no temperature: the start stays moderate, the descent goes on
-        let beta = TemperatureScalingConfig::inverse_temperature(&data);
-        let beta = (beta * spread).clamp(1e-4, 1e4) / spread;
+        let temperature = TemperatureScalingConfig::new().with_prior(self.prior);
+        let (log_beta, _) = temperature.fit_log_loss(&TemperedRows::new(&data), &mut |_| {});
+        let beta = match self.prior {
+            Some(_) => log_beta.exp(),
+            // separable data have no temperature: the start stays moderate, the descent goes on
+            None => (log_beta.exp() * spread).clamp(1e-4, 1e4) / spread,
+        };
         // a weight of 0 is approached slowly: the steps far from it are enough to compare maps
         let limits = match task.purpose {
             Purpose::Map => Limits::new(self.tolerance, self.max_iterations),
@@ -168,7 +172,7 @@ fn mixture(logits: Tensor<2>, beta: Tensor<1>, log_weights: Tensor<1>) -> Tensor
 }
 
 /// The logarithm of the sum of exponentials of at least one term, without underflow.
-pub(super) fn log_sum(terms: Vec<Tensor<2>>) -> Tensor<2> {
+fn log_sum(terms: Vec<Tensor<2>>) -> Tensor<2> {
     let largest = (terms.clone().into_iter())
         .reduce(|a, b| a.max_pair(b))
         .expect("a term")

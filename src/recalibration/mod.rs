@@ -91,7 +91,7 @@
 //!
 //! To add a map of logits: its parameters as a `Form` that is `Apply<Tensor<2>>`, and its configuration as
 //! a `LogitFit`, in a file of its own; the file and the names here; its line in the list of `registry.rs`, which
-//! files, mixtures and the command line read; in `auto/candidates.rs` if it is to be chosen. A map of distributions has
+//! files and the command line read; in `auto/candidates.rs` if it is to be chosen. A map of distributions has
 //! a configuration that is a `DistributionFit`, and its line in the second list.
 
 mod affine;
@@ -115,7 +115,6 @@ mod local;
 mod location_scale;
 mod lp_error;
 mod map;
-mod mixture;
 mod network;
 mod order_preserving;
 mod parameter;
@@ -128,6 +127,7 @@ mod report;
 mod safetensors;
 mod scalar;
 mod scale;
+mod shift;
 mod solver;
 mod task;
 mod temperature;
@@ -145,7 +145,7 @@ pub use affine::{
 };
 pub use auto::{
     AutoDistributionRecalibration, AutoRecalibration, AutoRecalibrationConfig, Candidate, Choice,
-    Chosen, Cost, PassedOver, Weight,
+    Chosen, Cost, PassedOver,
 };
 pub use conformal::{ConformalShift, ConformalShiftConfig};
 pub use diagonal::{DiagonalScaling, DiagonalScalingConfig};
@@ -158,7 +158,6 @@ pub use local::{LocalRecalibration, LocalRecalibrationConfig};
 pub use location_scale::{LocationScaleRecalibration, LocationScaleRecalibrationConfig};
 pub use lp_error::LpCalibrationError;
 pub use map::{FittedMap, Guarantees, Keep, Recalibration};
-pub use mixture::MapMixture;
 pub use order_preserving::{
     OrderInvariant, OrderInvariantConfig, OrderPreserving, OrderPreservingConfig,
 };
@@ -179,6 +178,7 @@ pub use scalar::{
     VennAbers, VennAbersConfig, VennAbersInterval,
 };
 pub use scale::ScaleFamily;
+pub use shift::{LogitShift, LogitShiftConfig};
 pub use temperature::{TemperatureScaling, TemperatureScalingConfig};
 pub use variance::{VarianceScaling, VarianceScalingConfig};
 pub use warning::FitWarning;

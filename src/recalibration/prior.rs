@@ -2,7 +2,10 @@ use std::path::Path;
 
 use burn::tensor::TensorData;
 
-use super::{FittedTo, LogitMap, NamedParameter, Recalibration, common::*, file::SavedParameters};
+use super::{
+    FittedTo, LogitMap, MapKind, NamedParameter, Recalibration, common::*, file::SavedParameters,
+    registry::MIXTURE,
+};
 
 /// Correction for the base rates of classes: `p'_c ∝ p_c · π_c/t_c`, from the rates `t` of the data that a model or
 /// its map was fitted to, to the rates `π` where it is used (Elkan 2001; Saerens, Latinne, Decaestecker 2002).
@@ -130,7 +133,7 @@ impl PriorCorrection {
         let name = saved.tensors.keys().next().cloned();
         let map = name.map(|name| {
             let name = name.split('.').next().unwrap_or_default();
-            LogitMap::of_part(&mut saved, "", name)
+            restore_part(&mut saved, name)
         });
         let map = map.transpose()?;
         let (report, fitted_to) = saved.into_said()?;
@@ -159,6 +162,28 @@ impl PriorCorrection {
     pub fn map(&self) -> Option<&LogitMap> {
         self.map.as_ref()
     }
+}
+
+/// The parameters of the other map, after the name of its kind.
+fn parameters_of_part(map: &LogitMap) -> Vec<NamedParameter> {
+    let kind = map.method().expect("no correction");
+    let mut parameters = map.named_parameters();
+    for parameter in &mut parameters {
+        parameter.name = format!("{kind}.{}", parameter.name);
+    }
+    parameters
+}
+
+/// The map that [`parameters_of_part`] were saved of, by the name of its kind; or what is wrong with them.
+fn restore_part(saved: &mut SavedParameters, name: &str) -> Result<LogitMap, String> {
+    // the name that earlier versions gave to a mixture
+    let kind = if name == "mixture" {
+        MIXTURE
+    } else {
+        name.parse::<MapKind>().map_err(|e| e.to_string())?.kind()
+    };
+    let own = saved.split_off(&format!("{name}."));
+    LogitMap::restore(kind, own).expect("a map of each kind")
 }
 
 impl FittedMap for PriorCorrection {
@@ -202,7 +227,7 @@ impl FittedMap for PriorCorrection {
 
     /// The rates, then the parameters of the other map after its name.
     fn named_parameters(&self) -> Vec<NamedParameter> {
-        let of_map = self.map.iter().flat_map(|map| map.parameters_of_part(""));
+        let of_map = self.map.iter().flat_map(parameters_of_part);
         let rates = [(TRAINED_AT, &self.trained_at), (PRIOR, &self.prior)];
         let rates = rates.map(|(name, rates)| NamedParameter::row(name.into(), rates));
         rates.into_iter().chain(of_map).collect()

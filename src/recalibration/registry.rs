@@ -1,4 +1,4 @@
-//! The kinds of maps, of logits and of distributions: one list of each for files, mixtures, choices and the
+//! The kinds of maps, of logits and of distributions: one list of each for files, choices and the
 //! command line. A new map is added to its list.
 
 use std::{
@@ -20,6 +20,9 @@ use crate::{
     distribution::{Categorical, Component, Laplace, Marginals, Mixture, Normal},
     error::{Error, Result},
 };
+
+/// The kind of the mixtures that earlier versions saved.
+pub(super) const MIXTURE: &str = "mixture of maps";
 
 /// Makes the kinds of maps and the map of any kind from lists: each kind with its map, its name at the command line
 /// and a few words about it; and all maps, of which some are of no kind: they are not fitted by themselves.
@@ -115,6 +118,10 @@ macro_rules! maps {
                 kind: &str,
                 parts: SavedParameters,
             ) -> Option<Result<Self, String>> {
+                if kind == MIXTURE {
+                    let reason = "it is of a development version, and mixtures are no longer maps: fit again, which chooses one map";
+                    return Some(Err(reason.into()));
+                }
                 $(if kind == $map::KIND {
                     return Some($map::restore(parts).map(Self::from));
                 })*
@@ -157,7 +164,7 @@ macro_rules! logit_maps {
             /// A fitted map of logits, of any kind: a [`Recalibration`] by [`Deref`].
             LogitMap is dyn Recalibration;
             { $($kind: $map, $name, $about;)* }
-            { $($kind: $map;)* Mixture: MapMixture; Prior: PriorCorrection; }
+            { $($kind: $map;)* Prior: PriorCorrection; }
         }
 
         impl MapKind {
@@ -212,6 +219,8 @@ macro_rules! logit_maps {
 logit_maps! {
     Temperature: TemperatureScaling by TemperatureScalingConfig,
     "temperature", "One temperature";
+    Shift: LogitShift by LogitShiftConfig,
+    "shift", "A shift of the logits of each class, shrunk towards 0";
     Ensemble: EnsembleTemperatureScaling by EnsembleTemperatureScalingConfig,
     "ensemble-temperature", "A temperature mixed with the original and the uniform prediction";
     Diagonal: DiagonalScaling by DiagonalScalingConfig,

@@ -51,6 +51,14 @@ pub enum FitWarning {
         /// The classes.
         classes: Vec<usize>,
     },
+    /// Labels that have no higher probability than those of other rows, though the predictions are sure: rows may
+    /// not match.
+    Unrelated {
+        /// The mean probability of the labels.
+        found: f64,
+        /// The same for labels that are permuted.
+        permuted: f64,
+    },
     /// Rows that each decide the fit alone, and are too many to leave out: the fit is to all rows.
     Ruled {
         /// The rows, from 0.
@@ -158,6 +166,9 @@ impl FitWarning {
                 "{} are rarer where they are predicted to be more likely: are labels or columns swapped?",
                 named(classes)
             ),
+            Self::Unrelated { found, permuted } => format!(
+                "predictions and labels look unrelated: the mean probability of the labels is {found:.3}, and                  {permuted:.3} where rows are permuted: do the rows of predictions and labels match?"
+            ),
             Self::Ruled { rows } => format!(
                 "the map increases the loss of most rows to decrease that of {}",
                 rows_of(rows)
@@ -186,7 +197,59 @@ impl fmt::Display for FitWarning {
 /// Logits of which each class is looked at in turn.
 const MOST: usize = 5_000_000;
 
+/// Standard errors from which labels are said to have a higher probability than those of other rows.
+const RELATED: f64 = 2.0;
+/// The largest part of the relation that sure predictions claim, at which they are called unrelated.
+const SHARE: f64 = 0.25;
+
+/// Whether labels have no higher probability than those of other rows.
+///
+/// `S = Σ p_i(y_i)` has a known mean and variance where labels are permuted (Hoeffding 1951), and a mean that is `G` greater
+/// where labels are drawn from the predictions. They are unrelated where `S` is within two standard errors of the
+/// permuted mean, and two more would not bring it to a quarter of `G` above, and the log loss is above that of the
+/// frequencies of the classes.
+fn unrelated(data: &FitData) -> Option<FitWarning> {
+    let (n, m) = (data.samples() as f64, data.classes);
+    let p = data.probabilities();
+    let rows = || p.chunks_exact(m).zip(&data.labels);
+    let (mut frequency, mut mean) = (vec![0.0; m], vec![0.0; m]);
+    let (mut found, mut loss) = (0.0, 0.0);
+    for (row, &y) in rows() {
+        frequency[y] += 1.0 / n;
+        mean.iter_mut().zip(row).for_each(|(sum, p)| *sum += p / n);
+        found += row[y] / n;
+        loss -= row[y].max(f64::MIN_POSITIVE).ln() / n;
+    }
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let permuted = dot(&mean, &frequency);
+    let (mut square, mut claimed) = (0.0, 0.0);
+    for (row, _) in rows() {
+        let own = dot(row, &frequency);
+        for ((p, mean), share) in row.iter().zip(&mean).zip(&frequency) {
+            square += share * (p - own - mean + permuted).powi(2);
+            claimed += p * (p - mean) / n;
+        }
+    }
+    let deviation = (square / (n - 1.0) / n).sqrt();
+    let entropy = -(frequency.iter().filter(|share| **share > 0.0))
+        .map(|share| share * share.ln())
+        .sum::<f64>();
+    let excess = found - permuted;
+    let unrelated = excess.abs() < RELATED * deviation
+        && excess + RELATED * deviation < SHARE * claimed
+        && loss > entropy;
+    unrelated.then_some(FitWarning::Unrelated { found, permuted })
+}
+
 impl FitWarning {
+    /// Whether it is about the fit of one map, and not about the data.
+    pub(super) fn is_of_map(&self) -> bool {
+        matches!(
+            self,
+            Self::Worse { .. } | Self::NoGain { .. } | Self::Ruled { .. } | Self::NoMap { .. }
+        )
+    }
+
     /// What is to be said about labels and logits, whatever the map.
     pub(super) fn of_data(data: &FitData) -> Vec<Self> {
         let (samples, m) = (data.samples(), data.classes);
@@ -221,7 +284,9 @@ impl FitWarning {
             warnings.push(Self::Separated { classes });
         }
         let classes = of(|event| event.rank_statistic() < -REVERSED);
-        if !classes.is_empty() {
+        if classes.is_empty() {
+            warnings.extend(unrelated(data));
+        } else {
             warnings.push(Self::Reversed { classes });
         }
         warnings

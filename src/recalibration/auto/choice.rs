@@ -2,10 +2,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{
-    rules::{Rules, Tried, interval},
-    stack::{MIXTURE, Weight},
-};
+use super::rules::{Rules, Tried, interval};
 use crate::{
     distribution::Subject,
     estimator::{Interval, MeanEstimate},
@@ -30,9 +27,6 @@ pub struct Choice {
     /// Why there is no interval of the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_interval: Option<String>,
-    /// The parts of the mixture of maps, where that was chosen.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub weights: Vec<Weight>,
     /// Guarantees of other maps that the chosen map does not give, and their costs.
     pub costs: Vec<Cost>,
     /// The candidates that were tried, simple ones first.
@@ -59,10 +53,16 @@ pub struct Candidate {
     pub change: MeanEstimate,
     /// Whether its gain is established: at least ten predictions are wrong and ten right (of an event: ten
     /// samples are with it and ten without), no sample is more than half of the variance, and all of the 95
-    /// % interval of the change is below 0, also if no sample gains more than 5. For a temperature and
-    /// variance scaling also if it gains and the score test of its parameter rejects that the predictions
-    /// are calibrated, at 2.5 %.
+    /// % interval of the change is below 0, also if no sample gains more than 5. Maps of few parameters also if
+    /// they gain and their score test rejects that the predictions are calibrated, see
+    /// [`score_p_value`](Self::score_p_value). And maps that are better than one of these by more than one
+    /// standard error.
     pub established: bool,
+    /// The p-value of the score test that the predictions are calibrated, against this map, adjusted for all such
+    /// tests (Holm 1979): of a temperature, a shift and, of two classes, Platt scaling, together at 4 %; of
+    /// variance scaling at 2.5 %.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score_p_value: Option<f64>,
     /// The mean of the confidence, less that of what is right, on samples that it was not fitted to:
     /// positive where it is overconfident. For an event the mean of its probability, less the frequency of
     /// the event. None for distributions.
@@ -106,7 +106,11 @@ impl Choice {
         mut warnings: Vec<FitWarning>,
     ) -> (usize, Self) {
         let Rules { tried, validation } = rules;
-        let at = rules.chosen();
+        let at = rules.simplest(|_| true);
+        // of the fit of the first map, by which rows were set aside
+        if at != 1 {
+            warnings.retain(|warning| !warning.is_of_map());
+        }
         let kept = tried[at].guarantees;
         let cost = |keep: Keep| {
             let other = rules.simplest(|tried| tried.guarantees.keeps(keep));
@@ -118,6 +122,7 @@ impl Choice {
             log_loss: rules.mean(&tried.losses),
             change: rules.change(0, at),
             established: rules.is_established(at),
+            score_p_value: rules.adjusted_p_value(at),
             overconfidence: (!tried.excess.is_empty()).then(|| rules.mean(&tried.excess)),
             guarantees: tried.guarantees,
         };
@@ -132,7 +137,6 @@ impl Choice {
             subject: validation.subject,
             change: rules.change(0, at),
             no_interval: rules.reason_against_interval(at),
-            weights: vec![],
             costs: keeps.iter().copied().filter_map(cost).collect(),
             candidates: tried.iter().enumerate().map(candidate).collect(),
             passed_over,
@@ -172,16 +176,22 @@ impl fmt::Display for Choice {
             1 => format!("{} samples left out of the fits", self.change.samples),
             folds => format!("samples left out of {folds} fits"),
         };
-        let parts = self.weights.iter();
-        let parts = parts.map(|part| format!("{:.2} {}", part.weight, part.name));
         let why = match (self.chosen, &self.no_interval) {
             ("none", Some(reason)) => format!("no gain is established: {reason}"),
             ("none", None) => "no gain is established".into(),
-            (MIXTURE, _) => format!(
-                "of {}; better than a temperature by more than one standard error",
-                parts.collect::<Vec<_>>().join(", ")
-            ),
-            _ => "the simplest map within one standard error of the best".into(),
+            _ => {
+                let clear = self.interval().is_some_and(|of| of.upper < 0.0);
+                let test = self.candidates.iter().find(|one| one.name == self.chosen);
+                let p = test.and_then(|one| one.score_p_value).filter(|_| !clear);
+                let by_test = p.map_or(String::new(), |p| {
+                    let p = match p {
+                        ..0.001 => "p ≤ 0.001".into(),
+                        p => format!("p = {}", numbers::significant(p, 2)),
+                    };
+                    format!("; the score test rejects the predictions before: {p}")
+                });
+                format!("the simplest map within one standard error of the best{by_test}")
+            }
         };
         writeln!(f, "chosen:     {}, {why}", self.chosen)?;
         if let (false, Some(reason)) = (self.chosen == "none", &self.no_interval) {
@@ -210,8 +220,10 @@ impl fmt::Display for Choice {
                         change.estimate, change.standard_error
                     )?;
                 }
-                if !candidate.established {
-                    write!(f, ", not established")?;
+                if !candidate.established && candidate.name != self.chosen {
+                    let is_worse = interval(change).lower > 0.0;
+                    let word = if is_worse { "worse" } else { "not established" };
+                    write!(f, ", {word}")?;
                 }
             }
             if let Some(bias) = candidate.overconfidence {

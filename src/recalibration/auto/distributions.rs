@@ -4,6 +4,8 @@ use super::{
     rules::Tried,
     selection::{Reason, SelectionSamples, too_few},
 };
+use statrs::distribution::{ContinuousCDF, Normal};
+
 use crate::{
     distribution::{Component, Density as _, Marginals, Targets as _, Weights},
     recalibration::{
@@ -125,9 +127,15 @@ impl<P: ScaleFamily + Component + Marginals> SelectionSamples for DistributionSa
             name,
             losses,
             excess: vec![],
-            probabilities: vec![],
             weights: self.weights.clone(),
-            score: is_tested.then(score),
+            score_p_value: is_tested.then(|| {
+                let law = Normal::standard();
+                2.0 * law.sf(score().abs())
+            }),
+            rank: CANDIDATES
+                .iter()
+                .position(|(method, _)| method.name() == name)
+                .map_or(0, |place| place + 1),
             guarantees,
         }
     }

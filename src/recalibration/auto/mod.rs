@@ -4,8 +4,8 @@ mod candidates;
 mod choice;
 mod distributions;
 mod rules;
+mod score_tests;
 mod selection;
-mod stack;
 
 use std::ops::Deref;
 
@@ -16,17 +16,14 @@ use self::{
     selection::{choose, kept_rows},
 };
 use super::{
-    DistributionMap, Keep, LogitMap, ScaleFamily, VarianceScalingConfig,
+    DistributionMap, FitWarning, Keep, LogitMap, ScaleFamily, VarianceScalingConfig,
     common::*,
     regularisation::{Split, folds, splits},
     task::{ClassPredictions, fit_task},
 };
 use crate::distribution::{Component, Marginals, Subject};
 
-pub use self::{
-    choice::{Candidate, Choice, Cost, PassedOver},
-    stack::Weight,
-};
+pub use self::choice::{Candidate, Choice, Cost, PassedOver};
 
 /// Configuration of [`AutoRecalibration`] of logits and of [`AutoDistributionRecalibration`] of normal and Laplace
 /// predictions, which it fits.
@@ -115,12 +112,6 @@ impl From<AutoRecalibration> for LogitMap {
 /// may be. Temperatures have a [prior](super::TemperatureScalingConfig::prior), which matters below a few
 /// hundred samples.
 ///
-/// The last candidate is a [mixture](super::MapMixture) of all others, with the weights of the lowest log
-/// loss on the samples left out. It is chosen where it is better than the single map, and better than a
-/// temperature by more than one standard error; not where its over- or underconfidence is established and
-/// greater than that of the single map (a linear pool of calibrated maps is underconfident), and not where
-/// something is to be kept.
-///
 /// Another criterion than the log loss is an error: the candidates are compared by the log loss.
 ///
 /// Cost: six fits of each candidate,
@@ -183,9 +174,19 @@ pub type AutoDistributionRecalibration = Chosen<DistributionMap>;
 /// Samples from which one fold is left out of the fits, and not each in turn.
 const ONE_SPLIT: usize = 20_000;
 
+/// The level of all score tests of predictions of classes together.
+const LEVEL: f64 = 0.04;
+/// The level of the score test of the scale of distributions.
+const LEVEL_OF_SCALE: f64 = 0.025;
+
 impl AutoRecalibrationConfig {
     /// What is left out of each fit to `n` samples, and how that is told.
-    fn validation(&self, n: usize, one: bool, subject: Subject) -> (Vec<Split>, Validation) {
+    fn validation(
+        &self,
+        n: usize,
+        one: bool,
+        (subject, level): (Subject, f64),
+    ) -> (Vec<Split>, Validation) {
         let folds_of = self.folds.min(n);
         let mut splits = splits(&folds(n, folds_of, self.seed));
         if one {
@@ -196,6 +197,7 @@ impl AutoRecalibrationConfig {
             splits: splits.len(),
             folds: folds_of,
             only_established: self.only_established,
+            level,
             subject,
         };
         (splits, validation)
@@ -220,31 +222,25 @@ impl<P: ClassPredictions> Fit<P, Tensor<1, Int>> for AutoRecalibrationConfig {
         } = predictions.task(&labels, None, progress)?;
         at_least(2, "the number of folds", self.folds, "at least 2")?;
         self.subject.check(data.classes)?;
-        let mut warnings = Vec::new();
-        // without rows that would rule the fit of a temperature
-        if !self.zeros {
+        let warnings = if self.zeros {
+            FitWarning::of_data(&data)
+        } else {
+            // without rows that would rule the fit of a temperature
             let mut silent = |_| {};
             let task = Task::new(data.clone(), &mut silent);
             let (temperature, _) = fit_task(&TemperatureScalingConfig::new(), task)?;
-            let (found, kept) = kept_rows(temperature.report(), data.samples());
-            warnings = found;
+            let (warnings, kept) = kept_rows(temperature.report(), data.samples());
             if let Some(kept) = kept {
                 data = data.select(&kept);
             }
-        }
+            warnings
+        };
         let one = data.samples() >= ONE_SPLIT && data.classes > 2;
-        let (splits, validation) = self.validation(data.samples(), one, self.subject);
+        let (splits, validation) = self.validation(data.samples(), one, (self.subject, LEVEL));
         let mut samples = LogitSamples::new(&data, &splits, self.subject, self.seed);
         samples.zeros = self.zeros;
         let about = (validation, warnings);
-        let mut chosen = choose(&samples, &splits, self.keep, about, progress)?;
-        if let LogitMap::Mixture(mixture) = &chosen.map {
-            let weights = mixture.weights().into_iter();
-            chosen.choice.weights = weights
-                .map(|(name, weight)| Weight { name, weight })
-                .collect();
-        }
-        Ok(chosen)
+        choose(&samples, &splits, self.keep, about, progress)
     }
 }
 
@@ -267,7 +263,8 @@ impl<P: ScaleFamily + Component + Marginals> DistributionFit<P> for AutoRecalibr
         if let Some(kept) = kept {
             samples = samples.select(&kept);
         }
-        let (splits, validation) = self.validation(samples.len(), false, Subject::Classes);
+        let (splits, validation) =
+            self.validation(samples.len(), false, (Subject::Classes, LEVEL_OF_SCALE));
         let about = (validation, warnings);
         choose(&samples, &splits, self.keep, about, task.progress)
     }

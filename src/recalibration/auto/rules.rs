@@ -1,6 +1,5 @@
 //! Which of the maps that were tried is chosen.
 
-use super::stack::MIXTURE;
 use crate::{
     distribution::{Subject, Weights},
     estimator::{Interval, MeanEstimate},
@@ -15,13 +14,13 @@ pub struct Tried {
     /// How far the probability of the most likely class, or of the event, is above what happens; nothing of
     /// distributions.
     pub excess: Vec<f64>,
-    /// `[n, m]`, row after row; nothing of distributions.
-    pub probabilities: Vec<f64>,
     /// The weights of the samples.
     pub weights: Weights,
-    /// Of a map of one parameter: the derivative of the log loss of the predictions as they are with respect to it,
-    /// about standard normal if they are calibrated.
-    pub score: Option<f64>,
+    /// Of a map of few parameters: the p-value of the score test that the predictions are calibrated as they are,
+    /// against this map.
+    pub score_p_value: Option<f64>,
+    /// Maps of a lower rank are simpler; those of one rank have as many parameters.
+    pub rank: usize,
     pub guarantees: Guarantees,
 }
 
@@ -36,6 +35,8 @@ pub struct Validation {
     pub folds: usize,
     /// Whether a gain has to be established for a map to be chosen.
     pub only_established: bool,
+    /// The level of all score tests together.
+    pub level: f64,
     pub subject: Subject,
 }
 
@@ -46,8 +47,6 @@ const FEWEST: usize = 20;
 const FEWEST_FOR_A_GAIN: usize = 10;
 /// The largest gain of one sample by which a gain is established: a probability 150 times as large.
 const LARGEST: f64 = 5.0;
-/// A standard normal number is larger in absolute value with a probability of 2.5 %.
-const REFUTED: f64 = 2.2414;
 
 /// The maps that were tried, the predictions as they are first, and how their samples were left out.
 #[derive(Clone, Copy)]
@@ -136,28 +135,40 @@ impl Rules<'_> {
         })
     }
 
+    /// The p-value of the score test against a map, adjusted for all such tests (Holm 1979); none without a test.
+    pub fn adjusted_p_value(self, at: usize) -> Option<f64> {
+        let own = self.tried[at].score_p_value?;
+        let mut all: Vec<f64> = self
+            .tried
+            .iter()
+            .filter_map(|of| of.score_p_value)
+            .collect();
+        all.sort_by(f64::total_cmp);
+        let steps = (all.iter().enumerate()).take_while(|(_, p)| **p <= own);
+        let adjusted = steps.map(|(step, p)| p * (all.len() - step) as f64);
+        Some(adjusted.fold(0.0, f64::max).min(1.0))
+    }
+
     /// Whether a map is better than the predictions as they are: by the interval of the gain, where no sample
-    /// counts as a gain of more than [`LARGEST`], lest a few hide the others; or, of a map of one parameter, if it
-    /// gains and the score test of that parameter rejects that the predictions are calibrated. The interval of a
-    /// gain of few samples is wide, and this test is not.
-    pub fn is_established(self, at: usize) -> bool {
+    /// counts as a gain of more than [`LARGEST`], lest a few hide the others; or, of a map of few parameters, if it
+    /// gains and its score test rejects that the predictions are calibrated, at the level of all such tests
+    /// together. The interval of a gain of few samples is wide, and this test is not.
+    fn is_better(self, at: usize) -> bool {
         let mut differences = differences(&self.tried[0], &self.tried[at]);
         let gains = self.mean(&differences).estimate < 0.0;
         differences.iter_mut().for_each(|x| *x = x.max(-LARGEST));
         let enough = self.few_samples(FEWEST_FOR_A_GAIN).is_none();
         let high = interval(self.estimate(&differences)).upper;
         let clear = enough && self.dominant(&differences).is_none() && high < 0.0;
-        let score = self.tried[at].score;
-        let refuted = score.is_some_and(|score| score.abs() > REFUTED);
+        let refuted = (self.adjusted_p_value(at)).is_some_and(|p| p <= self.validation.level);
         at > 0 && (clear || refuted && self.tried[0].has_enough_expected() && gains)
     }
 
-    /// Whether a map may be chosen: its gain is established, or it is better by more than one standard error than
-    /// one whose gain is: it is known then that the predictions can be improved.
-    fn is_open(self, at: usize) -> bool {
-        let better = |than: usize| self.is_established(than) && self.is_worse(at, than);
-        let any = !self.validation.only_established;
-        any || self.is_established(at) || at > 0 && (1..self.tried.len()).any(better)
+    /// Whether the gain of a map is established: it is better than the predictions as they are, or better by more
+    /// than one standard error than a map that is: it is known then that the predictions can be improved.
+    pub fn is_established(self, at: usize) -> bool {
+        let better = |than: usize| self.is_better(than) && self.is_worse(at, than);
+        self.is_better(at) || at > 0 && (1..self.tried.len()).any(better)
     }
 
     /// Whether the change from one map to another is a loss beyond one standard error of paired differences.
@@ -166,33 +177,21 @@ impl Rules<'_> {
         change.estimate > change.standard_error
     }
 
-    /// The simplest map within one standard error of the best, of those that are open and for which `allowed`;
-    /// the predictions as they are if there is none.
+    /// The simplest map within one standard error of the best, of those that are established and for which
+    /// `allowed`, and the better one of equally simple ones; the predictions as they are if there is none.
     pub fn simplest(self, allowed: impl Fn(&Tried) -> bool) -> usize {
-        let pays = |&at: &usize| allowed(&self.tried[at]) && self.is_open(at);
+        let any = !self.validation.only_established;
+        let pays = |&at: &usize| allowed(&self.tried[at]) && (any || self.is_established(at));
         let among: Vec<usize> = (0..self.tried.len()).filter(pays).collect();
         let mean = |at: usize| self.mean(&self.tried[at].losses).estimate;
         let best = (among.iter().copied()).min_by(|&a, &b| mean(a).total_cmp(&mean(b)));
         let near =
             |&at: &usize| Some(at) == best || best.is_some_and(|best| !self.is_worse(best, at));
-        among.into_iter().find(near).unwrap_or(0)
-    }
-
-    /// The mixture of all maps, if it pays; otherwise the simplest map.
-    pub fn chosen(self) -> usize {
-        let single = self.simplest(|tried| tried.name != MIXTURE);
-        let bias = |at: usize| self.mean(&self.tried[at].excess);
-        let pays = |&at: &usize| {
-            let (low, high) = interval(bias(at)).ends();
-            let unbiased = low <= 0.0 && 0.0 <= high;
-            let nearer = bias(at).estimate.abs() <= bias(single).estimate.abs();
-            self.is_open(at)
-                && self.is_worse(at, 1)
-                && self.change(single, at).estimate < 0.0
-                && (unbiased || nearer)
+        let simpler = |a: &usize, b: &usize| {
+            let ranks = self.tried[*a].rank.cmp(&self.tried[*b].rank);
+            ranks.then(mean(*a).total_cmp(&mean(*b)))
         };
-        let mixture = self.tried.iter().position(|tried| tried.name == MIXTURE);
-        mixture.filter(pays).unwrap_or(single)
+        among.into_iter().filter(near).min_by(simpler).unwrap_or(0)
     }
 }
 

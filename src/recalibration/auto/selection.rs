@@ -8,7 +8,7 @@ use super::{
     rules::{Rules, Tried, Validation},
 };
 use crate::{
-    error::Result,
+    error::{Error, Result},
     parallel,
     recalibration::{
         FitProgress, FitReport, FitWarning, FittedMap, Guarantees, Keep, Progress,
@@ -56,11 +56,6 @@ pub trait SelectionSamples: Sync {
 
     /// A map by its numbers of all samples that are left out, in their order.
     fn tried(&self, name: &'static str, guarantees: Guarantees, numbers: Vec<f64>) -> Tried;
-
-    /// Adds a mixture of the maps that were tried.
-    fn add_mixture(&self, _selection: &mut Selection<Self::Map>) -> Result<()> {
-        Ok(())
-    }
 }
 
 /// The maps that were tried, the predictions as they are first, and those that were passed over.
@@ -130,22 +125,26 @@ pub fn choose<S: SelectionSamples>(
     let fits = open.len();
     for (fit, (kind, name)) in (1..).zip(open) {
         let mut observe = |seen| progress(FitProgress { fit, fits, ..seen });
-        let (map, found) = samples.fit(kind, &mut observe)?;
-        if !selection.admits(name, map.guarantees()) {
-            continue;
-        }
-        let numbers = match found {
-            Some(numbers) => numbers,
-            None => {
-                let part = |k: usize| samples.left_out(kind, &map, &splits[k]);
-                let parts = parallel::map(splits.len(), &part).into_iter();
-                in_order(splits, parts.collect::<Result<_>>()?)
-            }
+        let mut fitted = || {
+            let (map, found) = samples.fit(kind, &mut observe)?;
+            let numbers = match found {
+                _ if keep.is_some_and(|keep| !map.guarantees().keeps(keep)) => vec![],
+                Some(numbers) => numbers,
+                None => {
+                    let part = |k: usize| samples.left_out(kind, &map, &splits[k]);
+                    let parts = parallel::map(splits.len(), &part).into_iter();
+                    in_order(splits, parts.collect::<Result<_>>()?)
+                }
+            };
+            Ok::<_, Error>((map, numbers))
         };
-        selection.add(samples.tried(name, map.guarantees(), numbers), map);
-    }
-    if selection.tried.len() > 2 {
-        samples.add_mixture(&mut selection)?;
+        match fitted() {
+            Ok((map, numbers)) if selection.admits(name, map.guarantees()) => {
+                selection.add(samples.tried(name, map.guarantees(), numbers), map);
+            }
+            Ok(_) => {}
+            Err(error) => selection.pass_over(name, (error.to_string(), None)),
+        }
     }
     let tried = &selection.tried;
     let rules = Rules { tried, validation };

@@ -49,6 +49,11 @@ impl<'a> TemperedRows<'a> {
         }
     }
 
+    /// The number of samples that the rows are worth.
+    pub fn mass(&self) -> f64 {
+        self.mass
+    }
+
     /// The bounds of `log β`: 20 about that of `1/s`, for the largest difference `s` between two logits of a row;
     /// none if it is 0.
     pub fn bounds(&self) -> Option<RangeInclusive<f64>> {

@@ -1,27 +1,29 @@
 //! Temperature scaling of logits and of predictive distributions.
 
 mod log_loss;
+mod search;
 
 use std::ops::RangeInclusive;
 
 pub(super) use self::log_loss::TemperedRows;
-use super::{
-    ScaleFamily, common::*, scale::mean_powers, solver::increasing_root, variance::ScaleFactors,
-};
+use self::search::Search;
+use super::{ScaleFamily, common::*, scale::mean_powers, variance::ScaleFactors};
 
 /// Configuration of [`TemperatureScaling`], which it fits.
 ///
 /// To the mean log loss of logits and labels, or the mean log score `mean(−ln f_i(y_i))` of predictive
-/// distributions and targets. Both are convex in `1/T`; the unique minimum is found in f64 on the host: in
-/// closed form for normal predictions, `T = mean(z²)`, and Laplace ones, `T = mean(|z|)`, over samples and
-/// coordinates; for logits by safeguarded Newton steps on `log T`, about ten times `n·m` exponentials.
+/// distributions and targets, in f64 on the host. Both are convex in `1/T`. For distributions the minimum has
+/// a closed form: `T = mean(z²)` of normal predictions and `T = mean(|z|)` of Laplace ones, over samples and
+/// coordinates. For logits safeguarded Newton steps on `log T` find it, about ten times `n·m` exponentials.
+/// With the [prior](Self::prior) the sum can have several minima. All of them lie between `T = 1` and the
+/// temperature of the log loss alone, and the lowest is found, for logits of any scale.
 ///
 /// Another criterion is fitted at the minimum that lies downhill from that one, by its derivative with respect
 /// to `log T`, in f64 where the device computes in it.
 ///
-/// With `s` the largest difference between two logits of a row, `T` lies in `[e⁻²⁰ s, e²⁰ s]`; for
-/// distributions in `[e⁻⁸⁰, e⁸⁰]`. A fit that ends at a bound says so in its report, and so does one on
-/// rows of equal logits, which leaves `T = 1`.
+/// With `s` the largest difference between two logits of a row, the temperature of the log loss alone lies in
+/// `[e⁻²⁰ s, e²⁰ s]`; that of distributions lies in `[e⁻⁸⁰, e⁸⁰]`. A fit that ends at a bound says so in its
+/// report, and so does one on rows of equal logits, which leaves `T = 1`.
 #[derive(Config, Debug)]
 pub struct TemperatureScalingConfig {
     /// The tolerance on `log T`. Default: 10⁻¹².
@@ -82,30 +84,32 @@ impl TemperatureScalingConfig {
         standardised(sums, data.samples())
     }
 
-    /// The `log β` of the lowest log loss.
-    fn fit_log_loss(&self, rows: &TemperedRows, progress: Progress<'_>) -> (f64, FitReport) {
-        let mut observe = observer(progress, 1, 1);
-        let (mut last, mut evaluations) = ([0.0; 3], 0);
-        // on the scale x = log β the derivative with respect to β still increases through its root
-        let mut at = |x: f64| {
-            last = rows.log_loss(x.exp(), self.prior);
-            evaluations += 1;
-            observe(evaluations, last[0]);
-            (last[1], last[2] * x.exp())
+    /// The `log β` of the lowest log loss, with the prior.
+    pub(super) fn fit_log_loss(
+        &self,
+        rows: &TemperedRows,
+        progress: Progress<'_>,
+    ) -> (f64, FitReport) {
+        let mut search = Search {
+            config: self,
+            rows,
+            observe: &mut observer(progress, 1, 1),
+            evaluations: 0,
         };
-        let bounds = rows.bounds();
-        let bracket = bounds.clone().unwrap_or(0.0..=0.0);
-        let (x, converged) =
-            increasing_root(&mut at, bracket, 0.0, self.tolerance, self.max_iterations);
-        let status = if converged {
+        let mut bounds = rows.bounds();
+        let mut found = search.root(bounds.clone().unwrap_or(0.0..=0.0), 0.0, None);
+        if let (Some(scale), Some(_)) = (self.prior, &bounds) {
+            found = search.lowest(found, scale);
+            bounds = Some(f64::NEG_INFINITY..=f64::INFINITY);
+        }
+        let status = if found.converged {
             FitStatus::Converged
         } else {
             FitStatus::IterationLimit
         };
-        let [value, slope, _] = last;
-        let gradient = Some((slope * x.exp()).abs()); // d/d log T = −β d/dβ
-        let report = FitReport::new(status, value, gradient, evaluations);
-        within(x, bounds, report)
+        let gradient = Some(found.slope.abs());
+        let report = FitReport::new(status, found.value, gradient, search.evaluations);
+        within(found.x, bounds, report)
     }
 
     /// The limits of a descent by another criterion.

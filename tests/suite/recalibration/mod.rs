@@ -49,7 +49,6 @@ mod formula;
 mod injective;
 pub mod logits;
 mod lp_error;
-mod mixture;
 mod module;
 mod prior;
 mod refinement;
