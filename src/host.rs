@@ -185,6 +185,11 @@ pub(crate) fn checked_rows(tensor: &Tensor<2>, what: &'static str) -> Result<Hos
     Ok(values)
 }
 
+/// The relative difference of numbers that are equal except for rounding in a dtype of floats: a few ulps.
+pub(crate) fn rounding(dtype: DType) -> f64 {
+    16.0 * dtype.finfo().expect("a float tensor").epsilon
+}
+
 /// f64 where the device computes in it, otherwise f32; each device is asked once.
 ///
 /// That a device supports a dtype is not enough: on wgpu over Mesa's software Vulkan, Burn 0.22.1

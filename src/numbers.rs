@@ -9,6 +9,26 @@
 //! assert_eq!(points_with_error(0.0546, 0.0034), "5.46 ± 0.34");
 //! ```
 
+/// Numbers of which those that agree up to rounding are equal: each is the smallest of the numbers that it agrees with.
+/// What orders or splits numbers takes these, so that the rounding of computed widths, means or probabilities decides
+/// nothing.
+///
+/// - rounding: the largest difference for rounding of the number at a place, a few ulps of the largest of its parts
+pub(crate) fn tied(values: &[f64], rounding: impl Fn(usize) -> f64) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    let mut tied = values.to_vec();
+    let mut least = f64::NAN;
+    for at in order {
+        if values[at] - least <= rounding(at) {
+            tied[at] = least;
+        } else {
+            least = values[at]; // NaN as well
+        }
+    }
+    tied
+}
+
 /// The most decimals: smaller numbers have an exponent.
 const MOST: i32 = 8;
 

@@ -1,5 +1,6 @@
-//! Coverage of the intervals: how often each holds the error given the predictions, of calibrated models and of
-//! others, from 8 to 2,000 samples.
+//! Coverage of the intervals, of calibrated models and of others, from 8 to 2,000 samples: how often each holds the
+//! error, of the means that of the population (overconfidence, O/E, differences of scores), of the others that of the
+//! predictions of the data set.
 //!
 //! ```console
 //! cargo run --release -p burn-calibration-papers --example intervals
@@ -15,7 +16,7 @@ use burn_calibration::{
     kernel::{Bandwidth, Kernel, RealKernel, TensorKernel},
     score::{
         Brier, Crps, ErrorSize, Improvement, IntervalOverconfidence, LogScore, LpBound,
-        Overconfidence, Quantify, Score,
+        ObservedExpected, Overconfidence, Quantify, Score,
     },
 };
 use clap::Parser;
@@ -52,8 +53,9 @@ enum Table {
     Real,
 }
 
-const COLUMNS: [&str; 8] = [
+const COLUMNS: [&str; 9] = [
     "overconfidence",
+    "O/E",
     "ECE of order 2",
     "SKCE",
     "SKCE, pairs",
@@ -79,11 +81,70 @@ fn of<P: burn_calibration::distribution::Predictive>(
     Ok(interval.map(|interval| (interval.lower, interval.upper)))
 }
 
-fn classes(setting: Setting, n: usize, seed: u64) -> Result<[Covers; COLUMNS.len()]> {
+/// Predicted probabilities of an event, the true ones, and those of the model that is compared.
+struct Risks {
+    p: Vec<f64>,
+    truth: Vec<f64>,
+    other: Vec<f64>,
+}
+
+impl Risks {
+    fn draw(setting: Setting, n: usize, rng: &mut StdRng) -> Self {
+        let p: Vec<f64> = (0..n).map(|_| (setting.predicted)(rng)).collect();
+        Self {
+            truth: p.iter().map(|&p| (setting.truth)(p)).collect(),
+            other: p.iter().map(|&p| (setting.other)(p)).collect(),
+            p,
+        }
+    }
+
+    /// The probabilities of the more likely outcome less how often it is right.
+    fn gaps(&self) -> Vec<f64> {
+        let top = |(&p, &q): (&f64, &f64)| if p > 0.5 { p - q } else { q - p };
+        self.p.iter().zip(&self.truth).map(top).collect()
+    }
+
+    /// The expected difference of a score of the other model and of this one.
+    fn difference(&self, score: fn(f64, bool) -> f64) -> f64 {
+        let of = |p: f64, q: f64| q * score(p, true) + (1.0 - q) * score(p, false);
+        let rows = self.p.iter().zip(&self.other).zip(&self.truth);
+        let terms = rows.map(|((&p, &o), &q)| of(o, q) - of(p, q));
+        terms.sum::<f64>() / self.p.len() as f64
+    }
+
+    /// What the means of samples estimate.
+    fn means(&self) -> Means {
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        Means {
+            overconfidence: mean(&self.gaps()),
+            ratio: mean(&self.truth) / mean(&self.p),
+            brier: self.difference(|p, event| 2.0 * (if event { 1.0 - p } else { p }).powi(2)),
+            log: self.difference(|p, event| -(if event { p } else { 1.0 - p }).ln()),
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Means {
+    overconfidence: f64,
+    ratio: f64,
+    brier: f64,
+    log: f64,
+}
+
+/// The means of the population, by this number of samples.
+const POPULATION: usize = 2_000_000;
+
+fn classes(
+    setting: Setting,
+    population: Means,
+    n: usize,
+    seed: u64,
+) -> Result<[Covers; COLUMNS.len()]> {
     let mut rng = StdRng::seed_from_u64(seed);
-    let p: Vec<f64> = (0..n).map(|_| (setting.predicted)(&mut rng)).collect();
-    let truth: Vec<f64> = p.iter().map(|&p| (setting.truth)(p)).collect();
-    let other: Vec<f64> = p.iter().map(|&p| (setting.other)(p)).collect();
+    let risks = Risks::draw(setting, n, &mut rng);
+    let gaps = risks.gaps();
+    let Risks { p, truth, other } = risks;
     let labels: Vec<i64> = (truth.iter())
         .map(|&q| i64::from(rng.random::<f64>() < q))
         .collect();
@@ -95,10 +156,6 @@ fn classes(setting: Setting, n: usize, seed: u64) -> Result<[Covers; COLUMNS.len
     };
     let (before, after) = (predictions(&p)?, predictions(&other)?);
     let data = (&before, &labels);
-    // of the more likely outcome
-    let top = |p: f64, q: f64| if p > 0.5 { p - q } else { q - p };
-    let gaps: Vec<f64> = p.iter().zip(&truth).map(|(&p, &q)| top(p, q)).collect();
-    let overconfidence = gaps.iter().sum::<f64>() / n as f64;
     let size = (gaps.iter().map(|gap| gap * gap).sum::<f64>() / n as f64).sqrt();
     // as if the bandwidth had been chosen before
     let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.2));
@@ -112,13 +169,6 @@ fn classes(setting: Setting, n: usize, seed: u64) -> Result<[Covers; COLUMNS.len
         sum / count
     };
     let all = || (0..n).flat_map(|i| (0..i).map(move |j| (i, j)));
-    let expected = |score: fn(f64, bool) -> f64| {
-        let of = |p: f64, q: f64| q * score(p, true) + (1.0 - q) * score(p, false);
-        let rows = p.iter().zip(&other).zip(&truth);
-        rows.map(|((&p, &o), &q)| of(o, q) - of(p, q)).sum::<f64>() / n as f64
-    };
-    let brier = |p: f64, event: bool| 2.0 * (if event { 1.0 - p } else { p }).powi(2);
-    let log = |p: f64, event: bool| -(if event { p } else { 1.0 - p }).ln();
     let gain = |score: &dyn Score<Categorical>, value: f64| -> Result<Covers> {
         let gain = Improvement::of(score, &before, &after, &labels)?;
         Ok(within(gain.interval(0.95)?.ends(), value))
@@ -131,9 +181,14 @@ fn classes(setting: Setting, n: usize, seed: u64) -> Result<[Covers; COLUMNS.len
     let event = Aspect::Event(Event::Class(1));
     let at_least = LpBound::of(2.0, event, &before, &predictions(&lower)?, &labels)?;
     let at_least = at_least.size().interval(0.95)?;
+    let ratio = ObservedExpected::interval(Event::Class(1), &before, &labels, 0.95)?;
     let covers = |interval: Option<(f64, f64)>, value| interval.and_then(|i| within(i, value));
     Ok([
-        covers(of(&Overconfidence::default(), data)?, overconfidence),
+        covers(
+            of(&Overconfidence::default(), data)?,
+            population.overconfidence,
+        ),
+        within(ratio.ends(), population.ratio),
         covers(of(&Tce::default(), data)?, binned(&p, &gaps)),
         covers(of(&estimator, data)?, skce(&p, &mut all()).max(0.0)),
         covers(
@@ -141,8 +196,8 @@ fn classes(setting: Setting, n: usize, seed: u64) -> Result<[Covers; COLUMNS.len
             skce(&p, &mut (0..n / 2).map(|block| (2 * block, 2 * block + 1))).max(0.0),
         ),
         within((at_least.lower, at_least.upper), size),
-        gain(&Brier, expected(brier))?,
-        gain(&LogScore, expected(log))?,
+        gain(&Brier, population.brier)?,
+        gain(&LogScore, population.log)?,
         of_skce
             .and_then(|interval| within(interval, skce(&other, &mut all()) - skce(&p, &mut all()))),
     ])
@@ -257,11 +312,15 @@ fn main() -> Result<()> {
     let is_wanted = |table: Table| options.only.is_none_or(|only| only == table);
     let of_classes = (SETTINGS.into_iter())
         .filter(|_| is_wanted(Table::Classes))
-        .flat_map(|setting| sizes().map(move |n| (setting, n)));
+        .flat_map(|setting| {
+            let mut rng = StdRng::seed_from_u64(u64::MAX);
+            let population = Risks::draw(setting, POPULATION, &mut rng).means();
+            sizes().map(move |n| (setting, population, n))
+        });
     table(
         COLUMNS,
-        of_classes.map(|(setting, n)| {
-            let found = sets(n).map(|seed| classes(setting, n, seed));
+        of_classes.map(|(setting, population, n)| {
+            let found = sets(n).map(|seed| classes(setting, population, n, seed));
             Ok((
                 format!("{}, n = {n}", setting.name),
                 found.collect::<Result<_>>()?,

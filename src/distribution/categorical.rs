@@ -12,7 +12,7 @@ use crate::{
         Result,
         checks::{check_classes, check_probabilities},
     },
-    host::{HostNumbers, checked_labels, checked_rows, int_tensor, to_vec},
+    host::{HostNumbers, checked_labels, checked_rows, int_tensor, rounding, to_vec},
     ops::softmax,
     radial::Distance,
 };
@@ -145,7 +145,7 @@ impl Categorical {
 
     /// The relative difference of probabilities that are equal except for rounding in their dtype.
     pub(crate) fn rounding(&self) -> f64 {
-        16.0 * self.dtype().finfo().expect("a float tensor").epsilon
+        rounding(self.dtype())
     }
 
     /// The probabilities, `[n, m]`.

@@ -15,6 +15,9 @@ pub type Sampler<P> = Box<dyn Fn(&[usize], &mut dyn Rng) -> DrawnBy<P>>;
 /// Targets of a kind of prediction on the host.
 pub type DrawnBy<P> = <<P as Predictive>::Targets as Targets>::Drawn;
 
+/// The targets that [`Predictive::expected_targets`] draws, at least.
+const EXPECTED_DRAWS: usize = 100;
+
 /// Predictive distributions of `n` samples, which estimators, losses and tests take. Kernels ask for a
 /// [`Geometry`](super::Geometry) as well.
 ///
@@ -280,10 +283,14 @@ pub trait Predictive: Clone + Debug {
 
     /// Possible targets of a calibrated model, one for each prediction, with their probabilities. They
     /// stand for targets that the data may lack. For classes the most likely one, and the second with the
-    /// probability that it is not that. For others a draw, with probability 1.
+    /// probability that it is not that. For quantile forecasts each of the quantiles, and a target beyond the outer
+    /// ones. For others draws, so many that there are 100 in all, each set with the same share of a probability of 1.
     fn expected_targets(&self) -> Vec<(Self::Targets, Vec<f64>)> {
-        let targets = self.sample(&mut StdRng::seed_from_u64(0));
-        vec![(targets, vec![1.0; self.len()])]
+        let mut rng = StdRng::seed_from_u64(0);
+        let sets = EXPECTED_DRAWS.div_ceil(self.len().max(1));
+        let probabilities = vec![(sets as f64).recip(); self.len()];
+        let draws = (0..sets).map(|_| (self.sample(&mut rng), probabilities.clone()));
+        draws.collect()
     }
 
     /// The target of a row in the words of an error.

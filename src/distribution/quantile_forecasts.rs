@@ -6,7 +6,7 @@ use crate::{
     error::{
         Error, Result, check_count, check_inside, check_parameter, check_samples, check_values,
     },
-    host::to_vec,
+    host::{tensor_like, to_vec},
 };
 
 /// Quantile forecasts: distributions of real numbers that are known only at some levels `τ_1 < … < τ_K`,
@@ -204,6 +204,36 @@ impl Predictive for QuantileForecasts {
         })
     }
 
+    /// The quantile at each level, with half of the probability of either side up to the next one; and targets far
+    /// beyond the outer quantiles, with theirs. Between two quantiles pinball scores are linear, and their differences
+    /// are constant far out: so these targets have the most extreme differences.
+    fn expected_targets(&self) -> Vec<(Tensor<2>, Vec<f64>)> {
+        let (k, n, levels) = (self.levels.len(), self.len(), &self.levels);
+        let values = to_vec(self.values());
+        let column = |target: &dyn Fn(&[f64]) -> f64, probability: f64| {
+            let targets = values.chunks(k).map(target).collect();
+            (
+                tensor_like(targets, [n, 1], &self.values),
+                vec![probability; n],
+            )
+        };
+        let next = |level: usize| levels.get(level).copied().unwrap_or(1.0);
+        let before = |level: usize| if level > 0 { levels[level - 1] } else { 0.0 };
+        let mut expected = vec![
+            column(&|row| row[0] - FAR * unit(levels, row), levels[0]),
+            column(
+                &|row| row[k - 1] + FAR * unit(levels, row),
+                1.0 - levels[k - 1],
+            ),
+        ];
+        let quantiles = 0..k;
+        expected.extend(
+            quantiles
+                .map(|level| column(&|row| row[level], 0.5 * (next(level + 1) - before(level)))),
+        );
+        expected
+    }
+
     /// Draws the level of a target, uniformly, and a target at it: linear between two quantiles, and beyond the
     /// outer ones with exponential tails. The forecasts say nothing of where between two quantiles a target is, and
     /// tests look only at between which it is.
@@ -217,17 +247,25 @@ impl Predictive for QuantileForecasts {
     }
 }
 
+/// Units beyond the outer quantiles at which a target is far from these.
+const FAR: f64 = 10.0;
+
+/// The unit of the distances of targets beyond the outer quantiles: these differ from them, whatever the quantiles.
+fn unit(levels: &[f64], quantiles: &[f64]) -> f64 {
+    let last = levels.len() - 1;
+    match (quantiles[last] - quantiles[0]) / (levels[last] - levels[0]) {
+        unit if unit > 0.0 => unit,
+        _ if quantiles[0] != 0.0 => quantiles[0].abs(),
+        _ => 1.0,
+    }
+}
+
 /// Draws a target from one forecast.
 fn draw(levels: &[f64], quantiles: &[f64], rng: &mut dyn Rng) -> f64 {
     let last = levels.len() - 1;
     let level: f64 = rng.random();
     let above = levels.partition_point(|&other| other <= level);
-    // targets beyond the outer quantiles differ from these, whatever the quantiles
-    let unit = match (quantiles[last] - quantiles[0]) / (levels[last] - levels[0]) {
-        unit if unit > 0.0 => unit,
-        _ if quantiles[0] != 0.0 => quantiles[0].abs(),
-        _ => 1.0,
-    };
+    let unit = unit(levels, quantiles);
     if above == 0 {
         let depth = (level.max(f64::MIN_POSITIVE) / levels[0]).ln();
         return quantiles[0] + unit * levels[0] * depth;

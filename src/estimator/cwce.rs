@@ -1,7 +1,7 @@
 use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::{Binning, TceForm, check_order, event::Outcomes, tce::binned_power};
+use super::{Binning, Event, TceForm, check_order, event::Outcomes, tce::binned_power};
 use crate::{
     distribution::{Categorical, Predictive},
     error::Result,
@@ -86,13 +86,11 @@ impl Cwce {
         let (predictions, weights) = predictions.parted();
         let labels = predictions.check_labels(labels)?;
         let (rows, classes) = (predictions.rows(), predictions.classes());
-        let rounding = predictions.rounding();
         let mut sum = 0.0;
         for class in 0..classes {
             let outcomes = Outcomes {
-                probability: (0..labels.len()).map(|i| rows.row(i)[class]).collect(),
+                probability: Event::Class(class).probabilities(&predictions, &rows),
                 occurred: labels.iter().map(|&y| i64::from(y == class)).collect(),
-                rounding,
                 weights: weights.clone(),
             };
             sum += binned_power(&outcomes, self.binning, self.form)?;

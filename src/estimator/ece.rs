@@ -1,7 +1,7 @@
 use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::{Bin, Binning, Event};
+use super::{Bin, Binning, Event, event::tied_probabilities};
 use crate::{
     distribution::{Categorical, Predictive},
     error::Result,
@@ -154,7 +154,12 @@ impl Ece {
                 let labels = predictions.check_labels(labels)?;
                 let rows = predictions.rows();
                 let (points, m) = (&rows.values, rows.classes);
-                let partition = self.binning.partition_weighted(points, m, &weights)?;
+                let partition = if matches!(self.binning, Binning::MedianVariance { .. }) {
+                    let tied = tied_probabilities(points, &predictions);
+                    self.binning.partition_weighted(&tied, m, &weights)?
+                } else {
+                    self.binning.partition_weighted(points, m, &weights)?
+                };
                 let bin = |b: usize| {
                     let members = &partition[b];
                     of(Bin::of(members, points, &labels, m, &weights))

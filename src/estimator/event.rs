@@ -8,6 +8,7 @@ use crate::{
     },
     error::Result,
     host::to_vec,
+    numbers::tied,
 };
 
 /// The event whose predicted probability is compared with its frequency.
@@ -76,10 +77,11 @@ impl Event {
     ) -> Result<Outcomes> {
         let (binary, occurred) = self.lens(predictions, labels)?;
         let n = binary.len();
+        let probability = to_vec(binary.probabilities().detach().slice([0..n, 1..2]));
+        let occurred = occurred.try_into_vec_as::<i64>().expect("an int tensor");
         Ok(Outcomes {
-            probability: to_vec(binary.probabilities().detach().slice([0..n, 1..2])),
-            occurred: occurred.try_into_vec_as::<i64>().expect("an int tensor"),
-            rounding: predictions.rounding(),
+            probability: tied_probabilities(&probability, predictions),
+            occurred,
             weights: predictions.parted().1,
         })
     }
@@ -92,13 +94,14 @@ impl Event {
         }
     }
 
-    /// The probabilities on the host.
-    pub(crate) fn probabilities(self, rows: &ClassRows) -> Vec<f64> {
+    /// The probabilities of predictions on the host, which are in `rows`; [ties](tied_probabilities) are equal.
+    pub(crate) fn probabilities(self, predictions: &Categorical, rows: &ClassRows) -> Vec<f64> {
         let probability = |i: usize| match self {
             Self::TopLabel => rows.confidence(i),
             Self::Class(class) => rows.row(i)[class],
         };
-        (0..rows.samples()).map(probability).collect()
+        let probabilities: Vec<f64> = (0..rows.samples()).map(probability).collect();
+        tied_probabilities(&probabilities, predictions)
     }
 
     /// Returns whether it occurs where this class is the label and `top` the most likely one.
@@ -124,15 +127,20 @@ impl Event {
     }
 }
 
+/// Probabilities of which those are equal that differ by rounding in the dtype of the predictions.
+pub(super) fn tied_probabilities(probabilities: &[f64], predictions: &Categorical) -> Vec<f64> {
+    let rounding = predictions.rounding();
+    tied(probabilities, |row| rounding * probabilities[row])
+}
+
 /// Predicted probabilities of an event and whether it occurred.
 #[derive(Debug, Clone)]
 pub struct Outcomes {
-    /// The probability of the event.
+    /// The probability of the event. Probabilities are equal that differ by rounding alone, as 0.3 and 0.1 + 0.2 do:
+    /// they say the same.
     pub probability: Vec<f64>,
     /// 1 or 0.
     pub occurred: Vec<i64>,
-    /// The relative difference of probabilities that are equal except for rounding in their dtype.
-    pub rounding: f64,
     /// The weights of the samples.
     pub(crate) weights: Weights,
 }
@@ -141,6 +149,15 @@ impl Outcomes {
     /// The number of samples.
     pub fn samples(&self) -> usize {
         self.probability.len()
+    }
+
+    /// The smallest and the largest probability.
+    pub(crate) fn range(&self) -> [f64; 2] {
+        let probabilities = || self.probability.iter().copied();
+        [
+            probabilities().fold(f64::INFINITY, f64::min),
+            probabilities().fold(f64::NEG_INFINITY, f64::max),
+        ]
     }
 
     /// `(r_i, c_i)` for each sample.
@@ -183,12 +200,11 @@ impl Outcomes {
         pairs
     }
 
-    /// Samples of equal probability by increasing probability. Probabilities are equal that differ by rounding
-    /// alone, as 0.3 and 0.1 + 0.2 do: they say the same.
+    /// Samples of equal probability by increasing probability.
     pub(crate) fn ties(&self) -> Vec<Block> {
         let mut sorted: Vec<_> = self.weighted().collect();
         sorted.sort_by(|(r, ..), (s, ..)| r.total_cmp(s));
-        let ties = sorted.chunk_by(|(r, ..), (s, ..)| s - r <= self.rounding * s);
+        let ties = sorted.chunk_by(|(r, ..), (s, ..)| r == s);
         let block = |ties: &[(f64, f64, f64)]| {
             let [weight, hits] = ties.iter().fold([0.0; 2], |[weight, hits], (_, c, w)| {
                 [weight + w, hits + w * c]

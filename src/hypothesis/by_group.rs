@@ -1,5 +1,6 @@
 use std::{collections::BTreeMap, fmt};
 
+use burn::tensor::DType;
 use rand::Rng;
 use serde::Serialize;
 
@@ -7,8 +8,9 @@ use super::{Omnibus, OmnibusOutcome, OmnibusTest, holm, p_value::Probability};
 use crate::{
     distribution::Targets,
     error::{Error, Result, check_count, check_values},
+    host::rounding,
     kernel::Kernel,
-    numbers::significant,
+    numbers::{significant, tied},
 };
 
 /// A number as it is where that is short, otherwise in four significant digits.
@@ -58,12 +60,13 @@ impl Group {
         }
         let finite = (f64::is_finite, "a finite number");
         check_values(values, (1, "column"), "the conditioning variable", finite)?;
-        let mut sorted = values.to_vec();
+        let tied = tied(values, |row| rounding(DType::F64) * values[row].abs());
+        let mut sorted = tied.clone();
         sorted.sort_unstable_by(f64::total_cmp);
         let last = |group: usize| sorted[(values.len() * group).div_ceil(groups) - 1];
         let lasts: Vec<f64> = (1..groups).map(last).collect();
         let mut parts: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for (row, value) in values.iter().enumerate() {
+        for (row, value) in tied.iter().enumerate() {
             let number = lasts.iter().filter(|last| *last < value).count();
             parts.entry(number).or_default().push(row);
         }

@@ -3,7 +3,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 use crate::{
     distribution::Weights,
     error::Result,
-    estimator::{ASYMPTOTIC_FLOOR, Interval, MeanEstimate, check_level},
+    estimator::{ASYMPTOTIC_FLOOR, Interval, MeanEstimate, check_level, student},
 };
 
 /// Confidence limits of a mean whose terms have known bounds: they hold where few terms are large, as few
@@ -26,6 +26,8 @@ pub struct BoundedMean {
     heaviest: f64,
     least: f64,
     greatest: f64,
+    /// The mean with its standard error, where Student's limits are taken.
+    student: Option<MeanEstimate>,
 }
 
 impl BoundedMean {
@@ -43,6 +45,7 @@ impl BoundedMean {
             terms,
             weights: Weights::default(),
             heaviest: 1.0,
+            student: None,
         }
     }
 
@@ -94,6 +97,43 @@ impl BoundedMean {
         Self::new(terms, bound(least, lowest), bound(greatest, highest))
     }
 
+    /// The same mean with the limits and p-values of Student, where the terms show that these hold: the skewness of
+    /// their sum is at most 0.25, and at most 0.5 with the term that is added for what has not happened, on either
+    /// side. Student's limits are narrower, by a tenth to a half where few terms are large.
+    ///
+    /// The skewness of a sum moves the levels of Student's limits in proportion. Twenty rare events have one of 0.22,
+    /// with which limits of 95 % hold in 94 of 100 cases. `docs/levels.md` has simulations.
+    pub(crate) fn or_student(self) -> Self {
+        let mean = MeanEstimate::weighted(&self.terms, &self.weights);
+        let skewness = |added: f64, weight: f64| {
+            let terms = self.terms.iter().zip(self.weights.all(self.terms.len()));
+            let distances = terms.chain([(&added, weight)]);
+            let distances = distances.map(|(x, w)| w * (x - mean.estimate));
+            let unit = (distances.clone()).fold(0.0, |unit: f64, x| unit.max(x.abs()));
+            let sum = |power| {
+                distances
+                    .clone()
+                    .map(|x| (x / unit).powi(power))
+                    .sum::<f64>()
+            };
+            (sum(3) / sum(2).powf(1.5)).abs() // NaN where all are equal, or one is infinite
+        };
+        let is_even = mean.effective >= 2.0
+            && skewness(mean.estimate, 0.0) <= MOST_SKEWNESS
+            && [self.least, self.greatest]
+                .into_iter()
+                .all(|added| skewness(added, self.heaviest) <= MOST_SKEWNESS_ADDED);
+        Self {
+            student: is_even.then_some(mean),
+            ..self
+        }
+    }
+
+    /// Whether the limits are Student's.
+    pub(super) fn is_student(&self) -> bool {
+        self.student.is_some()
+    }
+
     /// The terms.
     pub(crate) fn terms(&self) -> &[f64] {
         &self.terms
@@ -110,6 +150,9 @@ impl BoundedMean {
     ///
     /// A level that is not between 0 and 1.
     pub fn interval(&self, level: f64) -> Result<Interval> {
+        if let Some(mean) = self.student {
+            return mean.interval(level);
+        }
         let lower = self.lower_limit(level)?;
         let upper = self.quantile(self.greatest, normal_quantile(level));
         Ok(Interval::new(self.estimate(), (lower, upper), level))
@@ -117,6 +160,9 @@ impl BoundedMean {
 
     /// The lower end of the [two-sided interval](Self::interval).
     pub(crate) fn lower_limit(&self, level: f64) -> Result<f64> {
+        if let Some(mean) = self.student {
+            return Ok(mean.interval(level)?.lower);
+        }
         check_level(level)?;
         Ok(self.quantile(self.least, -normal_quantile(level)))
     }
@@ -126,8 +172,15 @@ impl BoundedMean {
         if self.terms.len() < 2 {
             return 1.0;
         }
-        let below = Normal::standard().cdf(self.root(self.least, mean));
-        below.max(ASYMPTOTIC_FLOOR)
+        self.tails(mean)[0].max(ASYMPTOTIC_FLOOR)
+    }
+
+    /// The one-sided p-value of the hypothesis that the expectation is at least `mean`. At least 0.001.
+    pub(crate) fn p_value_below(&self, mean: f64) -> f64 {
+        if self.terms.len() < 2 {
+            return 1.0;
+        }
+        self.tails(mean)[1].max(ASYMPTOTIC_FLOOR)
     }
 
     /// The two-sided p-value of the hypothesis that the expectation is `mean`. At least 0.001, as of every
@@ -137,10 +190,24 @@ impl BoundedMean {
         if self.terms.len() < 2 {
             return 1.0;
         }
-        let normal = Normal::standard();
-        let below = normal.cdf(self.root(self.least, mean));
-        let above = normal.cdf(-self.root(self.greatest, mean));
+        let [below, above] = self.tails(mean);
         (2.0 * below.min(above)).clamp(ASYMPTOTIC_FLOOR, 1.0)
+    }
+
+    /// The probabilities that the expectation is at most a value, and at least, by the limits.
+    fn tails(&self, value: f64) -> [f64; 2] {
+        if let Some(mean) = self.student {
+            let t = (mean.estimate - value) / mean.standard_error;
+            return [t, -t].map(|t| student::upper_tail(t, mean.effective - 1.0));
+        }
+        let roots = self.roots(value);
+        [roots[0], -roots[1]].map(|root| Normal::standard().cdf(root))
+    }
+
+    /// The quantiles of the standard normal distribution at the probabilities that the expectation is at most a value,
+    /// with what has not happened on the side of the lower limit, and of the upper one.
+    pub(super) fn roots(&self, value: f64) -> [f64; 2] {
+        [self.least, self.greatest].map(|added| self.root(added, value))
     }
 
     /// The value with `P(Σ D x ≤ value) = Φ(z)`, with one more term: by the Illinois method.
@@ -151,39 +218,9 @@ impl BoundedMean {
         if added.is_infinite() {
             return added;
         }
-        let mut low = self.terms.iter().copied().fold(added, f64::min);
-        let mut high = self.terms.iter().copied().fold(added, f64::max);
-        let least_width = PRECISION * (high - low);
-        let (mut below, mut above) = (f64::NEG_INFINITY, f64::INFINITY);
-        let mut rose = None;
-        while high - low > least_width {
-            let secant = low + (high - low) * (below / (below - above)); // NaN beside an infinite end
-            let next = if low < secant && secant < high {
-                secant
-            } else {
-                0.5 * low + 0.5 * high
-            };
-            if next <= low || next >= high {
-                break;
-            }
-            let distance = self.root(added, next) - z;
-            if distance.abs() < PRECISION {
-                return next;
-            }
-            let rises = distance < 0.0;
-            if rises {
-                (low, below) = (next, distance);
-            } else {
-                (high, above) = (next, distance);
-            }
-            if rose == Some(rises) {
-                let stale = if rises { &mut above } else { &mut below };
-                *stale *= 0.5;
-            }
-            rose = Some(rises);
-        }
-        // outwards
-        if z < 0.0 { low } else { high }
+        let low = self.terms.iter().copied().fold(added, f64::min);
+        let high = self.terms.iter().copied().fold(added, f64::max);
+        crossing((low, high), z, |value| self.root(added, value))
     }
 
     /// `r` with `P(Σ D x ≤ value) ≈ Φ(r)`, with one more term: `Σ E_i (x_i − value) ≤ 0` of exponential `E`.
@@ -253,8 +290,49 @@ impl BoundedMean {
     }
 }
 
+/// The value in a range at which a rising function, a quantile of the standard normal distribution, is `z`: by the
+/// Illinois method. A value that lies further out for want of digits.
+pub(super) fn crossing((low, high): (f64, f64), z: f64, root: impl Fn(f64) -> f64) -> f64 {
+    let (mut low, mut high) = (low, high);
+    let least_width = PRECISION * (high - low);
+    let (mut below, mut above) = (f64::NEG_INFINITY, f64::INFINITY);
+    let mut rose = None;
+    while high - low > least_width {
+        let secant = low + (high - low) * (below / (below - above)); // NaN beside an infinite end
+        let next = if low < secant && secant < high {
+            secant
+        } else {
+            0.5 * low + 0.5 * high
+        };
+        if next <= low || next >= high {
+            break;
+        }
+        let distance = root(next) - z;
+        if distance.abs() < PRECISION {
+            return next;
+        }
+        let rises = distance < 0.0;
+        if rises {
+            (low, below) = (next, distance);
+        } else {
+            (high, above) = (next, distance);
+        }
+        if rose == Some(rises) {
+            let stale = if rises { &mut above } else { &mut below };
+            *stale *= 0.5;
+        }
+        rose = Some(rises);
+    }
+    // outwards
+    if z < 0.0 { low } else { high }
+}
+
 /// The width at which the search ends, as a share of the range of the terms, and the distance of the root.
 const PRECISION: f64 = 1e-10;
+
+/// The largest skewness of a sum with which Student's limits are taken, and that with the added term.
+const MOST_SKEWNESS: f64 = 0.25;
+const MOST_SKEWNESS_ADDED: f64 = 0.5;
 
 /// The probability of a term, among all samples, from which on it counts as one that data can have missed.
 const SELDOM: f64 = 0.05;
@@ -284,7 +362,7 @@ fn first_of<'a>(mut values: impl Iterator<Item = &'a (f64, f64)> + Clone) -> Opt
 }
 
 /// The quantile of the two-sided level.
-fn normal_quantile(level: f64) -> f64 {
+pub(super) fn normal_quantile(level: f64) -> f64 {
     Normal::standard().inverse_cdf(0.5 * (1.0 + level))
 }
 

@@ -30,8 +30,8 @@ pub(super) enum SizeLaw {
         order: f64,
     },
     Count(Count),
-    /// A weighted frequency of an event.
-    Frequency(Frequency),
+    /// A mean of differences between what is promised and what occurred, which can be off to both sides.
+    Difference(BoundedMean),
 }
 
 /// An unbiased estimate of the power of this order of an error that is at most `most`: quadratic in the residuals.
@@ -79,16 +79,8 @@ pub(super) struct Count {
     pub of_events: bool,
 }
 
-/// A promised frequency minus the weighted frequency of an event.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Frequency {
-    pub promised: f64,
-    /// The mean of the occurrences, and that of what did not occur.
-    pub of_event: [BoundedMean; 2],
-}
-
 impl SizeLaw {
-    /// That of a promised frequency minus the frequency of occurrences, each of them in whole if
+    /// That of a promised frequency, the same for all, minus the frequency of occurrences, each of them in whole if
     /// `of_events`.
     pub fn of_frequency(
         promised: f64,
@@ -104,12 +96,9 @@ impl SizeLaw {
                 of_events,
             });
         }
-        let others = occurred.iter().map(|c| 1.0 - c).collect();
-        let mean = |terms| BoundedMean::new(terms, 0.0, 1.0).with_weights(weights.clone());
-        Self::Frequency(Frequency {
-            promised,
-            of_event: [mean(occurred), mean(others)],
-        })
+        let terms = occurred.iter().map(|c| promised - c).collect();
+        let mean = BoundedMean::new(terms, promised - 1.0, promised);
+        Self::Difference(mean.with_weights(weights.clone()))
     }
 }
 
@@ -120,7 +109,7 @@ impl ErrorSize {
             SizeLaw::Quadratic(form) => rooted(form.power.estimate, form.order),
             SizeLaw::AtLeast { power, order } => rooted(power.estimate(), *order),
             SizeLaw::Count(count) => count.promised - count.successes / count.trials,
-            SizeLaw::Frequency(law) => law.promised - law.of_event[0].estimate(),
+            SizeLaw::Difference(mean) => mean.estimate(),
         };
         Self {
             estimate,
@@ -160,10 +149,7 @@ impl ErrorSize {
                 let (least, most) = clopper_pearson(count.successes, count.trials, level);
                 (count.promised - most, count.promised - least)
             }
-            SizeLaw::Frequency(law) => {
-                let (least, most) = law.of_event[0].interval(level)?.ends();
-                (law.promised - most, law.promised - least)
-            }
+            SizeLaw::Difference(mean) => mean.interval(level)?.ends(),
         };
         Ok(Interval::new(self.estimate, ends, level))
     }
@@ -178,7 +164,7 @@ impl ErrorSize {
     pub fn is_bound(&self, p_value: f64) -> bool {
         match &self.law {
             SizeLaw::Count(_) => false,
-            SizeLaw::Frequency(_) => p_value <= 2.0 * ASYMPTOTIC_FLOOR,
+            SizeLaw::Difference(_) => p_value <= 2.0 * ASYMPTOTIC_FLOOR,
             _ => p_value <= ASYMPTOTIC_FLOOR,
         }
     }
@@ -218,10 +204,11 @@ impl ErrorSize {
                 let under = below(1.0 - count.promised - tolerance, failures);
                 (2.0 * over.min(under)).min(1.0)
             }
-            SizeLaw::Frequency(law) => {
-                let [event, others] = &law.of_event;
-                let over = others.p_value_above(1.0 - law.promised + tolerance);
-                let under = event.p_value_above(law.promised + tolerance);
+            SizeLaw::Difference(mean) => {
+                let (over, under) = (
+                    mean.p_value_above(tolerance),
+                    mean.p_value_below(-tolerance),
+                );
                 (2.0 * over.min(under)).min(1.0)
             }
         })

@@ -36,7 +36,8 @@ use crate::{
 /// **The SKCE** is a calibration error and not a bound of one: the difference means the same whether or not the map
 /// is injective, and for two models too.
 ///
-/// **Interval and p-value.** For scores they allow for events that were not observed in these samples,
+/// **Interval and p-value.** For scores they are those of a paired t test where the differences show that these hold
+/// (skewness, and that with what was not observed). Else they allow for events that were not observed in these samples,
 /// namely errors of either model, by [`BoundedMean`]. The term that is added is the most extreme difference
 /// that has a probability of 5 % or more among `n` samples, if labels come from the predictions before or
 /// from those after: for classes the label is the most likely class or the second, real targets are drawn.
@@ -155,7 +156,7 @@ impl Improvement {
             after,
             difference,
             injective: None,
-            law: Law::Bounded(law.with_weights(weights)),
+            law: Law::Bounded(law.with_weights(weights).or_student()),
             infinite: infinite.1,
         })
     }

@@ -1,7 +1,7 @@
 use burn::tensor::{Int, Tensor};
 
 use super::{
-    ErrorSize, MeanEstimate,
+    BoundedMean, ErrorSize, MeanEstimate,
     error_size::{FEWEST_ERRORS, QuadraticSize, SizeLaw},
 };
 use crate::{
@@ -197,9 +197,10 @@ impl Quantify for Tce {
 /// The mean probability of an event less its frequency, by default of the top label: overconfidence, or
 /// underconfidence where it is negative. For predictions over `ℝ^d` there is [`IntervalOverconfidence`].
 ///
-/// The interval is that of Clopper and Pearson for the frequency given the predictions: at least of its
-/// level whatever the sample size, wider than need be where the frequencies of samples differ (Hoeffding
-/// 1956).
+/// The interval covers the mean error of the population that the samples are from, for new samples: it is that of the
+/// mean of `r_i − c_i`, whose variance includes that of the probabilities. It is Student's where the terms show that
+/// these hold, else that of a [`BoundedMean`](super::BoundedMean), with one more sample that is wrong on the side of
+/// the limit: so it has a width where no error happened. Simulated coverage is in `docs/levels.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Overconfidence {
     /// The event.
@@ -209,16 +210,19 @@ pub struct Overconfidence {
 impl Quantify for Overconfidence {
     fn size(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<ErrorSize> {
         let outcomes = self.event.weighted_outcomes(predictions, labels)?;
-        let (promised, occurred) = (outcomes.mean(|r, _| r), outcomes.pairs().map(|(_, c)| c));
-        let law = SizeLaw::of_frequency(promised, occurred.collect(), &outcomes.weights, true);
-        Ok(ErrorSize::of(law))
+        let terms = outcomes.pairs().map(|(r, c)| r - c).collect();
+        let [lowest, highest] = outcomes.range();
+        let mean = BoundedMean::new(terms, lowest - 1.0, highest);
+        let mean = mean.with_weights(outcomes.weights).or_student();
+        Ok(ErrorSize::of(SizeLaw::Difference(mean)))
     }
 }
 
 /// The level of central prediction intervals less their [coverage](IntervalCoverage::coverage): positive where
 /// predictions are too narrow.
 ///
-/// The interval is that of [`Overconfidence`]. Where a sample counts in part, as one of several coordinates
+/// The interval is that of Clopper and Pearson, at least of its level for new samples, whatever their number; with
+/// weights that of a [`BoundedMean`](super::BoundedMean). Where a sample counts in part, as one of several coordinates
 /// of which some are covered, or of counts and few draws, it is that of a fractional count: wider than need
 /// be, since such shares vary less than events of the same frequency. Its coverage in this case is found by
 /// simulation, not proved, and a [`ToleranceTest`](crate::hypothesis::ToleranceTest) says that its p-value

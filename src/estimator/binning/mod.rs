@@ -2,7 +2,7 @@
 //!
 //! A binned calibration error compares, within each bin, the mean prediction with the mean label. All
 //! schemes use only the predictions. The bins do not depend on the order of the samples: samples with equal
-//! predictions share a bin.
+//! predictions share a bin, up to rounding.
 //!
 //! ```
 //! use burn::tensor::{Device, Tensor};
@@ -30,7 +30,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     distribution::Weights,
     error::{Error, Result, check_count, check_parameter, check_samples},
-    host::to_vec,
+    host::{rounding, to_vec},
+    numbers::tied,
 };
 
 /// The rule that divides samples into bins by their predictions.
@@ -74,7 +75,10 @@ impl Binning {
     /// of 0 or above `n`.
     pub fn partition(&self, points: &Tensor<2>) -> Result<Vec<Vec<usize>>> {
         let [_, dimension] = points.dims();
-        self.partition_rows(&to_vec(points.clone().detach()), dimension)
+        let rounding = rounding(points.dtype());
+        let points = to_vec(points.clone().detach());
+        let points = tied(&points, |at| rounding * points[at].abs());
+        self.partition_rows(&points, dimension)
     }
 
     /// [`partition`](Self::partition) of rows on the host, in row-major order.

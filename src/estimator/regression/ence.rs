@@ -5,7 +5,8 @@ use crate::{
     distribution::Marginals,
     error::{Result, check_values},
     estimator::{Binning, Estimator},
-    host::to_vec,
+    host::{rounding, to_vec},
+    numbers::tied,
 };
 
 /// The expected normalised calibration error of predicted standard deviations,
@@ -59,7 +60,9 @@ impl Ence {
         targets: &Tensor<2>,
     ) -> Result<Vec<VarianceBin>> {
         let (errors, deviations) = errors_and_deviations(predictions, targets)?;
-        let partition = Binning::EqualMass { bins: self.bins }.partition_rows(&deviations, 1)?;
+        let rounding = rounding(predictions.dtype());
+        let points = tied(&deviations, |at| rounding * deviations[at]);
+        let partition = Binning::EqualMass { bins: self.bins }.partition_rows(&points, 1)?;
         let root_mean_square = |members: &[usize], values: &[f64]| {
             let sum: f64 = members.iter().map(|&i| values[i] * values[i]).sum();
             (sum / members.len() as f64).sqrt()

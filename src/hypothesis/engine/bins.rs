@@ -15,7 +15,7 @@ pub fn binned_error<F: Fn(&[EventBin]) -> f64 + Sync>(
     let (predictions, weights) = predictions.parted();
     event.check(predictions.classes())?;
     let rows = predictions.rows();
-    let probabilities = event.probabilities(&rows);
+    let probabilities = event.probabilities(&predictions, &rows);
     let partition = binning.partition_weighted(&probabilities, 1, &weights)?;
     let bin = number_of_each(&partition, probabilities.len());
     // where all labels are the most likely class
@@ -71,7 +71,7 @@ pub fn cumulative_gap(
     let (predictions, weights) = predictions.parted();
     event.check(predictions.classes())?;
     let rows = predictions.rows();
-    let probabilities = event.probabilities(&rows);
+    let probabilities = event.probabilities(&predictions, &rows);
     let mut order: Vec<usize> = (0..probabilities.len()).collect();
     order.sort_by(|&i, &j| probabilities[i].total_cmp(&probabilities[j]));
     let total = weights.total(order.len());
@@ -124,7 +124,7 @@ pub fn binned_counts(
         2 => Event::Class(1),
         _ => Event::TopLabel,
     };
-    let probabilities = event.probabilities(&rows);
+    let probabilities = event.probabilities(&predictions, &rows);
     let partition = Binning::EqualMass { bins }.partition_rows(&probabilities, 1)?;
     let bin = number_of_each(&partition, probabilities.len());
     // O_b − E_b of each bin where all labels are the most likely class, and V_b

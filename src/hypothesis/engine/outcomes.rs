@@ -71,7 +71,7 @@ pub trait OfEvent {
         plain.check()?;
         let (rows, event) = (predictions.rows(), self.event());
         event.check(predictions.classes())?;
-        let statistic = self.prepare(&event.probabilities(&rows), &weights)?;
+        let statistic = self.prepare(&event.probabilities(predictions, &rows), &weights)?;
         let likely: Vec<bool> = (rows.top.iter())
             .map(|&class| event.occurs(class, class))
             .collect();

@@ -5,10 +5,11 @@ use crate::{
     distribution::{Predictive, QuantileForecasts, Weights},
     error::Result,
     estimator::regression::Region,
-    host::to_vec,
+    host::{rounding, to_vec},
     hypothesis::engine::Evaluator,
     kernel::Kernel,
-    numbers, parallel,
+    numbers::{self, tied},
+    parallel,
 };
 
 /// The coverage of each level and of each central interval; and, of the samples with the higher and the lower
@@ -33,10 +34,13 @@ impl Omnibus for QuantileForecasts {
         let from_half = |k: &usize| (levels[*k] - 0.5).abs();
         let by_distance = |a: &usize, b: &usize| from_half(a).total_cmp(&from_half(b));
         let middle = (0..levels.len()).min_by(by_distance).expect("a level");
-        let widths = quantiles(levels.len() - 1).zip(quantiles(0));
-        let widths = widths.map(|(high, low)| high - low);
-        let [low, high] = halves(quantiles(middle).collect());
-        let [narrow, wide] = halves(widths.collect());
+        let ends: Vec<(f64, f64)> = quantiles(0).zip(quantiles(levels.len() - 1)).collect();
+        let widths: Vec<f64> = ends.iter().map(|(low, high)| high - low).collect();
+        let rounding = rounding(self.dtype());
+        let middles: Vec<f64> = quantiles(middle).collect();
+        let [low, high] = halves(&tied(&middles, |row| rounding * middles[row].abs()));
+        let part = |row: usize| ends[row].0.abs().max(ends[row].1.abs());
+        let [narrow, wide] = halves(&tied(&widths, |row| rounding * part(row)));
         let groups = [
             ("high", high),
             ("low", low),
@@ -72,8 +76,8 @@ impl Omnibus for QuantileForecasts {
 }
 
 /// The rows with a number up to the median, and those above it; none where all are equal.
-fn halves(numbers: Vec<f64>) -> [Vec<usize>; 2] {
-    let mut sorted = numbers.clone();
+fn halves(numbers: &[f64]) -> [Vec<usize>; 2] {
+    let mut sorted = numbers.to_vec();
     sorted.sort_by(f64::total_cmp);
     let (median, last) = (sorted[(sorted.len() - 1) / 2], sorted[sorted.len() - 1]);
     // of many equal ones at the top these are the upper half

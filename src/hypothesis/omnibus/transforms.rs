@@ -4,8 +4,9 @@ use super::step::{PARTS, Step};
 use crate::{
     distribution::{HostMarginals, Marginals, Weights},
     error::Result,
-    host::to_vec,
+    host::{rounding, to_vec},
     hypothesis::engine::{Detail, Evaluator},
+    numbers::tied,
     parallel,
 };
 
@@ -43,10 +44,11 @@ impl Transforms {
         let (predictions, weights) = predictions.parted();
         let means = predictions.means();
         let [n, d] = means.dims();
-        let means = to_vec(means);
+        let (rounding, means) = (rounding(means.dtype()), to_vec(means));
         let mut ranks = vec![0.0; n * d];
         for c in 0..d {
             let of_coordinate: Vec<f64> = means.iter().skip(c).step_by(d).copied().collect();
+            let of_coordinate = tied(&of_coordinate, |row| rounding * of_coordinate[row].abs());
             let of_coordinate = centred_ranks(&of_coordinate, &weights);
             for (row, rank) in of_coordinate.into_iter().enumerate() {
                 ranks[row * d + c] = rank;
