@@ -121,12 +121,14 @@ pub(super) fn deviation<P: Geometry, K: JointKernel<P>>(
                 let options = (&predictions.device(), predictions.dtype());
                 return Tensor::from_data([sum.sqrt() / (n * (n - 1)) as f64], options);
             }
-            let gram = classes.kernel.gram(classes.points.clone().unsqueeze());
+            let points = classes.points.clone().unsqueeze();
+            let gram = classes.kernel.gram_of_kept(points, kept.clone());
             let factors = VarianceFactors::new(&classes.classes);
             gram.squeeze_dim::<2>(0).square() * factors.traces(&factors)
         }
         None => {
             let pairs = kernel.pairs_of_batch(Computation::Auto, predictions, targets);
+            let pairs = pairs.with_median_of(kept.clone());
             let h = match kernel.on_predictions().bandwidth {
                 Bandwidth::Fixed(_) => pairs.tile(0..n, 0..n),
                 _ => pairs.within_blocks(0..1, n).squeeze_dim(0),

@@ -8,7 +8,7 @@ mod weights;
 
 use std::{cell::OnceCell, ops::Range};
 
-use burn::tensor::Tensor;
+use burn::tensor::{Bool, Tensor};
 
 use super::{SkceForm, road::Road, skce::mean};
 use crate::{
@@ -40,6 +40,8 @@ pub struct PairMatrix<'a, P: Geometry> {
     computation: Computation,
     /// The weights of the samples, `[n, 1]`: then it is the matrix of `w_i w_j h_ij`.
     weights: Option<Tensor<2>>,
+    /// Whether a sample counts in a median bandwidth, `[n]`.
+    kept: Option<Tensor<1, Bool>>,
 }
 
 impl<'a, P: Geometry> PairMatrix<'a, P> {
@@ -66,7 +68,14 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
             road,
             computation,
             weights: None,
+            kept: None,
         }
+    }
+
+    /// The same pairs, of which [`within_blocks`](Self::within_blocks) takes the median of those whose samples
+    /// both count: all if none are named.
+    pub(super) fn with_median_of(self, kept: Option<Tensor<1, Bool>>) -> Self {
+        Self { kept, ..self }
     }
 
     /// The number `n` of samples.
@@ -173,7 +182,8 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
             }
         };
         let compared = self.compared.slice_rows(rows.clone());
-        let h = self.kernel.gram_of(&compared, batches) * product;
+        let kept = self.kept.clone().map(|kept| kept.slice(rows.clone()));
+        let h = self.kernel.gram_of(&compared, batches, kept) * product;
         match self.weights_of_pairs([rows.clone(), rows], batches) {
             Some(weights) => h * weights,
             None => h,

@@ -126,7 +126,7 @@ impl<K> Skce<K> {
     }
 
     /// Returns the value over the pairs of samples that count, composed of tensor operations. A median
-    /// bandwidth is that of all samples.
+    /// bandwidth is that of these pairs.
     ///
     /// - kept: whether a sample counts, `[n]`
     pub(crate) fn value_of_kept<P: Geometry>(
@@ -145,6 +145,7 @@ impl<K> Skce<K> {
         };
         let blocks = predictions.len() / size;
         let pairs = (self.kernel).pairs_of_batch(Computation::Composed, predictions, targets);
+        let pairs = pairs.with_median_of(Some(kept.clone()));
         let h = pairs.within_blocks(0..blocks, size); // [blocks, B, B]
         let dropped = kept
             .slice(0..blocks * size)

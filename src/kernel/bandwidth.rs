@@ -2,7 +2,10 @@ use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
 use super::Distance;
-use crate::ops::{mean_or_one, middle_ranks, order_statistics};
+use crate::{
+    host::int_tensor,
+    ops::{mean_or_one, middle_ranks, order_statistics, subsample},
+};
 
 /// The bandwidth `ν` of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -15,13 +18,15 @@ pub enum Bandwidth {
     /// (below 1e-100, in f32 below 1e-18). Detached from gradients.
     ///
     /// On data the median is over all pairs. In a training loss it is over the pairs that the
-    /// estimator uses (those within blocks), and 1 for points that are not finite or so far apart that
-    /// the median overflows.
+    /// estimator uses (those within blocks, of samples that are no padding), and 1 for points that are not
+    /// finite or so far apart that the median overflows.
     ///
-    /// The median of a training loss is exact on the host, and in f32 on wgpu and CUDA for fewer than
-    /// 65,536 points; nothing is read back. In the other cases (losses that are composed of tensor
-    /// operations, f64 on wgpu and CUDA, remote devices) a bisection finds it, exact except for some units
-    /// in the last place.
+    /// Above 4,096 points the median is that of 4,096 of them, which are drawn at random with a fixed seed: the
+    /// same ones on every backend and on every call. It differs from the median of all points by some
+    /// thousandths. Of blocks as many whole ones are drawn as have no more pairs than 4,096 points, 8,386,560.
+    ///
+    /// On other devices than the host a bisection finds the median of a training loss, exact except for some
+    /// units in the last place; nothing is read back.
     Median,
     /// The median, at least this share of the [spread](crate::distribution::Geometry::spread) of the
     /// predictions, which for classes is 1. A finite number of at least 0; 0 is the median alone.
@@ -81,14 +86,16 @@ impl Bandwidth {
 
 /// The median of the distances between all pairs `i < j` of points: the mean of the two middle
 /// ones where their number is even. 1 if it is 0 (then most points coincide and the kernel cannot
-/// resolve them anyway) or if there are fewer than two points.
+/// resolve them anyway) or if there are fewer than two points. Above 4,096 points it is that of a fixed subsample,
+/// see [`Bandwidth::Median`].
 ///
 /// # Shapes
 ///
 /// - points: `[n, d]`
 ///
-/// Cost: as [`distance_order_statistics`].
+/// Cost: as [`distance_order_statistics`] of at most 4,096 points.
 pub fn median_distance(points: &Tensor<2>, distance: Distance) -> f64 {
+    let points = &of_subsample(points);
     let n = points.dims()[0] as u64;
     let pairs = n * n.saturating_sub(1) / 2;
     if pairs == 0 {
@@ -100,7 +107,7 @@ pub fn median_distance(points: &Tensor<2>, distance: Distance) -> f64 {
 
 /// The median of the distances between all `n²` ordered pairs of points, the zeros of the diagonal
 /// included, as in the published results of Widmann et al. 2019: a little below
-/// [`median_distance`]. 1 if it is 0.
+/// [`median_distance`]. 1 if it is 0. Above 4,096 points it is that of the same subsample.
 ///
 /// # Shapes
 ///
@@ -108,6 +115,7 @@ pub fn median_distance(points: &Tensor<2>, distance: Distance) -> f64 {
 ///
 /// Cost: as [`median_distance`].
 pub fn median_distance_with_diagonal(points: &Tensor<2>, distance: Distance) -> f64 {
+    let points = &of_subsample(points);
     let n = points.dims()[0] as u64;
     if n < 2 {
         return 1.0;
@@ -119,17 +127,25 @@ pub fn median_distance_with_diagonal(points: &Tensor<2>, distance: Distance) -> 
     mean_or_one(&order_statistics(points, distance, &ranks), points.dtype())
 }
 
+/// The points whose distances have the median.
+fn of_subsample(points: &Tensor<2>) -> Tensor<2> {
+    let rows = subsample(points.dims()[0]);
+    let select = |rows: Vec<usize>| {
+        points
+            .clone()
+            .select(0, int_tensor(rows.into_iter(), &points.device()))
+    };
+    rows.map_or_else(|| points.clone(), select)
+}
+
 /// Order statistics of the distances between all pairs `i < j` of points: for each rank `k`
-/// (0-based) the `k`-th smallest distance, exactly.
-///
-/// On the host, wherever the points are: a sample of the pairs brackets the wanted distances,
-/// and one pass over all counts those below and keeps those in the bracket.
+/// (0-based) the `k`-th smallest distance, exactly. It is computed on the host, wherever the points are.
 ///
 /// # Shapes
 ///
 /// - points: `[n, d]`, f32 or f64; distances are computed in this dtype
 ///
-/// Cost: `n²·d/2` operations, memory `O(n·d)` and about 1 % of the distances.
+/// Cost: `n²·d/2` operations, memory for all `n²/2` distances.
 ///
 /// # Panics
 ///

@@ -42,7 +42,7 @@ pub use tensor::TensorKernel;
 
 pub use crate::radial::{Distance, Profile};
 
-use burn::tensor::{DType, Tensor};
+use burn::tensor::{Bool, DType, Tensor};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -249,7 +249,12 @@ impl Kernel {
     /// - x: `[batch, n, d]`
     /// - output: `[batch, n, n]`, in the dtype of the input
     pub fn gram(&self, x: Tensor<3>) -> Tensor<3> {
-        self.within(self.distances(x.clone(), x), || None)
+        self.gram_of_kept(x, None)
+    }
+
+    /// The same, with a median bandwidth of the points that are kept, `[batch · n]`.
+    pub(crate) fn gram_of_kept(&self, x: Tensor<3>, kept: Option<Tensor<1, Bool>>) -> Tensor<3> {
+        self.within(self.distances(x.clone(), x), kept, || None)
     }
 
     /// The kernel between points, `[batches, n, d]` and `[batches, k, d]` to `[batches, n, k]`, differentiable;
@@ -303,13 +308,16 @@ impl Kernel {
     }
 
     /// The kernel of the distances within batches, `[batch, n, n]`, whose pairs have the median.
+    ///
+    /// - kept: whether a point counts in the median, `[batch · n]`; all where there is none
     fn within(
         &self,
         distances: Distances,
+        kept: Option<Tensor<1, Bool>>,
         spread: impl FnOnce() -> Option<Tensor<1>>,
     ) -> Tensor<3> {
         self.of(distances.clone(), || {
-            let median = median_of_pairs(distances.plain().detach());
+            let median = median_of_pairs(distances.plain().detach(), kept);
             self.bandwidth.floored(median, spread)
         })
     }

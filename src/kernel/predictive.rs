@@ -1,14 +1,14 @@
 //! Kernels between predictions of any kind: on their coordinates where they have some, otherwise on their
 //! distances.
 
-use burn::tensor::Tensor;
+use burn::tensor::{Bool, Tensor};
 
 use super::{Bandwidth, Distances, Kernel, median_distance};
 use crate::{
     distribution::{Geometry, in_batches},
     error::{Result, check_parameter},
     host::{HostNumbers, to_scalar, to_vec},
-    ops::{median_of_pairs, median_of_tiles, shuffled},
+    ops::{median_of_pairs, median_of_tiles, subsample},
 };
 
 impl Kernel {
@@ -42,7 +42,14 @@ impl Kernel {
     }
 
     /// The Gram matrix of each batch of predictions, `[batches, n, n]`, as [`gram`](Self::gram).
-    pub(crate) fn gram_of<P: Geometry>(&self, predictions: &P, batches: usize) -> Tensor<3> {
+    ///
+    /// - kept: whether a prediction counts in a median bandwidth, `[batches · n]`; all where there is none
+    pub(crate) fn gram_of<P: Geometry>(
+        &self,
+        predictions: &P,
+        batches: usize,
+        kept: Option<Tensor<1, Bool>>,
+    ) -> Tensor<3> {
         let distances = match predictions.coordinates() {
             Some(points) => {
                 let points = in_batches(points, batches);
@@ -50,7 +57,7 @@ impl Kernel {
             }
             None => Distances::Plain(predictions.distances(predictions, self.distance, batches)),
         };
-        self.within(distances, || predictions.spread())
+        self.within(distances, kept, || predictions.spread())
     }
 
     /// The kernel between predictions, `[1, n, k]`, detached; the bandwidth must be fixed.
@@ -94,9 +101,9 @@ impl Kernel {
             _ => Distances::Plain(locations.distances(data, self.distance, 1)),
         };
         self.of(distances, || {
-            let data = data.detach();
-            let median = median_of_pairs(data.distances(&data, self.distance, 1));
-            self.bandwidth.floored(median, || data.spread())
+            let some = of_subsample(&data.detach());
+            let median = median_of_pairs(some.distances(&some, self.distance, 1), None);
+            self.bandwidth.floored(median, || data.detach().spread())
         })
     }
 
@@ -127,9 +134,8 @@ impl Kernel {
                 median_distance(&points, self.distance)
             }
             None => {
-                let n = p.len();
-                let p = p.select_rows(&shuffled(n));
-                median_of_tiles(n, p.dtype(), |rows, columns| {
+                let p = of_subsample(&p);
+                median_of_tiles(p.len(), p.dtype(), |rows, columns| {
                     let (rows, columns) = (p.slice_rows(rows), p.slice_rows(columns));
                     to_vec(rows.distances(&columns, self.distance, 1))
                 })
@@ -143,4 +149,13 @@ impl Kernel {
         fixed.validate_in(predictions.dtype())?;
         Ok(fixed)
     }
+}
+
+/// The predictions whose distances have the median.
+fn of_subsample<P: Geometry>(predictions: &P) -> P {
+    let rows = subsample(predictions.len());
+    rows.map_or_else(
+        || predictions.clone(),
+        |rows| predictions.select_rows(&rows),
+    )
 }

@@ -172,7 +172,7 @@ impl<K: Clone + Debug + Send> SkceLoss<K> {
     }
 
     /// Returns the same loss without the samples whose labels stand for padding. A median bandwidth is that
-    /// of all samples: with much padding take a fixed one. There is no fused pass then: memory `O(n²)`.
+    /// of the samples that count. There is no fused pass then: memory `O(n²)`.
     pub fn with_pad_tokens(self, pad_tokens: Vec<usize>) -> Self {
         Self { pad_tokens, ..self }
     }
@@ -196,15 +196,15 @@ impl<P: Geometry, K: JointKernel<P> + Send> Criterion<P> for SkceLoss<K> {
     fn value(&self, predictions: &P, targets: &P::Targets) -> Tensor<1> {
         let (plain, weights) = &predictions.batch_parts();
         let kernel = self.skce.kernel.for_training();
+        let kept = targets.kept(&self.pad_tokens);
         let kernel = match self.scale {
-            SkceScale::Standardised => kernel.fixed_on_host(plain),
+            SkceScale::Standardised if kept.is_none() => kernel.fixed_on_host(plain),
             _ => kernel,
         };
         let skce = Skce {
             kernel,
             ..self.skce
         };
-        let kept = targets.kept(&self.pad_tokens);
         let value = match kept.clone() {
             None => skce.value(predictions, targets),
             Some(kept) => skce.value_of_kept(predictions, targets, kept),

@@ -89,7 +89,7 @@ pub use laplacian::laplacian_sum;
 #[doc(hidden)]
 pub use median::median_of_blocks;
 pub(crate) use median::{
-    mean_or_one, median_of_pairs, median_of_tiles, middle_ranks, order_statistics, shuffled,
+    mean_or_one, median_of_pairs, median_of_tiles, middle_ranks, order_statistics, subsample,
 };
 pub use normal::{NormalKernel, NormalSamples, normal_statistic};
 pub(crate) use normal::{normal_diagonal, normal_matrix};

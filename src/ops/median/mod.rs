@@ -1,70 +1,95 @@
-//! Medians and other order statistics of the distances between pairs: on the host in bounded memory
-//! ([`select`]), of points in vectors of the processor or of distances that come in tiles, such as those of a linear
-//! program for each pair; on a device without reading back ([`composed`]).
+//! Medians of the distances between pairs of points. The distances of up to [`LARGEST`] points are compared exactly;
+//! of more, those of a fixed random subsample of so many are, which is the same on every backend and for any number
+//! of threads. So memory does not grow with the number of pairs.
 
 mod composed;
-mod select;
-#[cfg(test)]
-mod tests;
 
 use std::ops::Range;
 
-use burn::tensor::{DType, Element, Tensor};
-use rand::{SeedableRng, rngs::StdRng, seq::SliceRandom};
+use burn::tensor::{DType, Tensor};
+use rand::{SeedableRng, rngs::StdRng, seq::index};
 
 pub(crate) use composed::median_of_pairs;
-use select::{Pass, Within, of_stored};
 
 use super::{
     backends::is_on_host,
     simd::{
-        layout::{PaddedVectors, strip},
+        arch::Arch,
         real::{Real, with_real},
-        similarity::{Similarity, similarities},
-        tile::StripTile,
     },
 };
 use crate::{
     error::scales_of,
-    host::Memory,
-    parallel::{fold_tiles, threads_for},
+    host::{Memory, int_tensor},
+    parallel::{map, threads_for},
     radial::{CoordinateSum, Distance},
     tiles::{SIDE, upper_tiles},
 };
 
-/// The distances within blocks of fewer points are all stored.
-const SMALL_BLOCK: usize = 32;
-/// Points on a side of the tiles of a sample.
-const SAMPLE_SIDE: usize = 16;
+/// The most points whose distances are all compared. The median of a subsample of so many has a relative standard
+/// error of a few thousandths.
+pub(crate) const LARGEST: usize = 4096;
+
+/// The blocks, and the points of each, whose distances are compared.
+struct Subsample {
+    blocks: Vec<usize>,
+    points: Vec<usize>,
+}
+
+impl Subsample {
+    /// As many whole blocks as have no more pairs than [`LARGEST`] points in one block; of a larger block, so many
+    /// points. None if all are compared.
+    fn new(blocks: usize, size: usize) -> Option<Self> {
+        let pairs = |points: usize| points * points.saturating_sub(1) / 2;
+        let most = pairs(LARGEST) / pairs(size.min(LARGEST)).max(1);
+        (size > LARGEST || blocks > most).then(|| Self {
+            blocks: drawn(blocks, most),
+            points: drawn(size, LARGEST),
+        })
+    }
+}
+
+/// At most so many of the numbers `0..n` in increasing order: the same ones on every call.
+fn drawn(n: usize, most: usize) -> Vec<usize> {
+    if n <= most {
+        return (0..n).collect();
+    }
+    let mut drawn = index::sample(&mut StdRng::seed_from_u64(0), n, most).into_vec();
+    drawn.sort_unstable();
+    drawn
+}
+
+/// The rows that stand for `n` points in a median over all pairs. None if all of them do.
+pub(crate) fn subsample(n: usize) -> Option<Vec<usize>> {
+    (n > LARGEST).then(|| drawn(n, LARGEST))
+}
 
 /// The median of the distances between the pairs within blocks of `size` points, `[1]` and detached: the
 /// mean of the two middle ones, and 1 where that is 0 or not finite or some point is not. Exact on the
-/// host, otherwise up to rounding, and nothing is read back.
+/// host, otherwise up to rounding, and nothing is read back. Of many points a subsample is taken.
 #[doc(hidden)]
 pub fn median_of_blocks(points: Tensor<2>, distance: Distance, size: usize) -> Tensor<1> {
-    let points = points.detach();
+    let ([n, d], dtype) = (points.dims(), points.dtype());
+    let (mut blocks, mut size, mut points) = (n / size, size, points.detach());
+    if let Some(some) = Subsample::new(blocks, size) {
+        let rows = |block: usize| some.points.iter().map(move |point| block * size + point);
+        let rows: Vec<usize> = some.blocks.iter().flat_map(|&block| rows(block)).collect();
+        points = points
+            .clone()
+            .select(0, int_tensor(rows.into_iter(), &points.device()));
+        (blocks, size) = (some.blocks.len(), some.points.len());
+    }
     if !is_on_host(&points) {
-        return composed::median_of_blocks(points, distance, size);
+        let points = points.slice(0..blocks * size).reshape([blocks, size, d]);
+        return median_of_pairs(distance.between(points.clone(), points), None);
     }
-    let (device, dtype, d) = (points.device(), points.dtype(), points.dims()[1]);
-    let points = Memory::of(points);
-    let median = with_real!(dtype, T => median::<T>(points.slice(), d, distance, size));
-    Tensor::from_data([median], (&device, dtype))
-}
-
-fn median<T: Real + Element>(points: &[T], d: usize, distance: Distance, size: usize) -> f64 {
-    if !points.iter().all(|x| x.to_f64().is_finite()) {
-        return 1.0; // of a diverged batch, whose statistic is NaN
-    }
-    let pairs = (points.len() / d / size * (size * (size - 1) / 2)) as u64;
-    let middle = of_points(points, [d, size], distance, &middle_ranks(pairs));
-    let median = mean_or_one(&middle, T::dtype());
+    let ranks = middle_ranks((blocks * (size * (size - 1) / 2)) as u64);
     // distances may overflow where points do not
-    if median <= T::MAX.to_f64() {
-        median
-    } else {
-        1.0
-    }
+    let largest = dtype.finfo().expect("a float tensor").max;
+    let median = within_blocks(&points, distance, size, &ranks)
+        .map(|middle| mean_or_one(&middle, dtype))
+        .filter(|&median| median <= largest);
+    Tensor::from_data([median.unwrap_or(1.0)], (&points.device(), dtype))
 }
 
 /// The ranks of the two middle ones of so many numbers, or of the middle one twice.
@@ -80,7 +105,7 @@ pub(crate) fn mean_or_one(middle: &[f64], dtype: DType) -> f64 {
     }
 }
 
-/// For each rank (0-based) the distance of that rank among the pairs `i < j`, computed on the host in
+/// For each rank (0-based) the distance of that rank among all pairs `i < j`, computed on the host in
 /// f32 or f64, wherever the points are.
 ///
 /// # Panics
@@ -90,151 +115,133 @@ pub(crate) fn order_statistics(points: &Tensor<2>, distance: Distance, ranks: &[
     if ranks.is_empty() {
         return Vec::new();
     }
-    let [n, d] = points.dims();
+    let n = points.dims()[0];
     let points = match points.dtype() {
         DType::F64 => points.clone(),
         _ => points.clone().cast(DType::F32),
     };
-    let memory = Memory::of(points.clone());
     let pairs = (n * n.saturating_sub(1) / 2) as u64;
     for &rank in ranks {
         assert!(rank < pairs, "rank {rank} of {pairs} distances");
     }
+    let found = within_blocks(&points, distance, n, ranks);
+    found.unwrap_or_else(|| panic!("distances between points that are not finite"))
+}
+
+/// For each rank the distance of that rank among the pairs within blocks of so many points, `[n, d]` in f32 or f64.
+/// None if some point is not finite.
+fn within_blocks(
+    points: &Tensor<2>,
+    distance: Distance,
+    size: usize,
+    ranks: &[u64],
+) -> Option<Vec<f64>> {
+    let (d, memory) = (points.dims()[1], Memory::of(points.clone()));
     with_real!(points.dtype(), T => {
         let points = memory.slice::<T>();
-        let finite = points.iter().all(|x| x.to_f64().is_finite());
-        assert!(finite, "distances between points that are not finite");
-        of_points(points, [d, n], distance, ranks)
+        let is_finite = points.iter().all(|x| x.to_f64().is_finite());
+        is_finite.then(|| {
+            let mut sums = sums_of_pairs(points, d, distance, size);
+            let found = selected(&mut sums, ranks);
+            found.map(|sum| distance.of_sum(sum.to_f64())).collect()
+        })
     })
 }
 
-/// The numbers `0..n` in a random order, the same for each call: in it, points that are neighbours in the data are
-/// no more often in a sample than others.
-pub(crate) fn shuffled(n: usize) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..n).collect();
-    order.shuffle(&mut StdRng::seed_from_u64(0));
-    order
+/// The numbers of some ranks (0-based).
+fn selected<T: Real>(numbers: &mut [T], ranks: &[u64]) -> impl Iterator<Item = T> {
+    ranks.iter().map(|&rank| {
+        let (_, number, _) = numbers.select_nth_unstable_by(rank as usize, T::total_cmp);
+        *number
+    })
 }
 
-/// The median of the distances between all pairs `i < j` of `n` points in random order: the mean of the two middle
-/// ones where their number is even, and 1 if it is 0 or there are no pairs. A NaN counts as infinity.
+/// The median of the distances between all pairs `i < j` of `n` points: the mean of the two middle ones where their
+/// number is even, and 1 if it is 0 or there are no pairs. A NaN counts as infinity.
 ///
+/// - n: at most [`LARGEST`], see [`subsample`]
 /// - dtype: of the points
 /// - tile: the distances between consecutive points and others, row by row
-///
-/// Cost: one pass over the pairs, in memory for about `n^1.5` distances and no more than some million.
 pub(crate) fn median_of_tiles(
     n: usize,
     dtype: DType,
     tile: impl Fn(Range<usize>, Range<usize>) -> Vec<f64>,
 ) -> f64 {
-    if n < 2 {
+    let mut distances = Vec::with_capacity(n * n.saturating_sub(1) / 2);
+    for pairs in upper_tiles(n, SIDE) {
+        let (rows, columns) = (pairs.rows, pairs.columns);
+        let found = tile(rows.clone(), columns.clone());
+        let places = rows.flat_map(|i| columns.clone().map(move |j| (i, j)));
+        let counted = found.into_iter().zip(places).filter(|(_, (i, j))| i < j);
+        let infinite_if_nan = |x: f64| if x.is_nan() { f64::INFINITY } else { x };
+        distances.extend(counted.map(|(x, _)| infinite_if_nan(x)));
+    }
+    median_of(distances, dtype)
+}
+
+/// The median of distances as a bandwidth; 1 if there are none.
+fn median_of(mut distances: Vec<f64>, dtype: DType) -> f64 {
+    if distances.is_empty() {
         return 1.0;
     }
-    let add = |pass: Pass, mut within: Within<f64>| {
-        let side = match pass {
-            Pass::Sample => SAMPLE_SIDE,
-            Pass::All => SIDE,
-        };
-        let is_visited = |tile: &crate::tiles::Tile| pass == Pass::All || tile.is_diagonal();
-        for pairs in upper_tiles(n, side).filter(is_visited) {
-            let (rows, columns) = (pairs.rows, pairs.columns);
-            let distances = tile(rows.clone(), columns.clone()).into_iter();
-            let places = rows.flat_map(|i| columns.clone().map(move |j| (i, j)));
-            let counted = distances.zip(places).filter(|(_, (i, j))| i < j);
-            let infinite_if_nan = |x: f64| if x.is_nan() { f64::INFINITY } else { x };
-            let distances: Vec<f64> = counted.map(|(x, _)| infinite_if_nan(x)).collect();
-            within.add(&distances);
-        }
-        within
-    };
-    let pairs = (n * (n - 1) / 2) as u64;
-    let middle = select::order_statistics(pairs, &middle_ranks(pairs), add);
+    let ranks = middle_ranks(distances.len() as u64);
+    let middle: Vec<f64> = selected(&mut distances, &ranks).collect();
     mean_or_one(&middle, dtype)
 }
 
-/// For each rank (0-based) the distance of that rank among the pairs `i < j` within the first
-/// `⌊n/size⌋` blocks of consecutive points of `d` coordinates.
+/// Rows of pairs that are computed by one thread.
+const ROWS: usize = 64;
+
+/// The sums over coordinates that distances are functions of, for all pairs `i < j` within the first `⌊n/size⌋`
+/// blocks of consecutive points, row by row.
 ///
-/// - points: `[n, d]`, finite; a distance that overflows is infinite
-fn of_points<T: Real>(
-    points: &[T],
-    [d, size]: [usize; 2],
-    distance: Distance,
-    ranks: &[u64],
-) -> Vec<f64> {
-    let blocks = points.chunks_exact(size * d);
-    let sums = if size < SMALL_BLOCK {
-        let of_pair = |block: &[T], i: usize, j: usize| {
-            let point = |i: usize| block[i * d..][..d].iter().map(|x| x.to_f64());
-            let differences = point(i).zip(point(j)).map(|(x, y)| x - y);
-            T::new(distance.sum().of(differences))
-        };
-        let pairs = || (1..size).flat_map(|j| (0..j).map(move |i| (i, j)));
-        let all = blocks.flat_map(|block| pairs().map(move |(i, j)| of_pair(block, i, j)));
-        of_stored(all.collect(), ranks)
-    } else {
-        let order = shuffled(size);
-        let vectors = |block: &[T]| {
-            let point = |i: usize| &block[order[i] * d..][..d];
-            PaddedVectors::new(size, d, true, |i, row| row.copy_from_slice(point(i)))
-        };
-        let blocks = PointBlocks {
-            vectors: blocks.map(vectors).collect(),
-            size,
-            similarity: match distance.sum() {
-                CoordinateSum::Magnitudes => Similarity::Magnitudes,
-                CoordinateSum::Squares => Similarity::Squares,
-            },
-        };
-        let count = (blocks.vectors.len() * (size * (size - 1) / 2)) as u64;
-        select::order_statistics(count, ranks, |pass, within| blocks.add(pass, within))
-    };
-    let of_sum = |sum: T| distance.of_sum(sum.to_f64());
-    sums.into_iter().map(of_sum).collect()
-}
-
-/// Blocks of points, whose distances are compared by the sums over coordinates that they are functions of.
-struct PointBlocks<T> {
-    vectors: Vec<PaddedVectors<T>>,
-    /// Points of a block.
-    size: usize,
-    similarity: Similarity,
-}
-
-impl<T: Real> PointBlocks<T> {
-    /// Adds all pairs, or as a sample those within strips alone.
-    fn add(&self, pass: Pass, within: Within<T>) -> Within<T> {
-        let strips = self.size.div_ceil(strip::<T>());
-        let columns = self.vectors.len() * strips;
-        let side = (self.vectors.len() * self.size * self.size).isqrt(); // of as many pairs
-        let threads = threads_for(side, self.vectors[0].d, columns);
-        let step = |within: &mut Within<T>, column: usize| {
-            let mut sums = [T::new(0.0); 1 << 10];
-            let sums = &mut sums[..StripTile::size::<T>()];
-            let (block, last) = (&self.vectors[column / strips], column % strips);
-            let first = match pass {
-                Pass::Sample => last,
-                Pass::All => 0,
-            };
-            for strip_of_rows in first..=last {
-                let tile = StripTile {
-                    n: self.size,
-                    row: strip_of_rows * strip::<T>(),
-                    strips: last..last + 1,
-                };
-                let (rows, columns) = ((block, tile.rows::<T>()), (block, last));
-                similarities(self.similarity, rows, columns, None, sums);
-                tile.fill_rest(last, T::new(f64::NAN), sums);
-                within.add(sums);
+/// - points: `[n, d]`, finite; a sum that overflows is infinite
+fn sums_of_pairs<T: Real>(points: &[T], d: usize, distance: Distance, size: usize) -> Vec<T> {
+    let n = points.len() / d / size * size;
+    // [block, d, size]: the points of a block side by side, for loops that the compiler makes vectors of
+    let place = |k: usize| (k / (size * d) * size + k % size) * d + k / size % d;
+    let columns: Vec<T> = (0..n * d).map(|k| points[place(k)]).collect();
+    let rows = |first: usize| {
+        let mut all = Vec::with_capacity(ROWS * (size - first % size));
+        for row in first..n.min(first + ROWS) {
+            let (block, i) = (&columns[row / size * size * d..][..size * d], row % size);
+            let start = all.len();
+            all.resize(start + size - i - 1, T::new(0.0));
+            for column in block.chunks_exact(size) {
+                add_differences(
+                    column[i],
+                    &column[i + 1..],
+                    distance.sum(),
+                    &mut all[start..],
+                );
             }
-        };
-        fold_tiles(
-            columns,
-            threads,
-            || within.part(threads),
-            step,
-            Within::merge,
-        )
+        }
+        all
+    };
+    let parts = n.div_ceil(ROWS);
+    if threads_for(n.min(size), d, parts) == 1 {
+        (0..parts).flat_map(|part| rows(part * ROWS)).collect()
+    } else {
+        map(parts, &|part| rows(part * ROWS)).concat()
     }
+}
+
+/// Adds the magnitudes or the squares of the differences between one number and others.
+fn add_differences<T: Real>(x: T, others: &[T], sum: CoordinateSum, sums: &mut [T]) {
+    Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            let pairs = sums.iter_mut().zip(others);
+            match sum {
+                CoordinateSum::Magnitudes => pairs.for_each(|(sum, &y)| {
+                    let magnitude = if x < y { y.minus(x) } else { x.minus(y) };
+                    *sum = sum.plus(magnitude);
+                }),
+                CoordinateSum::Squares => pairs.for_each(|(sum, &y)| {
+                    let difference = x.minus(y);
+                    *sum = sum.plus(difference.times(difference));
+                }),
+            }
+        },
+    );
 }

@@ -25,10 +25,6 @@ pub trait Real: Pod + Debug + PartialOrd + Send + Sync {
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
-    /// The least number that is greater.
-    fn next_up(self) -> Self;
-    /// The greatest number that is less.
-    fn next_down(self) -> Self;
     /// The order of numbers, without a branch: what selections are fast with.
     fn total_cmp(&self, other: &Self) -> Ordering;
 
@@ -146,14 +142,6 @@ macro_rules! impl_real {
                 #[inline(always)]
                 fn times(self, other: Self) -> Self {
                     self * other
-                }
-                #[inline(always)]
-                fn next_up(self) -> Self {
-                    $t::next_up(self)
-                }
-                #[inline(always)]
-                fn next_down(self) -> Self {
-                    $t::next_down(self)
                 }
                 #[inline(always)]
                 fn total_cmp(&self, other: &Self) -> Ordering {
