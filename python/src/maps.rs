@@ -78,6 +78,7 @@ macro_rules! configurations {
 
 configurations! {
     Temperature: TemperatureScalingConfig;
+    Shift: LogitShiftConfig;
     Ensemble: EnsembleTemperatureScalingConfig;
     Diagonal: DiagonalScalingConfig;
     OrderPreserving: OrderPreservingConfig;

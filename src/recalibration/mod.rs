@@ -9,6 +9,7 @@
 //! | map | | order | injective | freedom |
 //! | --- | --- | --- | --- | --- |
 //! | [`TemperatureScaling`] | `z/T` | kept | yes | 1 |
+//! | [`LogitShift`] | `z_c + b_c` | no | yes | `m` |
 //! | [`EnsembleTemperatureScaling`] | `log(w₁ softmax(z/T) + w₂ softmax(z) + w₃/m)` | kept | yes | 3 |
 //! | [`DiagonalScaling`] (DIAG) | one increasing function of each logit | kept | on log-probabilities | a curve |
 //! | [`OrderPreserving`] (OP), [`OrderInvariant`] (OI) | gaps of sorted logits times a network | kept | no | a network |

@@ -167,7 +167,8 @@ impl FitWarning {
                 named(classes)
             ),
             Self::Unrelated { found, permuted } => format!(
-                "predictions and labels look unrelated: the mean probability of the labels is {found:.3}, and                  {permuted:.3} where rows are permuted: do the rows of predictions and labels match?"
+                "predictions and labels look unrelated: the mean probability of the labels is {found:.3}, and \
+                 {permuted:.3} where rows are permuted: do the rows of predictions and labels match?"
             ),
             Self::Ruled { rows } => format!(
                 "the map increases the loss of most rows to decrease that of {}",

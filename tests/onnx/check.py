@@ -203,17 +203,6 @@ for m in (2, 4):
     for method in ("matrix", "isotonic"):
         calibration(*fit, "--method", method, "--prior", rates, "-o", "a.map")
         check(f"{method} --prior", "a.map", m)
-    # the choice of fit may be a mixture; here it is one by hand, in the file that --export safetensors makes
-    parts, weights = {}, {"temperature": 0.2, "vector": 0.3, "isotonic": 0.5}
-    for method, weight in weights.items():
-        calibration(*fit, "--method", method, "-o", "a.map")
-        calibration("show", "a.map", "--export", "safetensors", "-o", "a.safetensors")
-        for name, tensor in load_file(folder / "a.safetensors").items():
-            parts[f"parts.{method}.{name}"] = tensor
-        parts[f"weights.{method}"] = np.array([weight])
-    kind = {"burn-calibration": "mixture of maps"}
-    save_file(parts, folder / "mixture.safetensors", metadata=kind)
-    check("mixture", "mixture.safetensors", m)
 
 # Distributions: parameters are columns.
 mean, scale = rng.normal(size=(400, 1)), np.exp(0.3 * rng.normal(size=(400, 1)))

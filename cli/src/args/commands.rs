@@ -154,9 +154,8 @@ pub struct ReportArgs {
     after_help = "Examples:\n  calibration fit --predictions held_out.csv --labels labels.csv -o best.map\n  calibration fit --predictions logits.npy --logits --labels y.npy --keep accuracy -o best.map\n  calibration fit --family normal --predictions mean_sd.csv --targets y.csv -o best.map\n  calibration fit --trained-at 0.5 --prior 0.002 -o best.map"
 )]
 pub struct FitArgs {
-    /// The map to fit. By default a map is chosen by cross-validation: the simplest one within one standard
-    /// error of the lowest log loss, or a mixture of maps if it is better. If no gain is established,
-    /// predictions stay unchanged
+    /// The map to fit. By default a map is chosen by cross-validation: the simplest one whose gain is established
+    /// within one standard error of the lowest log loss. If no gain is established, predictions stay unchanged
     #[arg(long, value_parser = PossibleValuesParser::new(methods()))]
     pub method: Option<String>,
 

@@ -178,7 +178,7 @@ impl Zeros {
         let tried = is_chosen.then(|| {
             format!(
                 "{rows} of {samples} rows hold a probability of 0, whose logarithm is infinite: only maps \
-                 that accept zeros were tried, histogram binning, isotonic regression and, for two \
+                 that accept zeros are candidates, histogram binning, isotonic regression and, for two \
                  classes, Venn-Abers, and their log losses and those of the predictions count \
                  probabilities as at least 1/(2(n + 1)); --clip EPS raises zeros for the other maps"
             )

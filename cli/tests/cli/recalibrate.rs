@@ -2,7 +2,7 @@
 
 use crate::*;
 
-const METHODS: &str = "temperature ensemble-temperature diagonal order-preserving order-invariant vector matrix \
+const METHODS: &str = "temperature shift ensemble-temperature diagonal order-preserving order-invariant vector matrix \
      dirichlet structured-vector structured-matrix platt beta quadratic isotonic venn-abers histogram spline";
 
 /// Forty rows of three logits with labels, counted from 1.
@@ -43,7 +43,9 @@ fn every_method_is_fitted_saved_and_applied() {
         assert!(loss("after") < loss("before") - 0.05, "{object}");
         assert!(object["fit"]["evaluations"].as_u64().unwrap() > 0);
         match method {
-            "temperature" | "ensemble-temperature" => assert_eq!(object["injective"], true),
+            "temperature" | "shift" | "ensemble-temperature" => {
+                assert_eq!(object["injective"], true)
+            }
             // depends on the fit
             "diagonal" | "dirichlet" | "structured-vector" | "structured-matrix" => {}
             _ => assert_eq!(object["injective"], false, "{method}"),

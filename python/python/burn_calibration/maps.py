@@ -548,6 +548,34 @@ class StructuredMatrixScaling(_Structured):
     _kind = "structured-matrix"
 
 
+@_documented("1.0", "1e-9", 200)
+class LogitShift(_Structured):
+    """A shift of the logits of each class, ``z + b``, shrunk towards 0.
+
+    Parameters
+    ----------
+    """
+
+    _kind = "shift"
+
+    def __init__(
+        self,
+        *,
+        regularisation: float | None = 1.0,
+        folds: int = 5,
+        tolerance: float = 1e-9,
+        max_iterations: int = 200,
+        seed: int = 0,
+    ):
+        super().__init__(
+            regularisation=regularisation,
+            folds=folds,
+            tolerance=tolerance,
+            max_iterations=max_iterations,
+            seed=seed,
+        )
+
+
 class PlattScaling(LogitMap):
     """Platt scaling, ``sigmoid(a s + b)`` of log-odds ``s``: of class 1 of two classes, else of each class."""
 
@@ -700,6 +728,7 @@ MAPS: dict[str, type[LogitMap]] = {
     cls._kind: cls
     for cls in (
         TemperatureScaling,
+        LogitShift,
         EnsembleTemperatureScaling,
         DiagonalScaling,
         OrderPreserving,

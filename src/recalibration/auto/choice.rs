@@ -210,7 +210,13 @@ impl fmt::Display for Choice {
         }
         for candidate in &self.candidates {
             let (loss, change) = (candidate.log_loss.estimate, candidate.change);
-            write!(f, "  {:21} log loss {loss:.4}", candidate.name)?;
+            write!(f, "  {:21} log loss ", candidate.name)?;
+            // of a map that fails for a row
+            if loss < 1e4 {
+                write!(f, "{loss:.4}")?;
+            } else {
+                write!(f, "{loss:.1e}")?;
+            }
             if candidate.name != "none" {
                 // one sample or few errors make a standard error that says nothing
                 if change.standard_error < 10.0 {

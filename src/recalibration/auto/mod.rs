@@ -95,19 +95,22 @@ impl From<AutoRecalibration> for LogitMap {
 ///
 /// Each candidate is fitted to all folds but one and evaluated by the log loss on the one left out. Only a
 /// gain that is established counts, see [`Candidate::established`]: the 95 % interval of the change of the
-/// log loss is below 0, or a score test rejects that the temperature of the predictions is 1. A candidate
-/// that is better than an established one, by more than one standard error, is as good as established. Of
-/// these candidates the simplest is chosen whose mean log loss is within one standard error, of paired
-/// differences, of the smallest (Breiman, Friedman, Olshen, Stone: *Classification and Regression Trees*,
-/// 1984, section 3.4.3). Without one the predictions stay unchanged, by a temperature of 1.
+/// log loss is below 0, or, of a map of few parameters, a score test rejects that the predictions are
+/// calibrated; all score tests together have a level of 4 %. The gain of a candidate that is better than an
+/// established one, by more than one standard error, is established too. Of these candidates the simplest is
+/// chosen whose mean log loss is within one standard error, of paired differences, of the smallest (Breiman,
+/// Friedman, Olshen, Stone: *Classification and Regression Trees*, 1984, section 3.4.3), and the better one of
+/// two with as many parameters. Without one the predictions stay unchanged, by a temperature of 1.
 ///
 /// Rows that would rule the fit of a temperature are set aside and named, see [`FitWarning`](super::FitWarning).
 ///
-/// The candidates, simple ones first, are temperature and ensemble temperature scaling; for two classes
-/// Platt, beta and quadratic scaling, DIAG and Venn–Abers; of more structured vector scaling, DIAG,
-/// structured matrix scaling, matrix scaling and OI. The weight of a regularisation is found by a
+/// The candidates, simple ones first, are temperature scaling, a shift of logits and ensemble temperature
+/// scaling; for two classes Platt, beta and quadratic scaling, DIAG and Venn–Abers; of more structured vector
+/// scaling, DIAG, structured matrix scaling, matrix scaling and OI. A temperature is tried on all data, a shift
+/// and Platt scaling from 30 samples on. The weight of a regularisation is found by a
 /// cross-validation in the same folds, then fixed. A candidate is passed over where it does not keep what
-/// is asked for, where there are too few samples for it, or where its fits would take too long. To data
+/// is asked for, where there are too few samples for it, where its fits would take too long, or where one of
+/// them fails. To data
 /// without a wrong prediction a temperature alone is tried, since they do not tell how sharp predictions
 /// may be. Temperatures have a [prior](super::TemperatureScalingConfig::prior), which matters below a few
 /// hundred samples.

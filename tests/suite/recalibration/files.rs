@@ -235,22 +235,23 @@ fn an_earlier_structured_map() {
     assert_eq!(loaded.report().unwrap().evaluations, 7);
 }
 
-/// Mixtures that cannot be restored: of an earlier version, of a map that there is not, and with more than maps have.
+/// Mixtures of maps are no longer maps: a file of one says so, as a map and as that of a correction.
 #[test]
-fn mixtures_of_other_versions() {
+fn mixtures_of_earlier_versions() {
     let file = Temporary::new("mixture.map");
     let path = file.0.as_path();
-    let error = |names: &[&str]| {
-        let one: &[f64] = &[1.0];
-        let parameters: Vec<_> = names.iter().map(|name| (*name, one)).collect();
-        earlier(path, "mixture of maps", &parameters);
-        load_map(path, &device()).unwrap_err()
-    };
-    let before = error(&["weights", "temperature.temperature"]);
-    contains(&before, "before 0.1");
-    let unknown = error(&["weights.sharpness", "parts.sharpness.temperature"]);
-    contains(&unknown, "no map of logits is called sharpness");
-    let parts = ["weights.temperature", "parts.temperature.temperature"];
-    let left = error(&[&parts[..], &["parts.beta.x"]].concat());
-    contains(&left, "parts.beta.x");
+    let one: &[f64] = &[1.0];
+    let halves: &[f64] = &[0.5, 0.5];
+    let parts = [
+        ("weights.temperature", one),
+        ("parts.temperature.temperature", one),
+    ];
+    earlier(path, "mixture of maps", &parts);
+    let error = load_map(path, &device()).unwrap_err();
+    contains(&error, "mixtures are no longer maps: fit again");
+    let rates = [("trained_at", halves), ("prior", halves)];
+    let corrected = [&rates[..], &[("mixture.weights.temperature", one)]].concat();
+    earlier(path, "prior correction", &corrected);
+    let error = load_map(path, &device()).unwrap_err();
+    contains(&error, "mixtures are no longer maps: fit again");
 }

@@ -5,6 +5,7 @@ macro_rules! each_map {
     ($check:ident) => {
         each_map! { $check, Regularisation::Fixed(1e-2) =>
             "temperature": TemperatureScalingConfig, TemperatureScaling;
+            "shift": LogitShiftConfig, LogitShift;
             "ensemble": EnsembleTemperatureScalingConfig, EnsembleTemperatureScaling;
             "diagonal": DiagonalScalingConfig, DiagonalScaling, with_regularisation, 20;
             "order-preserving": OrderPreservingConfig, OrderPreserving, with_regularisation, 20;
@@ -53,4 +54,5 @@ mod module;
 mod prior;
 mod refinement;
 pub mod scalar;
+mod shift;
 mod temperature;

@@ -177,3 +177,40 @@ fn a_wild_row_is_set_aside() {
     assert_eq!(warnings[..], [FitWarning::SetAside { rows: vec![5] }]);
     assert_near(map.temperature(), 1.0, 0.2);
 }
+
+/// Logits of any scale, drawn at a temperature of any size: no point of a grid is lower, also where the prior makes
+/// several minima; by another formula.
+#[test]
+fn the_lowest_minimum_at_any_scale() {
+    let mut rng = rng(47);
+    let mut several = 0;
+    for trial in 0..60 {
+        let (n, m) = ([5, 30, 60][trial % 3], [2, 3, 10][trial / 3 % 3]);
+        let scale = 10f64.powf(rng.random_range(-9.0..9.0));
+        let beta = 10f64.powf(rng.random_range(-1.5..1.5));
+        let rows = random_rows(n, m, 3.0, &mut rng);
+        let label = |row: &Vec<f64>| {
+            let p: Vec<f64> = row.iter().map(|z| beta * z).collect();
+            draw_class(&softmax(&p), &mut rng)
+        };
+        let classes: Vec<usize> = rows.iter().map(label).collect();
+        let logits = mapped(&rows, |z| z * scale);
+        let map = TemperatureScalingConfig::new().fitted(&logits, &classes);
+        let warnings = &map.report().unwrap().warnings;
+        if warnings
+            .iter()
+            .any(|w| matches!(w, FitWarning::SetAside { .. }))
+        {
+            continue;
+        }
+        let prior = |x: f64| 2.0 * (x * x / (3.0 * 0.35 * 0.35)).ln_1p() / n as f64;
+        let at = |x: f64| log_loss(&logits, &classes, (-x).exp()) + prior(x);
+        let found = at(-map.temperature().ln());
+        let grid: Vec<f64> = (-900..=900).map(|k| at(0.05 * f64::from(k))).collect();
+        let is_low = |w: &&[f64]| w[1] < w[0] - 1e-9 && w[1] < w[2] - 1e-9;
+        several += usize::from(grid.windows(3).filter(is_low).count() > 1);
+        let least = grid.iter().copied().fold(f64::INFINITY, f64::min);
+        assert!(found <= least + 1e-8, "{trial}: {found} {least} {scale}");
+    }
+    assert!(several > 3, "{several}");
+}

@@ -123,3 +123,36 @@ fn absent_classes_stay_possible() {
         }
     }
 }
+
+/// Labels of other rows are told; those of the same rows are not, also of poor models.
+#[test]
+fn unrelated_labels() {
+    let unrelated = |warning: &FitWarning| matches!(warning, FitWarning::Unrelated { .. });
+    let (mut told, mut false_alarms) = (0, 0);
+    for seed in 0..40 {
+        let (rows, classes) = overconfident([200, 400][seed as usize % 2], 900 + seed);
+        let shuffled: Vec<usize> = classes
+            .iter()
+            .copied()
+            .cycle()
+            .skip(7)
+            .take(classes.len())
+            .collect();
+        let found = warnings(&rows, &shuffled);
+        told += usize::from(found.iter().any(unrelated));
+        false_alarms += usize::from(warnings(&rows, &classes).iter().any(unrelated));
+        let calibrated: Vec<_> = rows
+            .iter()
+            .map(|row| row.iter().map(|z| z / 2.5).collect())
+            .collect();
+        false_alarms += usize::from(warnings(&calibrated, &classes).iter().any(unrelated));
+    }
+    assert!(told >= 34, "{told}");
+    assert_eq!(false_alarms, 0);
+    let warning = FitWarning::Unrelated {
+        found: 0.334,
+        permuted: 0.3331,
+    };
+    contains(&warning, "do the rows of predictions and labels match?");
+    says(warning.to_string());
+}
