@@ -1,6 +1,6 @@
 """Runs exported maps by ONNX Runtime, and their printed formulas by NumPy, beside `calibration apply`.
 
-    pip install numpy onnx onnxruntime safetensors
+    pip install numpy onnx onnxruntime
     python tests/onnx/check.py target/debug/calibration
 
 A map of every kind is fitted to logits of 2 and of 4 classes, and one of every kind of distributions. Each is
@@ -17,9 +17,8 @@ from pathlib import Path
 import numpy as np
 import onnx
 import onnxruntime
-from safetensors.numpy import load_file, save_file
 
-METHODS = """temperature ensemble-temperature diagonal order-preserving order-invariant vector matrix dirichlet
+METHODS = """temperature shift ensemble-temperature diagonal order-preserving order-invariant vector matrix dirichlet
 structured-vector structured-matrix platt beta quadratic isotonic venn-abers histogram spline""".split()
 ROWS = 10_000
 LIMIT = 1e-6
