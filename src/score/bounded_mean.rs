@@ -373,6 +373,28 @@ mod tests {
 
     use super::*;
 
+    /// The rule of Student's limits, with skewness by hand: of `n` events and as many others 0, and with one more
+    /// event; of one event among `n` nearly 1.
+    #[test]
+    fn student_of_even_terms_alone() {
+        let events = |n: usize, count: usize| {
+            let terms = (0..n).map(|i| f64::from(u8::from(i < count))).collect();
+            BoundedMean::new(terms, 0.0, 1.0).or_student()
+        };
+        assert!(events(20, 10).is_student() && events(1000, 20).is_student());
+        // (1 − 2p)/√(n p (1 − p)) is 0.27, and 0.99
+        assert!(!events(100, 10).is_student() && !events(1000, 1).is_student());
+        assert!(!events(20, 0).is_student() && !events(1, 1).is_student());
+        let (even, mean) = (events(20, 10), MeanEstimate::of(events(20, 10).terms()));
+        assert_eq!(even.interval(0.9), mean.interval(0.9));
+        assert_eq!(even.p_value(0.5), 1.0);
+        let limit = even.lower_limit(0.9).unwrap();
+        assert!((even.p_value_above(limit) - 0.05).abs() < 1e-9);
+        assert!((even.p_value_below(1.0 - limit) - 0.05).abs() < 1e-9);
+        let open = BoundedMean::new(vec![-1.0, 1.0, -1.0, 1.0], f64::NEG_INFINITY, 1.0);
+        assert!(!open.or_student().is_student());
+    }
+
     /// Squares of normal numbers, 16 times as large as the lists expect.
     #[test]
     fn limits_hold_without_bounds() {
