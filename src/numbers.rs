@@ -118,3 +118,22 @@ fn not_finite(x: f64) -> Option<&'static str> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::tied;
+
+    #[test]
+    fn numbers_that_agree_up_to_rounding_are_equal() {
+        let numbers = [0.1 + 0.2, 1.0, 0.3, f64::NAN, -0.3, 0.3 + 1e-12];
+        let found = tied(&numbers, |at| 8.0 * f64::EPSILON * numbers[at].abs());
+        assert_eq!(found[..3], [0.3, 1.0, 0.3]);
+        assert!(found[3].is_nan());
+        assert_eq!(found[4..], [-0.3, 0.3 + 1e-12]);
+        // a chain ends: each is near the smallest
+        assert_eq!(tied(&[0.0, 0.6, 1.2, 1.8], |_| 1.0), [0.0, 0.0, 1.2, 1.2]);
+        let infinite = [f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY];
+        assert_eq!(tied(&infinite, |_| 1e-9), infinite);
+        assert!(tied(&[], |_| 1.0).is_empty());
+    }
+}

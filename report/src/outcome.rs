@@ -103,8 +103,7 @@ impl<S: Section> Report<S> {
                  aspects \
                  (Westfall and Young 1993), and those of means allow for a model that is wrong elsewhere. \
                  Intervals at the level " (decimals(100.0 * self.level, 2))
-                " %: for a predicted minus an observed frequency they cover at least at this level, given the \
-                 predictions (Clopper and Pearson 1934); "
+                " %: for a predicted minus an observed frequency, and for their ratio, they are of new samples; "
                 (parts.method) " "
                 @if !parts.kernel.is_empty() {
                     (parts.kernel)

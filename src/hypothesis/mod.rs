@@ -6,7 +6,7 @@
 //! | [`GroupTest`] | the omnibus test of each group | redrawn targets, at every `n` | that of each |
 //! | [`GivenTest`] | SKCE [given](crate::distribution::Given) a variable | redrawn targets, at every `n` | as the omnibus test |
 //! | [`ExactTest`] | any estimator or function | redrawn targets, exact at every `n` | see there |
-//! | [`ToleranceTest`] | the size of an error above a tolerance | Clopper–Pearson, or asymptotic | that of the error |
+//! | [`ToleranceTest`] | the size of an error above a tolerance | asymptotic; of intervals Clopper–Pearson | that of the error |
 //! | [`AsymptoticSkceTest`] | unbiased SKCE | a gamma distribution by three moments | `n²·m` |
 //! | [`AsymptoticBlockSkceTest`] | block or linear SKCE | normal, as `n/B → ∞`; Student's of few blocks | `n·B·m` |
 //! | [`DistributionFreeSkceTest`] | any SKCE; biased for positive definite kernels | a bound, valid at every `n`, loose | that of the estimate |

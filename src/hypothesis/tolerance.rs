@@ -13,8 +13,8 @@ use crate::{distribution::Predictive, error::Result, score::Quantify};
 ///
 /// The p-value is [`ErrorSize::p_value_above`](crate::score::ErrorSize::p_value_above). The overconfidence
 /// has two sides, and both count: the p-value is twice the smaller of the two, so that it is at most `α`
-/// where the two-sided interval of level `1 − α` is beyond `ε`. It is valid at every sample size, and
-/// conservative: at an error of exactly `ε` it is at most `α` in about `α/2` of data sets, or fewer. For an
+/// where the two-sided interval of level `1 − α` is beyond `ε`. It is conservative: at an error of exactly `ε` it is at
+/// most `α` in about `α/2` of data sets, or fewer. That of intervals is valid at every sample size. For an
 /// error that is never negative it is that of one side, by an approximation that needs many samples. Levels
 /// and powers are in `docs/levels.md`.
 ///

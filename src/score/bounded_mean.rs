@@ -98,12 +98,12 @@ impl BoundedMean {
     }
 
     /// The same mean with the limits and p-values of Student, where the terms show that these hold: the skewness of
-    /// their sum is at most 0.25, and at most 0.5 with the term that is added for what has not happened, on either
-    /// side. Student's limits are narrower, by a tenth to a half where few terms are large.
+    /// their sum is at most `most`, and at most twice that with the term that is added for what has not happened, on
+    /// either side. Student's limits are narrower, by a tenth to a half where few terms are large.
     ///
     /// The skewness of a sum moves the levels of Student's limits in proportion. Twenty rare events have one of 0.22,
     /// with which limits of 95 % hold in 94 of 100 cases. `docs/levels.md` has simulations.
-    pub(crate) fn or_student(self) -> Self {
+    pub(super) fn or_student(self, most: f64) -> Self {
         let mean = MeanEstimate::weighted(&self.terms, &self.weights);
         let skewness = |added: f64, weight: f64| {
             let terms = self.terms.iter().zip(self.weights.all(self.terms.len()));
@@ -119,10 +119,10 @@ impl BoundedMean {
             (sum(3) / sum(2).powf(1.5)).abs() // NaN where all are equal, or one is infinite
         };
         let is_even = mean.effective >= 2.0
-            && skewness(mean.estimate, 0.0) <= MOST_SKEWNESS
+            && skewness(mean.estimate, 0.0) <= most
             && [self.least, self.greatest]
                 .into_iter()
-                .all(|added| skewness(added, self.heaviest) <= MOST_SKEWNESS_ADDED);
+                .all(|added| skewness(added, self.heaviest) <= 2.0 * most);
         Self {
             student: is_even.then_some(mean),
             ..self
@@ -330,9 +330,10 @@ pub(super) fn crossing((low, high): (f64, f64), z: f64, root: impl Fn(f64) -> f6
 /// The width at which the search ends, as a share of the range of the terms, and the distance of the root.
 const PRECISION: f64 = 1e-10;
 
-/// The largest skewness of a sum with which Student's limits are taken, and that with the added term.
-const MOST_SKEWNESS: f64 = 0.25;
-const MOST_SKEWNESS_ADDED: f64 = 0.5;
+/// The largest skewness of a sum with which Student's limits are taken, of terms with bounds.
+pub(super) const MOST_SKEWNESS: f64 = 0.25;
+/// The same of terms whose tails are not known.
+pub(super) const MOST_SKEWNESS_UNBOUNDED: f64 = 0.2;
 
 /// The probability of a term, among all samples, from which on it counts as one that data can have missed.
 const SELDOM: f64 = 0.05;
@@ -372,6 +373,28 @@ mod tests {
     use rand_distr::StandardNormal;
 
     use super::*;
+
+    /// The rule of Student's limits, with skewness by hand: of `n` events and as many others 0, and with one more
+    /// event; of one event among `n` nearly 1.
+    #[test]
+    fn student_of_even_terms_alone() {
+        let events = |n: usize, count: usize| {
+            let terms = (0..n).map(|i| f64::from(u8::from(i < count))).collect();
+            BoundedMean::new(terms, 0.0, 1.0).or_student(MOST_SKEWNESS)
+        };
+        assert!(events(20, 10).is_student() && events(1000, 20).is_student());
+        // (1 − 2p)/√(n p (1 − p)) is 0.27, and 0.99
+        assert!(!events(100, 10).is_student() && !events(1000, 1).is_student());
+        assert!(!events(20, 0).is_student() && !events(1, 1).is_student());
+        let (even, mean) = (events(20, 10), MeanEstimate::of(events(20, 10).terms()));
+        assert_eq!(even.interval(0.9), mean.interval(0.9));
+        assert_eq!(even.p_value(0.5), 1.0);
+        let limit = even.lower_limit(0.9).unwrap();
+        assert!((even.p_value_above(limit) - 0.05).abs() < 1e-9);
+        assert!((even.p_value_below(1.0 - limit) - 0.05).abs() < 1e-9);
+        let open = BoundedMean::new(vec![-1.0, 1.0, -1.0, 1.0], f64::NEG_INFINITY, 1.0);
+        assert!(!open.or_student(MOST_SKEWNESS).is_student());
+    }
 
     /// Squares of normal numbers, 16 times as large as the lists expect.
     #[test]

@@ -2,6 +2,7 @@ use std::fmt;
 
 use super::{
     BoundedMean, Interval, MeanEstimate, Score,
+    bounded_mean::{MOST_SKEWNESS, MOST_SKEWNESS_UNBOUNDED},
     error_size::{FEWEST_ERRORS, check_errors},
     proper_score::check_scores,
 };
@@ -146,17 +147,19 @@ impl Improvement {
         let differences = differences(&before_each, &after_each, size);
         let [before, after, difference] = [&before_each, &after_each, &differences]
             .map(|values| MeanEstimate::weighted(values, &weights));
-        let law = if is_of_classes {
-            BoundedMean::with_missed(differences, missed)
+        let (law, most) = if is_of_classes {
+            let law = BoundedMean::with_missed(differences, missed);
+            (law, MOST_SKEWNESS)
         } else {
-            BoundedMean::without_bounds(differences, &weights, missed)
+            let law = BoundedMean::without_bounds(differences, &weights, missed);
+            (law, MOST_SKEWNESS_UNBOUNDED)
         };
         Ok(Self {
             before,
             after,
             difference,
             injective: None,
-            law: Law::Bounded(law.with_weights(weights).or_student()),
+            law: Law::Bounded(law.with_weights(weights).or_student(most)),
             infinite: infinite.1,
         })
     }

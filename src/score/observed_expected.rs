@@ -4,7 +4,7 @@ use burn::tensor::{Int, Tensor};
 
 use super::{
     BoundedMean, Interval, MeanEstimate,
-    bounded_mean::{crossing, normal_quantile},
+    bounded_mean::{MOST_SKEWNESS, crossing, normal_quantile},
 };
 use crate::{
     distribution::{Categorical, Predictive},
@@ -79,7 +79,10 @@ impl ObservedExpected {
         let outcomes = event.weighted_outcomes(predictions, labels)?;
         let expected = check_expected(outcomes.mean(|r, _| r))?;
         let estimate = outcomes.mean(|_, c| c) / expected;
-        let ends = if residuals(&outcomes, estimate).or_student().is_student() {
+        let ends = if residuals(&outcomes, estimate)
+            .or_student(MOST_SKEWNESS)
+            .is_student()
+        {
             by_student(&outcomes, level)
         } else {
             by_bounds(&outcomes, estimate, level)

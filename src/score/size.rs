@@ -2,6 +2,7 @@ use burn::tensor::{Int, Tensor};
 
 use super::{
     BoundedMean, ErrorSize, MeanEstimate,
+    bounded_mean::MOST_SKEWNESS,
     error_size::{FEWEST_ERRORS, QuadraticSize, SizeLaw},
 };
 use crate::{
@@ -213,7 +214,9 @@ impl Quantify for Overconfidence {
         let terms = outcomes.pairs().map(|(r, c)| r - c).collect();
         let [lowest, highest] = outcomes.range();
         let mean = BoundedMean::new(terms, lowest - 1.0, highest);
-        let mean = mean.with_weights(outcomes.weights).or_student();
+        let mean = mean
+            .with_weights(outcomes.weights)
+            .or_student(MOST_SKEWNESS);
         Ok(ErrorSize::of(SizeLaw::Difference(mean)))
     }
 }

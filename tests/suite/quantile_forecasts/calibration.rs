@@ -147,3 +147,36 @@ fn findings_of_coverage() {
     assert_eq!(one.aspects.len(), 1);
     assert!(one.p_value > 0.2);
 }
+
+/// Widths that are equal but for rounding are ties, as equal ones are: no forecast is wider than another.
+#[test]
+fn widths_that_differ_by_rounding_are_ties() {
+    let mut rng = rng(48);
+    let y: Vec<f64> = (0..40).map(|_| 5.0 + 10.0 * rng.random::<f64>()).collect();
+    let names = |width: &dyn Fn(usize) -> f64| {
+        let row = |(i, y): (usize, &f64)| {
+            let low = ((y - 2.0) * 1e4).round() / 1e4;
+            [low, low + width(i)]
+        };
+        let rows: Vec<[f64; 2]> = y.iter().enumerate().map(row).collect();
+        let test = OmnibusTest::new().with_redraws(99);
+        let outcome = test.outcome(
+            &forecasts(&[0.05, 0.95], &rows),
+            &column(&y),
+            &mut self::rng(1),
+        );
+        let aspects = outcome.unwrap().aspects;
+        aspects
+            .into_iter()
+            .map(|aspect| aspect.name)
+            .collect::<Vec<_>>()
+    };
+    let rounded = names(&|_| 4.9347);
+    assert_eq!(rounded, names(&|i| 4.9347 + (i % 3) as f64 * 2e-15));
+    assert!(
+        !rounded.iter().any(|name| name.contains("wide")),
+        "{rounded:?}"
+    );
+    let other = names(&|i| 4.9347 + (i % 3) as f64 * 1e-9);
+    assert!(other.iter().any(|name| name.contains("wide")), "{other:?}");
+}

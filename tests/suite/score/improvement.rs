@@ -202,3 +202,42 @@ fn units_do_not_matter() {
         assert_eq!(gain(unit, 1.0 + f64::EPSILON), (0.0, 1.0));
     }
 }
+
+/// Where differences are even, the interval and the p-value are those of the paired t test, and not of one where few
+/// samples decide: a rare event, or few samples without an error.
+#[test]
+fn even_differences_have_the_paired_t_test() {
+    let mut rng = rng(471);
+    let paired = |rows: Vec<(f64, bool)>| {
+        let (p, c): (Vec<f64>, Vec<bool>) = rows.into_iter().unzip();
+        let after: Vec<f64> = p.iter().map(|p| 0.5 + 0.8 * (p - 0.5)).collect();
+        let c: Vec<usize> = c.into_iter().map(usize::from).collect();
+        Brier
+            .improvement(&binary(&p), &binary(&after), &labels(&c))
+            .unwrap()
+    };
+    let even = paired(
+        (0..200)
+            .map(|_| {
+                let p: f64 = rng.random();
+                (p, rng.random::<f64>() < p)
+            })
+            .collect(),
+    );
+    let of_t = even.difference.interval(0.9).unwrap();
+    assert_eq!(even.interval(0.9).unwrap(), of_t);
+    assert_eq!(even.p_value().unwrap(), even.difference.p_value());
+    for (n, events) in [(2000, 4), (30, 0)] {
+        let few = paired(
+            (0..n)
+                .map(|i| (0.02 + 0.01 * (i % 3) as f64, i < events))
+                .collect(),
+        );
+        let [found, of_t] =
+            [few.interval(0.95), few.difference.interval(0.95)].map(|interval| interval.unwrap());
+        assert!(
+            found.upper - found.lower > 1.15 * (of_t.upper - of_t.lower),
+            "{n}"
+        );
+    }
+}
