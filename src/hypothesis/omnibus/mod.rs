@@ -4,9 +4,11 @@ mod aspect;
 mod classes;
 mod combine;
 mod outcome;
+mod predicted;
 mod quantiles;
 mod real;
 mod step;
+mod studentised;
 mod transforms;
 
 pub use aspect::{Omnibus, OmnibusPlan};
@@ -16,7 +18,7 @@ use rand::Rng;
 use statrs::distribution::{Binomial, Discrete};
 
 use aspect::{Deviation, TestedAspect};
-use combine::{AspectStatistics, Combined, combine};
+use combine::{AspectStatistics, Combined, Family, combine};
 
 use super::{CalibrationTest, TestOutcome, engine::Engine};
 use crate::{
@@ -279,7 +281,7 @@ impl TestedAspect {
         AspectStatistics {
             data: of_set(&|at| data[at]),
             drawn: (0..drawn[at].len()).map(redraw).collect(),
-            is_of_class: self.class.is_some(),
+            family: self.class.map(|_| Family::Classes).or(self.family),
         }
     }
 }

@@ -1,0 +1,305 @@
+//! Numbers of a set of targets with their standard deviations.
+//!
+//! Each is divided by a standard deviation that is found in the same set, so that a number that is right is rarely
+//! accused because the targets vary otherwise than predicted.
+
+/// An estimate that may be off to both sides, and its standard deviation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Studentised {
+    pub estimate: f64,
+    pub deviation: f64,
+}
+
+impl Studentised {
+    /// The number of data that say nothing.
+    pub const NONE: Self = Self {
+        estimate: 0.0,
+        deviation: 1.0,
+    };
+
+    /// The distance from 0 in standard deviations.
+    pub fn statistic(self) -> f64 {
+        if self.estimate == 0.0 {
+            return 0.0;
+        }
+        (self.estimate / self.deviation).abs()
+    }
+}
+
+/// The mean of a function over a step of a distribution function, and its variance over the step, which the mean
+/// lacks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct OverStep {
+    pub mean: f64,
+    pub variance: f64,
+}
+
+/// The mean of numbers that are uniform on `[−½, ½]` if the model is calibrated. The deviation is the larger of that of
+/// calibrated predictions and that of the numbers.
+///
+/// - rows: weights, and numbers
+pub(super) fn mean(rows: impl Iterator<Item = (f64, OverStep)>) -> Studentised {
+    let (mut total, mut known, mut sum, mut square) = (0.0, 0.0, 0.0, 0.0);
+    for (w, OverStep { mean, variance }) in rows {
+        total += w;
+        known += w * w * (1.0 / 12.0 - variance).max(0.0);
+        sum += w * mean;
+        square += w * w * (mean * mean);
+    }
+    Studentised {
+        estimate: sum / total,
+        deviation: square.max(known).sqrt() / total,
+    }
+}
+
+/// The error of a prediction, and the variance that the prediction gives it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct PredictedError {
+    pub error: f64,
+    pub variance: f64,
+}
+
+/// The largest ratio of variances, and the inverse of the least.
+const LARGEST_RATIO: f64 = 1e60;
+
+/// `½ ln` of the ratio of the variance of errors about their mean to the mean of the predicted variances, by the delta
+/// method.
+///
+/// With predicted variances of 1 its standard deviation is `½ √((κ − 1)/n)`, with the kurtosis `κ` of the errors. Half
+/// of `1/n` is added for errors whose squares are all but equal.
+///
+/// - rows: weights, and errors
+pub(super) fn log_ratio(rows: &[(f64, PredictedError)]) -> Studentised {
+    let sum = |of: &dyn Fn(f64, PredictedError) -> f64| -> f64 {
+        rows.iter().map(|(w, error)| of(*w, *error)).sum()
+    };
+    let (total, squares) = (sum(&|w, _| w), sum(&|w, _| w * w));
+    let mean = sum(&|w, row| w * row.error) / total;
+    let square = |row: PredictedError| (row.error - mean) * (row.error - mean);
+    let found = sum(&|w, row| w * square(row)) / total;
+    let predicted = sum(&|w, row| w * row.variance) / total;
+    if rows.len() < 2 || found.max(predicted) == 0.0 {
+        return Studentised::NONE;
+    }
+    let relative = |value: f64, mean: f64| if mean > 0.0 { value / mean } else { 1.0 };
+    let difference = sum(&|w, row| {
+        let difference = relative(square(row), found) - relative(row.variance, predicted);
+        w * w * (difference * difference)
+    });
+    let effective = total * total / squares;
+    // Σw and Σw² are n where there are no weights
+    let ratio = found * total / (total - squares / total) / predicted;
+    let variance = difference / (total * total) + 0.5 * effective.powi(-2);
+    Studentised {
+        estimate: 0.5 * ratio.clamp(LARGEST_RATIO.recip(), LARGEST_RATIO).ln(),
+        deviation: 0.5 * variance.sqrt(),
+    }
+}
+
+/// Two numbers of a row, and its weight.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Pair {
+    pub weight: f64,
+    pub x: f64,
+    pub y: f64,
+}
+
+/// The correlation of two numbers. The deviation is the larger of that of independent numbers, and of that found from
+/// the products, which is right where the variance of one number depends on the other as well (White 1980). Numbers
+/// that are all equal have no correlation.
+pub(super) fn correlation(rows: impl Iterator<Item = Pair> + Clone) -> Studentised {
+    let (mut total, mut x, mut y) = (0.0, 0.0, 0.0);
+    for row in rows.clone() {
+        total += row.weight;
+        x += row.weight * row.x;
+        y += row.weight * row.y;
+    }
+    let (mean_x, mean_y) = (x / total, y / total);
+    let (mut squares, mut xx, mut yy, mut xy) = (0.0, 0.0, 0.0, 0.0);
+    for Pair { weight, x, y } in rows.clone() {
+        let (x, y) = (x - mean_x, y - mean_y);
+        squares += weight * weight;
+        xx += weight * (x * x);
+        yy += weight * (y * y);
+        xy += weight * (x * y);
+    }
+    let scale = xx.sqrt() * yy.sqrt();
+    // equal numbers have a mean that is off by rounding
+    let is_constant = |square: f64, mean: f64| square.sqrt() <= 1e-12 * mean.abs() * total.sqrt();
+    if is_constant(xx, mean_x) || is_constant(yy, mean_y) {
+        return Studentised::NONE;
+    }
+    let mean = xy / total;
+    let products = rows.map(|Pair { weight, x, y }| {
+        let product = weight * ((x - mean_x) * (y - mean_y) - mean) / scale;
+        product * product
+    });
+    let found: f64 = products.sum();
+    Studentised {
+        estimate: xy / scale,
+        deviation: found.max(squares / (total * total)).sqrt(),
+    }
+}
+
+/// The ranks of numbers from 0 on. Numbers that differ from the least of some by rounding of numbers of a size have the
+/// mean rank of these.
+///
+/// - size: the size of the numbers that they are computed from; of larger numbers their own
+pub(super) fn mid_ranks(values: &[f64], size: f64) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    let mut ranks = vec![0.0; values.len()];
+    let mut first = 0;
+    while first < order.len() {
+        let least = values[order[first]];
+        let rounding = ROUNDING * least.abs().max(size);
+        let equal = order[first..].partition_point(|&at| values[at] <= least + rounding);
+        let rank = first as f64 + 0.5 * (equal.max(1) - 1) as f64;
+        order[first..][..equal.max(1)]
+            .iter()
+            .for_each(|&at| ranks[at] = rank);
+        first += equal.max(1);
+    }
+    ranks
+}
+
+/// Numbers that differ by less, relatively, differ by rounding of f32.
+const ROUNDING: f64 = 1e-6;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows of equal weights with predicted variances of 1.
+    fn errors(errors: &[f64]) -> Vec<(f64, PredictedError)> {
+        let row = |&error: &f64| PredictedError {
+            error,
+            variance: 1.0,
+        };
+        errors.iter().map(|error| (1.0, row(error))).collect()
+    }
+
+    fn pairs(pairs: &[[f64; 2]]) -> impl Iterator<Item = Pair> + Clone {
+        let pair = |&[x, y]: &[f64; 2]| Pair { weight: 1.0, x, y };
+        pairs.iter().map(pair)
+    }
+
+    fn near(found: Studentised, estimate: f64, deviation: f64) {
+        let is_near = |a: f64, b: f64| (a - b).abs() < 1e-12 * b.abs().max(1.0);
+        let is_right = is_near(found.estimate, estimate) && is_near(found.deviation, deviation);
+        assert!(is_right, "{found:?}, {estimate}, {deviation}");
+    }
+
+    #[test]
+    fn means_by_hand() {
+        let without_steps = |numbers: &[f64]| {
+            let rows = numbers.iter().map(|&mean| OverStep {
+                mean,
+                variance: 0.0,
+            });
+            mean(rows.map(|row| (1.0, row)))
+        };
+        near(
+            without_steps(&[0.1, -0.1]),
+            0.0,
+            (2.0 / 12.0f64).sqrt() / 2.0,
+        );
+        near(without_steps(&[0.5, 0.5]), 0.5, 0.5f64.sqrt() / 2.0);
+    }
+
+    /// The values are by NumPy.
+    #[test]
+    fn ratios_of_variances() {
+        let five = [0.5, -1.0, 2.0, 0.25, -1.5];
+        near(
+            log_ratio(&errors(&five)),
+            0.317_626_601_070_521_43,
+            0.221_915_332_122_269_63,
+        );
+        // a shift changes nothing
+        let shifted = five.map(|error| error + 7.0);
+        near(
+            log_ratio(&errors(&shifted)),
+            0.317_626_601_070_521_43,
+            0.221_915_332_122_269_63,
+        );
+        // other predicted variances, and weights
+        let variances = [1.0, 0.5, 2.0, 0.25, 4.0];
+        let weights = [1.0, 2.0, 0.5, 1.0, 0.5];
+        let rows = five.iter().zip(variances).zip(weights);
+        let rows: Vec<_> = rows
+            .map(|((&error, variance), w)| (w, PredictedError { error, variance }))
+            .collect();
+        near(
+            log_ratio(&rows),
+            0.149_360_649_714_322_5,
+            0.205_039_863_782_255_43,
+        );
+    }
+
+    #[test]
+    fn degenerate_errors() {
+        assert_eq!(log_ratio(&errors(&[7.0])), Studentised::NONE);
+        let zero = PredictedError {
+            error: 0.0,
+            variance: 0.0,
+        };
+        assert_eq!(log_ratio(&[(1.0, zero); 3]), Studentised::NONE);
+        // κ = 1: two errors, equal errors, and no predicted variance
+        near(
+            log_ratio(&errors(&[3.0, 5.0])),
+            0.5 * 2.0f64.ln(),
+            0.5 * 0.125f64.sqrt(),
+        );
+        let wrong = [-1.0, 1.0].map(|error| (1.0, PredictedError { error, ..zero }));
+        for found in [log_ratio(&errors(&[7.0; 3])), log_ratio(&wrong)] {
+            assert!(found.statistic() > 10.0 && found.statistic().is_finite());
+        }
+    }
+
+    /// The values are by NumPy.
+    #[test]
+    fn correlations() {
+        let rows = [[1.0, 2.0], [2.0, 1.0], [3.0, 4.0], [4.0, 3.5], [5.0, 9.0]];
+        near(
+            correlation(pairs(&rows)),
+            0.844_213_441_659_474,
+            0.2f64.sqrt(),
+        );
+        // the products vary more than those of independent numbers
+        let uneven = [
+            [-2.0, -5.0],
+            [-1.0, 0.5],
+            [0.0, 0.0],
+            [1.0, -0.5],
+            [2.0, 2.0],
+        ];
+        let found = correlation(pairs(&uneven));
+        near(found, 0.781_094_298_563_942_5, 0.509_476_973_968_019_6);
+        let weights = [1.0, 2.0, 0.5, 1.0, 0.5];
+        let weighted = pairs(&uneven).zip(weights);
+        let found = correlation(weighted.map(|(pair, weight)| Pair { weight, ..pair }));
+        near(found, 0.631_792_120_956_695_5, 0.536_902_901_584_878_2);
+        let root = 0.5f64.sqrt();
+        near(correlation(pairs(&[[-0.5, 1.0], [0.5, 3.0]])), 1.0, root);
+        let [same, other] = [[0.1, 0.1, 0.1], [1.0, 3.0, 7.0]];
+        for [x, y] in [[same, other], [other, same]] {
+            let rows = [0, 1, 2].map(|row| [x[row], y[row]]);
+            assert_eq!(correlation(pairs(&rows)), Studentised::NONE);
+        }
+    }
+
+    #[test]
+    fn ranks_with_ties() {
+        assert_eq!(mid_ranks(&[5.0, 1.0, 5.0], 0.0), [1.5, 0.0, 1.5]);
+        // by rounding: of numbers of their own size, and of the size of their parts
+        let near = [1.0, 2.0, 1.0 + 1e-7, 2.0 - 1e-7];
+        assert_eq!(mid_ranks(&near, 0.0), [0.5, 2.5, 0.5, 2.5]);
+        assert_eq!(mid_ranks(&[1e-8, -1e-8], 1.0), [0.5, 0.5]);
+        assert_eq!(mid_ranks(&[1e-8, -1e-8], 0.0), [1.0, 0.0]);
+        // a chain of near numbers is no tie
+        let chain: Vec<f64> = (0..100).map(|k| 1.0 + f64::from(k) * 1e-7).collect();
+        assert!(mid_ranks(&chain, 0.0)[99] > 90.0);
+        assert_eq!(mid_ranks(&[f64::NAN; 2], 0.0).len(), 2);
+    }
+}
