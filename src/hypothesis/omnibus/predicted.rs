@@ -92,7 +92,7 @@ impl Predicted {
             return PredictedRow {
                 error: PredictedError {
                     error,
-                    variance: 1.0,
+                    deviation: 1.0,
                 },
                 ranks: self.ranks[at],
             };
@@ -103,20 +103,23 @@ impl Predicted {
             let up_to = sorted[k].partition_point(|other| *other <= value);
             0.5 * (below + up_to) as f64
         };
-        let ranks = [rank(0, others.mean), rank(1, others.variance.sqrt())];
+        let deviation = others.variance.sqrt();
         // one draw has no variance
         let error = if draws.each > 1.0 {
-            PredictedError {
-                error: y - others.mean,
-                variance: others.variance * (1.0 + draws.each.recip()),
-            }
+            y - others.mean
         } else {
-            PredictedError {
-                error: 0.0,
-                variance: 0.0,
-            }
+            0.0
         };
-        PredictedRow { error, ranks }
+        PredictedRow {
+            error: PredictedError { error, deviation },
+            ranks: [rank(0, others.mean), rank(1, deviation)],
+        }
+    }
+
+    /// The number of draws of which deviations are, if they are of draws.
+    pub fn draws(&self) -> Option<f64> {
+        let draws = self.draws.as_ref()?;
+        (draws.each > 1.0).then_some(draws.each)
     }
 
     /// The number of targets.

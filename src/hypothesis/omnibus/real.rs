@@ -119,7 +119,13 @@ impl RealAspect {
                     }| vec![estimate, deviation];
         match self {
             Self::Location(c) => both(of.coordinates[c].location),
-            Self::Spread(c) => both(of.coordinates[c].spread),
+            Self::Spread(c) => {
+                let Studentised {
+                    estimate,
+                    deviation,
+                } = of.coordinates[c].spread;
+                vec![estimate, deviation, of.coordinates[c].factor]
+            }
             Self::Coverage(c) => vec![of.coordinates[c].coverage],
             Self::LocationTrend(by, c) => both(of.coordinates[c].location_trends[by as usize]),
             Self::SpreadTrend(by, c) => both(of.coordinates[c].spread_trends[by as usize]),
@@ -148,7 +154,7 @@ impl RealAspect {
     pub fn width(self) -> usize {
         match self {
             Self::Coverage(_) | Self::Tails => 1,
-            Self::Furthest | Self::Transforms => 3,
+            Self::Spread(_) | Self::Furthest | Self::Transforms => 3,
             Self::Correlation => 5,
             _ => 2,
         }
@@ -211,7 +217,7 @@ impl RealAspect {
                  standard deviations say",
                 of(c, d),
                 data.either("narrow", "wide"),
-                short(estimate.exp()),
+                short(data.numbers[2]),
             ),
             Self::Coverage(c) => format!(
                 "central 50 % intervals{} cover {} of the targets",

@@ -3,6 +3,8 @@
 //! Each is divided by a standard deviation that is found in the same set, so that a number that is right is rarely
 //! accused because the targets vary otherwise than predicted.
 
+use statrs::function::gamma::ln_gamma;
+
 /// An estimate that may be off to both sides, and its standard deviation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Studentised {
@@ -52,48 +54,83 @@ pub(super) fn mean(rows: impl Iterator<Item = (f64, OverStep)>) -> Studentised {
     }
 }
 
-/// The error of a prediction, and the variance that the prediction gives it.
+/// The error of a prediction, and the deviation that the prediction gives it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct PredictedError {
     pub error: f64,
-    pub variance: f64,
+    pub deviation: f64,
 }
 
 /// The largest ratio of variances, and the inverse of the least.
 const LARGEST_RATIO: f64 = 1e60;
+/// The least share of the mean squared error that is not due to a shift.
+const LEAST_SHARE: f64 = 1e-6;
 
-/// `½ ln` of the ratio of the variance of errors about their mean to the mean of the predicted variances, by the delta
-/// method.
+/// `½ ln` of the variance of errors over the mean of the predicted variances, by the delta method. The variance is that
+/// about a shift by `b` deviations, the same for all: the mean of `e² − b²s²`, with `b = Σe/Σs`.
 ///
-/// With predicted variances of 1 its standard deviation is `½ √((κ − 1)/n)`, with the kurtosis `κ` of the errors. Half
-/// of `1/n` is added for errors whose squares are all but equal.
+/// Where deviations are those of `S` draws, errors from their mean have `1 + 1/S` times the variance of the draws, and
+/// `Σs` is divided by its expectation for normal draws of deviation 1: a shift is not mistaken for a spread because
+/// deviations vary by chance.
+///
+/// With deviations of 1 the standard deviation of the result is `½ √((κ − 1)/n)`, with the kurtosis `κ` of the errors.
+/// Half of `1/n²` is added to `(κ − 1)/n` for errors whose squares are all but equal.
 ///
 /// - rows: weights, and errors
-pub(super) fn log_ratio(rows: &[(f64, PredictedError)]) -> Studentised {
+/// - draws: the number `S` of draws, 2 or more, if deviations are those of draws
+pub(super) fn log_ratio(rows: &[(f64, PredictedError)], draws: Option<f64>) -> Studentised {
     let sum = |of: &dyn Fn(f64, PredictedError) -> f64| -> f64 {
-        rows.iter().map(|(w, error)| of(*w, *error)).sum()
+        rows.iter().map(|(w, row)| of(*w, *row)).sum()
     };
     let (total, squares) = (sum(&|w, _| w), sum(&|w, _| w * w));
-    let mean = sum(&|w, row| w * row.error) / total;
-    let square = |row: PredictedError| (row.error - mean) * (row.error - mean);
-    let found = sum(&|w, row| w * square(row)) / total;
-    let predicted = sum(&|w, row| w * row.variance) / total;
-    if rows.len() < 2 || found.max(predicted) == 0.0 {
+    let mean = |of: &dyn Fn(PredictedError) -> f64| sum(&|w, row| w * of(row)) / total;
+    let error = mean(&|row| row.error);
+    let square = mean(&|row| row.error * row.error);
+    let deviation = mean(&|row| row.deviation);
+    let variance = mean(&|row| row.deviation * row.deviation);
+    if rows.len() < 2 || square.max(variance) == 0.0 {
         return Studentised::NONE;
     }
+    let inflation = draws.map_or(1.0, |draws| 1.0 + draws.recip());
+    let bias = draws.map_or(1.0, mean_deviation);
+    let shift = if deviation > 0.0 {
+        bias * error / deviation
+    } else {
+        0.0
+    };
+    // about the mean, not as a difference of means: no digits are lost to a large shift
+    let own = |row: PredictedError| {
+        let (e, s) = (row.error, row.deviation);
+        let about = e - shift * s;
+        about * about + 2.0 * shift * s * about
+    };
+    let found = mean(&own).max(LEAST_SHARE * square);
+    let slope = if deviation > 0.0 {
+        2.0 * shift * variance / deviation
+    } else {
+        0.0
+    };
     let relative = |value: f64, mean: f64| if mean > 0.0 { value / mean } else { 1.0 };
     let difference = sum(&|w, row| {
-        let difference = relative(square(row), found) - relative(row.variance, predicted);
+        let from_shift = slope * (bias * (row.error - error) - shift * (row.deviation - deviation));
+        let difference = relative(own(row) - from_shift, found)
+            - relative(row.deviation * row.deviation, variance);
         w * w * (difference * difference)
     });
     let effective = total * total / squares;
     // Σw and Σw² are n where there are no weights
-    let ratio = found * total / (total - squares / total) / predicted;
-    let variance = difference / (total * total) + 0.5 * effective.powi(-2);
+    let ratio = found * total / (total - squares / total) / (variance * inflation);
+    let of_ratio = difference / (total * total) + 0.5 * effective.powi(-2);
     Studentised {
         estimate: 0.5 * ratio.clamp(LARGEST_RATIO.recip(), LARGEST_RATIO).ln(),
-        deviation: 0.5 * variance.sqrt(),
+        deviation: 0.5 * of_ratio.sqrt(),
     }
+}
+
+/// The expected standard deviation, by the number less one, of so many draws of the standard normal distribution.
+fn mean_deviation(draws: f64) -> f64 {
+    let degrees = draws - 1.0;
+    (ln_gamma(0.5 * draws) - ln_gamma(0.5 * degrees)).exp() * (2.0 / degrees).sqrt()
 }
 
 /// Two numbers of a row, and its weight.
@@ -170,11 +207,11 @@ const ROUNDING: f64 = 1e-6;
 mod tests {
     use super::*;
 
-    /// Rows of equal weights with predicted variances of 1.
+    /// Rows of equal weights with predicted deviations of 1.
     fn errors(errors: &[f64]) -> Vec<(f64, PredictedError)> {
         let row = |&error: &f64| PredictedError {
             error,
-            variance: 1.0,
+            deviation: 1.0,
         };
         errors.iter().map(|error| (1.0, row(error))).collect()
     }
@@ -185,7 +222,7 @@ mod tests {
     }
 
     fn near(found: Studentised, estimate: f64, deviation: f64) {
-        let is_near = |a: f64, b: f64| (a - b).abs() < 1e-12 * b.abs().max(1.0);
+        let is_near = |a: f64, b: f64| (a - b).abs() < 1e-8;
         let is_right = is_near(found.estimate, estimate) && is_near(found.deviation, deviation);
         assert!(is_right, "{found:?}, {estimate}, {deviation}");
     }
@@ -211,49 +248,40 @@ mod tests {
     #[test]
     fn ratios_of_variances() {
         let five = [0.5, -1.0, 2.0, 0.25, -1.5];
-        near(
-            log_ratio(&errors(&five)),
-            0.317_626_601_070_521_43,
-            0.221_915_332_122_269_63,
-        );
+        let expected = [0.317_626_601_070_521_43, 0.221_915_332_122_269_63];
+        near(log_ratio(&errors(&five), None), expected[0], expected[1]);
         // a shift changes nothing
         let shifted = five.map(|error| error + 7.0);
-        near(
-            log_ratio(&errors(&shifted)),
-            0.317_626_601_070_521_43,
-            0.221_915_332_122_269_63,
-        );
-        // other predicted variances, and weights
-        let variances = [1.0, 0.5, 2.0, 0.25, 4.0];
+        near(log_ratio(&errors(&shifted), None), expected[0], expected[1]);
+        // other predicted deviations, and weights
+        let deviations = [1.0, 0.5, 2.0, 0.25, 1.5];
         let weights = [1.0, 2.0, 0.5, 1.0, 0.5];
-        let rows = five.iter().zip(variances).zip(weights);
+        let rows = five.iter().zip(deviations).zip(weights);
         let rows: Vec<_> = rows
-            .map(|((&error, variance), w)| (w, PredictedError { error, variance }))
+            .map(|((&error, deviation), w)| (w, PredictedError { error, deviation }))
             .collect();
-        near(
-            log_ratio(&rows),
-            0.149_360_649_714_322_5,
-            0.205_039_863_782_255_43,
-        );
+        near(log_ratio(&rows, None), 0.197069979, 0.127886991);
+        near(log_ratio(&rows, Some(5.0)), 0.109213381, 0.129353815);
+        // √(2/π), and that of many draws
+        assert!((mean_deviation(2.0) - 0.797_884_560_802_865_4).abs() < 1e-12);
+        assert!((mean_deviation(1e4) - 1.0).abs() < 1e-4);
     }
 
     #[test]
     fn degenerate_errors() {
-        assert_eq!(log_ratio(&errors(&[7.0])), Studentised::NONE);
+        assert_eq!(log_ratio(&errors(&[7.0]), None), Studentised::NONE);
         let zero = PredictedError {
             error: 0.0,
-            variance: 0.0,
+            deviation: 0.0,
         };
-        assert_eq!(log_ratio(&[(1.0, zero); 3]), Studentised::NONE);
+        assert_eq!(log_ratio(&[(1.0, zero); 3], None), Studentised::NONE);
         // κ = 1: two errors, equal errors, and no predicted variance
-        near(
-            log_ratio(&errors(&[3.0, 5.0])),
-            0.5 * 2.0f64.ln(),
-            0.5 * 0.125f64.sqrt(),
-        );
+        let two = log_ratio(&errors(&[3.0, 5.0]), None);
+        near(two, 0.5 * 2.0f64.ln(), 0.5 * 0.125f64.sqrt());
         let wrong = [-1.0, 1.0].map(|error| (1.0, PredictedError { error, ..zero }));
-        for found in [log_ratio(&errors(&[7.0; 3])), log_ratio(&wrong)] {
-            assert!(found.statistic() > 10.0 && found.statistic().is_finite());
+        for found in [log_ratio(&errors(&[7.0; 3]), None), log_ratio(&wrong, None)] {
+            let statistic = found.statistic();
+            assert!(statistic > 0.0 && statistic.is_finite(), "{found:?}");
         }
     }
 

@@ -29,6 +29,8 @@ pub(super) struct CoordinateNumbers {
     pub location: Studentised,
     /// `½ ln` of the variance of the errors over that predicted.
     pub spread: Studentised,
+    /// The deviation of the targets in predicted ones, without the part of the errors that is due to means of draws.
+    pub factor: f64,
     /// The share of targets within central 50 % intervals, less ½.
     pub coverage: f64,
     /// Correlations of `u` with the ranks of the predicted means and deviations.
@@ -216,9 +218,13 @@ impl Transforms {
         let covered = rows
             .iter()
             .map(|(at, _)| self.weight(*at) * steps[*at].share_in_middle());
+        let spread = log_ratio(&errors, self.predicted.draws());
+        let ratio = (2.0 * spread.estimate).exp();
+        let of_means = self.predicted.draws().map_or(0.0, f64::recip);
         CoordinateNumbers {
             location: mean(levels.iter().copied()),
-            spread: log_ratio(&errors),
+            spread,
+            factor: (ratio + of_means * (ratio - 1.0)).max(0.0).sqrt(),
             coverage: covered.sum::<f64>() / total - 0.5,
             location_trends: [0, 1].map(|by| trend(by, &|at| steps[at].mean_level().mean)),
             spread_trends: [0, 1].map(|by| trend(by, &|at| scores[at].square)),
