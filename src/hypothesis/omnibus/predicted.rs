@@ -3,7 +3,8 @@
 use super::studentised::{PredictedError, mid_ranks};
 use crate::{
     distribution::{HostMarginals, Marginals},
-    host::to_vec,
+    host::{rounding, to_vec},
+    numbers::tied,
 };
 
 /// Standardised errors are at most so large: their fourth powers have sums.
@@ -43,7 +44,7 @@ pub(super) struct PredictedRow {
 impl Predicted {
     /// - weight: that of a target among the draws of its prediction; 0 for predictions that are not draws
     pub fn new<P: Marginals>(predictions: &P, weight: f64) -> Self {
-        let d = predictions.dimensions();
+        let (d, rounding) = (predictions.dimensions(), rounding(predictions.dtype()));
         let deviation = |variance: f64| match variance.sqrt() {
             deviation if deviation > 0.0 && deviation.is_finite() => deviation,
             _ => 0.0,
@@ -59,15 +60,17 @@ impl Predicted {
                 moments.map(|moment| moment[k]).collect()
             };
             let [means, deviations] = [of(0), of(1)];
-            let [means, deviations] = [sorted_copy(&means), sorted_copy(&deviations)];
-            // means that differ by little of a deviation are equal for any target
-            let sizes = [deviations[deviations.len() / 2], 0.0];
-            for (k, size) in sizes.into_iter().enumerate() {
-                for (row, rank) in mid_ranks(&of(k), size).into_iter().enumerate() {
+            // means that differ by the rounding of a deviation are equal for any target
+            let sizes = [means.iter(), deviations.iter()]
+                .map(|moments| moments.zip(&deviations).map(|(m, s)| m.abs().max(*s)));
+            let sizes = sizes.map(|sizes| sizes.collect::<Vec<f64>>());
+            for (k, moments) in [&means, &deviations].into_iter().enumerate() {
+                let moments = tied(moments, |row| rounding * sizes[k][row]);
+                for (row, rank) in mid_ranks(&moments).into_iter().enumerate() {
                     ranks[row * d + c][k] = rank;
                 }
             }
-            sorted.push([means, deviations]);
+            sorted.push([means, deviations].map(in_order));
         }
         let draws = (weight > 0.0).then(|| Draws {
             each: weight.recip() - 1.0,
@@ -135,8 +138,7 @@ impl Predicted {
     }
 }
 
-fn sorted_copy(values: &[f64]) -> Vec<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted
+fn in_order(mut values: Vec<f64>) -> Vec<f64> {
+    values.sort_by(f64::total_cmp);
+    values
 }

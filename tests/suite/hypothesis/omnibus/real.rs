@@ -115,7 +115,7 @@ fn errors_of_the_predicted_variance_are_not_too_small() {
             let right = [&["spread"][..], &TRENDS].concat();
             let [falsely, found] = accused(150, &right, |rng| normal(n, rng, |_, rng| error(rng)));
             assert!(falsely <= AT_MOST, "{which}, {n}: {falsely}");
-            assert!(found > 0.2, "{which}, {n}: {found}");
+            assert!(found > 0.1, "{which}, {n}: {found}");
         }
     }
     // normal errors that are too small are found
@@ -157,7 +157,7 @@ fn estimates_of_a_few_targets() {
     let score = [-1.281_551_565_544_600_4, -0.253_347_103_135_799_8];
     let scores = [score[0], score[1], -score[1], -score[0]];
     let column = |of: &dyn Fn(usize) -> f64| tensor(&table(4, 1, |row, _| of(row)));
-    let deviations = [2.0, 4.0, 1.0, 3.0];
+    let deviations = [2.0, 3.0, 1.0, 4.0];
     let predictions = Normal::new(column(&|row| row as f64), column(&|row| deviations[row]));
     let targets = column(&|row| row as f64 + deviations[row] * scores[row]);
     let test = OmnibusTest::new().with_redraws(99);
@@ -169,12 +169,12 @@ fn estimates_of_a_few_targets() {
     for (name, expected) in [
         ("location", 0.0),
         ("coverage", 0.0),
-        // 1.3/√(5 · 0.34); ranks 1, 3, 0 and 2: 0.1/√(5 · 0.34)
+        // 1.3/√(5 · 0.34); ranks 1, 2, 0 and 3: 0.6/√(5 · 0.34)
         ("location_by_mean", 0.997_054_485_501_581_5),
-        ("location_by_deviation", 0.076_696_498_884_737_05),
+        ("location_by_deviation", 0.460_178_993_308_422_2),
         ("spread_by_mean", 0.0),
-        // squares are equal in pairs: −1/√5
-        ("spread_by_deviation", -0.447_213_595_499_957_9),
+        // squares are equal in pairs: 1/√5
+        ("spread_by_deviation", 0.447_213_595_499_957_9),
     ] {
         assert_near(estimate(name), expected, 1e-6);
     }
@@ -186,7 +186,7 @@ fn equal_predictions_have_no_trend() {
     let mut rng = rng(656);
     let n = 40;
     let mut ones = || -> Vec<Vec<f64>> {
-        let one = |_| vec![1.0 + 1e-7 * rng.random::<f64>()];
+        let one = |_| vec![1.0 + 1e-15 * rng.random::<f64>()];
         (0..n).map(one).collect()
     };
     let predictions = Normal::new(tensor(&ones()), tensor(&ones()));
