@@ -343,13 +343,13 @@ fn real(study: &Study) -> crate::Result<()> {
         sizes.iter().map(skewed).collect()
     };
     let is_right: [fn(&str) -> bool; 3] = [
-        |name| ["location", "trend"].contains(&name),
-        |name| ["spread", "trend"].contains(&name),
+        |name| name == "location" || name.contains("_by_"),
+        |name| name == "spread" || name.contains("_by_"),
         |name| name == "spread",
     ];
     let titles = [
-        "partial nulls: spread wrong, location and trend right",
-        "partial nulls: location wrong, spread and trend right",
+        "partial nulls: spread wrong, location and trends right",
+        "partial nulls: location wrong, spread and trends right",
         "partial nulls: errors skewed, spread right",
     ];
     type OfSizes<'a> = &'a dyn Fn(&[usize]) -> Settings<Normal>;

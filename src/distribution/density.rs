@@ -68,6 +68,12 @@ pub trait HostMarginals: Send + Sync {
         0.0
     }
 
+    /// The moments of the draws of a prediction without the one that equals `x`; None of predictions that are not draws.
+    fn moments_without(&self, at: usize, x: f64) -> Option<Moments> {
+        let _ = (at, x);
+        None
+    }
+
     /// Transforms `x` into a number that is uniform on `[0, 1]` if `v` is, and the model calibrated: the
     /// randomised probability integral transform `P(X < x) + v P(X = x)`. For samples the randomised rank
     /// of `x` among them, `(#{x_s < x} + v(1 + #{x_s = x}))/(S + 1)`. It is linear in `v`.
@@ -75,6 +81,15 @@ pub trait HostMarginals: Send + Sync {
         let (up_to, atom) = (self.tails(at, x).0, self.atom(at, x));
         (up_to - atom + v * atom).clamp(0.0, 1.0)
     }
+}
+
+/// The mean of some draws, and their variance, the sum of squares over their number less one; 0 of fewer than two.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Moments {
+    /// The mean.
+    pub mean: f64,
+    /// The variance.
+    pub variance: f64,
 }
 
 /// The levels of the ends of a central interval.

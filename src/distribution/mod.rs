@@ -64,7 +64,7 @@ pub use categorical::{Categorical, residuals};
 pub(crate) use categorical::{hits, observed};
 pub(crate) use class_rows::{ClassRows, most_likely, most_likely_on_device};
 pub(crate) use density::central;
-pub use density::{Density, HostMarginals, Marginals};
+pub use density::{Density, HostMarginals, Marginals, Moments};
 pub use geometry::Geometry;
 pub use given::Given;
 pub use laplace::{Laplace, LaplaceFamily};

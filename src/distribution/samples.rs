@@ -4,7 +4,7 @@ use burn::tensor::Tensor;
 use rand::{Rng, RngExt};
 
 use super::{
-    Geometry, HostMarginals, Marginals, Predictive, Sampler,
+    Geometry, HostMarginals, Marginals, Moments, Predictive, Sampler,
     location_scale::{assert_targets, check_real},
     predictive::in_batches,
     weights::refuse,
@@ -294,8 +294,10 @@ impl Marginals for Samples {
         sorted
             .chunks_mut(s)
             .for_each(|draws| draws.sort_by(f64::total_cmp));
+        let sums = sorted.chunks(s).map(Sums::of).collect();
         Box::new(SortedDraws {
             draws: sorted,
+            sums,
             each: s,
         })
     }
@@ -310,8 +312,31 @@ pub(super) fn mean_over_draws(x: Tensor<3>) -> Tensor<2> {
 /// The draws of each coordinate in increasing order.
 struct SortedDraws {
     draws: Vec<f64>,
+    sums: Vec<Sums>,
     /// The number `S` of draws.
     each: usize,
+}
+
+/// The sums of the distances of draws from their median, and of the squares: that of all but one has the digits of
+/// those that are left.
+struct Sums {
+    distances: f64,
+    squares: f64,
+}
+
+impl Sums {
+    /// - sorted: in increasing order
+    fn of(sorted: &[f64]) -> Self {
+        let distances = || sorted.iter().map(|draw| draw - middle(sorted));
+        Self {
+            distances: distances().sum(),
+            squares: distances().map(|distance| distance * distance).sum(),
+        }
+    }
+}
+
+fn middle(sorted: &[f64]) -> f64 {
+    sorted[sorted.len() / 2]
 }
 
 impl SortedDraws {
@@ -349,6 +374,22 @@ impl HostMarginals for SortedDraws {
         let equal =
             draws.partition_point(|&draw| draw <= x) - draws.partition_point(|&draw| draw < x);
         equal as f64 / self.each as f64
+    }
+
+    fn moments_without(&self, at: usize, x: f64) -> Option<Moments> {
+        let (middle, sums, left) = (middle(self.of(at)), &self.sums[at], self.each - 1);
+        let distance = x - middle;
+        let mean = (sums.distances - distance) / left as f64;
+        let square = sums.squares - distance * distance - left as f64 * (mean * mean);
+        let variance = if left > 1 {
+            (square / (left - 1) as f64).max(0.0)
+        } else {
+            0.0
+        };
+        (left > 0).then_some(Moments {
+            mean: middle + mean,
+            variance,
+        })
     }
 
     fn transform(&self, at: usize, x: f64, v: f64) -> f64 {

@@ -247,8 +247,8 @@ pub(crate) fn clopper_pearson(successes: f64, trials: f64, level: f64) -> (f64, 
     (least(successes), 1.0 - least(trials - successes))
 }
 
-/// `P(at most so many successes)` at a frequency; 1 at a negative one, which has none.
-fn lower_tail(frequency: f64, successes: f64, trials: f64) -> f64 {
+/// `P(at most so many successes)` at a frequency; 1 at a negative one, which has none. Counts need not be whole.
+pub(crate) fn lower_tail(frequency: f64, successes: f64, trials: f64) -> f64 {
     match frequency {
         frequency if frequency <= 0.0 || successes >= trials => 1.0,
         frequency => Beta::new(successes + 1.0, trials - successes)

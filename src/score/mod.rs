@@ -58,7 +58,7 @@ pub use corp::Corp;
 pub(crate) use cross_fit::{all_but, cross_fitted};
 pub use crps::{Crps, FairCrps};
 pub use error_size::ErrorSize;
-pub(crate) use error_size::clopper_pearson;
+pub(crate) use error_size::{clopper_pearson, lower_tail as binomial_lower_tail};
 pub use improvement::{Improvement, Scored};
 pub use interval_score::{IntervalScoreParts, QuantileScore, WeightedIntervalScore};
 pub use log_score::LogScore;

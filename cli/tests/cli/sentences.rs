@@ -8,8 +8,8 @@ use crate::*;
 const CALIBRATED: &str = "There is no evidence against calibration: p = ";
 const WRONG: &str = "The model is not calibrated: p ≤ 0.001.\n";
 const LOCATION: [&str; 2] = ["targets are too high", "targets are too low"];
-const SPREAD: [&str; 2] = ["predictions are too narrow", "predictions are too wide"];
-const MIDDLE: [&str; 2] = ["closer to the middle", "further from the middle"];
+const NARROW: &str = "predictions are too narrow";
+const COVERAGE: &str = "central 50 % intervals cover ";
 const TREND: [&str; 2] = [
     "further outside where predictions are high",
     "further outside where predictions are low",
@@ -41,16 +41,21 @@ fn of_real_targets() {
     let normal = |i: usize| standard.inverse_cdf(((i * 61 % 200) as f64 + 0.5) / 200.0);
     for (shift, at) in [(0.6, 0), (-0.6, 1)] {
         let rows = (0..200).map(|i| (0.0, normal(i) + shift));
-        let not = [LOCATION[1 - at], SPREAD[0]];
+        let not = [LOCATION[1 - at], NARROW];
         check(&folder, rows, &[WRONG, LOCATION[at]], &not);
     }
-    for (factor, at) in [(1.6, 0), (0.5, 1)] {
-        let rows = (0..200).map(|i| (0.0, factor * normal(i)));
-        let not = [SPREAD[1 - at], LOCATION[0], LOCATION[1]];
-        check(&folder, rows, &[WRONG, SPREAD[at]], &not);
-    }
+    // a scale is established from below, coverage on both sides
+    let rows = |factor: f64| (0..200).map(move |i| (0.0, factor * normal(i)));
+    check(&folder, rows(1.6), &[WRONG, NARROW, COVERAGE], &LOCATION);
+    let not = [NARROW, LOCATION[0], LOCATION[1]];
+    check(&folder, rows(0.5), &[WRONG, "cover 82.0 % of"], &not);
     let rows = (0..200).map(|i| (0.0, normal(i)));
-    check(&folder, rows, &[CALIBRATED], &[LOCATION, SPREAD].concat());
+    check(
+        &folder,
+        rows,
+        &[CALIBRATED],
+        &[&LOCATION[..], &[NARROW, COVERAGE]].concat(),
+    );
 }
 
 /// Targets whose location and spread are right, and that lie elsewhere than predicted.
@@ -66,14 +71,12 @@ fn of_parts_of_real_targets() {
     };
     let rows = (0..400).map(|i| (0.0, peaked(level(i))));
     let not = [&LOCATION[..], &TREND].concat();
-    let others = [&not[..], &[MIDDLE[1]]].concat();
-    check(&folder, rows, &[WRONG, MIDDLE[0]], &others);
+    check(&folder, rows, &[WRONG, COVERAGE], &not);
     // none near its mean
     let hollow = |u: f64| 0.98 * (u - 0.5).signum() + 0.1 * (u - 0.5);
     let rows = (0..400).map(|i| (0.0, hollow(level(i))));
     let shares = "shares of targets between levels of the predictions differ from those predicted";
-    let there = [WRONG, MIDDLE[1], shares];
-    check(&folder, rows, &there, &[&not[..], &[MIDDLE[0]]].concat());
+    check(&folder, rows, &[WRONG, "cover 0.0 % of", shares], &not);
     // errors that grow, or shrink, with the mean
     let rows = |widths: [f64; 2]| {
         (0..400).map(move |i| {
@@ -85,6 +88,6 @@ fn of_parts_of_real_targets() {
         let not = [LOCATION[0], LOCATION[1], TREND[1 - at]];
         check(&folder, rows(widths), &[WRONG, TREND[at]], &not);
     }
-    let fine = [&LOCATION[..], &MIDDLE, &TREND, &["shares of targets"]].concat();
+    let fine = [&LOCATION[..], &TREND, &[COVERAGE, "shares of targets"]].concat();
     check(&folder, rows([1.0, 1.0]), &[CALIBRATED], &fine);
 }

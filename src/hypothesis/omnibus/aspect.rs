@@ -2,6 +2,7 @@ use std::{fmt, sync::Arc};
 
 use rand::Rng;
 
+use super::combine::Family;
 use crate::{
     distribution::{Predictive, RedrawnBy},
     error::{Result, check_samples},
@@ -100,6 +101,7 @@ pub(super) struct TestedAspect {
     /// The number of numbers from there on that belong to the aspect.
     pub width: usize,
     pub deviation: Deviation,
+    pub family: Option<Family>,
     pub sentence: Sentence,
 }
 
@@ -112,6 +114,7 @@ impl TestedAspect {
             at,
             width: 1,
             deviation: Deviation::None,
+            family: None,
             sentence,
         }
     }

@@ -6,8 +6,29 @@ use crate::parallel;
 pub struct AspectStatistics {
     pub data: f64,
     pub drawn: Vec<f64>,
-    /// The columns of classes count as the largest of them.
-    pub is_of_class: bool,
+    pub family: Option<Family>,
+}
+
+/// Aspects of one kind, of every class or coordinate: they count as the largest of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    Classes,
+    Location,
+    Spread,
+    Coverage,
+    LocationTrend,
+    SpreadTrend,
+}
+
+impl Family {
+    const ALL: [Self; 6] = [
+        Self::Classes,
+        Self::Location,
+        Self::Spread,
+        Self::Coverage,
+        Self::LocationTrend,
+        Self::SpreadTrend,
+    ];
 }
 
 impl AspectStatistics {
@@ -30,27 +51,28 @@ pub struct Combined {
 
 /// The minimum of p-values, and step-down adjusted p-values (Westfall and Young 1993, algorithm 2.8).
 ///
-/// Each statistic becomes its p-value among all `R + 1`, those of classes their p-values among the
-/// largest of all classes. Where several have the same, the one further out in standard deviations of
+/// Each statistic becomes its p-value among all `R + 1`, those of a family their p-values among the
+/// largest of the family. Where several have the same, the one further out in standard deviations of
 /// all `R + 1` counts as less. These functions treat the data and the redraws alike; so under the
 /// hypothesis the data's minimum is equally likely to have any rank among them, and its p-value is exact.
 pub fn combine(columns: &[AspectStatistics]) -> Combined {
     let sets = columns[0].drawn.len() + 1;
-    // the largest of all classes of each set
-    let mut largest = vec![f64::NEG_INFINITY; sets];
-    for column in columns.iter().filter(|column| column.is_of_class) {
-        let pairs = largest.iter_mut().zip(column.values());
-        pairs.for_each(|(largest, value)| *largest = largest.max(value));
-    }
-    let of_classes = Ranks::of(largest);
+    // the largest of the family of each set
+    let families = parallel::map(Family::ALL.len(), &|family| {
+        let mut largest = vec![f64::NEG_INFINITY; sets];
+        let is_one = |column: &&AspectStatistics| column.family == Some(Family::ALL[family]);
+        for column in columns.iter().filter(is_one) {
+            let pairs = largest.iter_mut().zip(column.values());
+            pairs.for_each(|(largest, value)| *largest = largest.max(value));
+        }
+        Ranks::of(largest)
+    });
     let of_column = |column: usize| {
         let column = &columns[column];
         let own = Ranks::of(column.values().collect());
-        let ranks = if column.is_of_class {
-            &of_classes
-        } else {
-            &own
-        };
+        let ranks = column
+            .family
+            .map_or(&own, |family| &families[family as usize]);
         let scores: Vec<f64> = column.values().map(|value| ranks.score(value)).collect();
         (scores, own.p_value(column.data))
     };
@@ -173,7 +195,7 @@ mod tests {
         AspectStatistics {
             data,
             drawn: drawn.to_vec(),
-            is_of_class: false,
+            family: None,
         }
     }
 
@@ -222,7 +244,7 @@ mod tests {
                 .map(|c| AspectStatistics {
                     data: data[c],
                     drawn: drawn.iter().map(|set| set[c]).collect(),
-                    is_of_class: c > 2,
+                    family: (c > 2).then_some(Family::Classes),
                 })
                 .collect();
             let p = combine(&columns).p_value;

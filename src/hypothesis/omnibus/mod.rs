@@ -4,9 +4,11 @@ mod aspect;
 mod classes;
 mod combine;
 mod outcome;
+mod predicted;
 mod quantiles;
 mod real;
 mod step;
+mod studentised;
 mod transforms;
 
 pub use aspect::{Omnibus, OmnibusPlan};
@@ -16,7 +18,7 @@ use rand::Rng;
 use statrs::distribution::{Binomial, Discrete};
 
 use aspect::{Deviation, TestedAspect};
-use combine::{AspectStatistics, Combined, combine};
+use combine::{AspectStatistics, Combined, Family, combine};
 
 use super::{CalibrationTest, TestOutcome, engine::Engine};
 use crate::{
@@ -53,8 +55,10 @@ use crate::{
 /// | --- | --- | --- |
 /// | `location`, of each coordinate | mean `u` minus ½ | targets that are too high or too low |
 /// | `spread`, of each | `½ ln` of the variance of `(y − mean)/deviation` about its mean | too narrow or too wide, whatever the location |
-/// | `middle`, of each | mean `\|2u − 1\|` less ½ | the same, with the location |
-/// | `trend`, of each | correlation of `z²` with the ranks of the predicted means | errors that grow otherwise than predicted |
+/// | `coverage`, of each | the share of `u` between ¼ and ¾, less ½ | too narrow, too wide, heavy tails, and a wrong location |
+/// | `location_by_mean`, `location_by_deviation`, of each | correlation of `u` with the ranks of the predicted means, and deviations | a location that is wrong here and there to different sides |
+/// | `spread_by_mean`, `spread_by_deviation`, of each | correlation of `z²` with the same | errors that grow otherwise than predicted |
+/// | `correlation` | the correlation of `z` of two coordinates less its mean over 200 redraws, of the pair that is furthest out | coordinates that are dependent otherwise than predicted |
 /// | `tails` | mean `z²` minus 1, above | outliers, heavy tails |
 /// | `furthest_target` | `−ln(N q)` of the least `q = 2 min(u, 1 − u)` of `N` | a single target that is all but excluded |
 /// | `transforms` | the shares of `u` in twenty equal parts: `√(χ²/N)` | any other distribution of `u` |
@@ -67,9 +71,13 @@ use crate::{
 /// wider and narrower forecasts, that of the level next to ½ and of the widest interval; a target that
 /// equals a quantile counts in favour of the model.
 ///
-/// For real vectors, the first four are divided by the larger of the standard deviations that calibrated
-/// predictions have and that is found in the same set of targets, data or redrawn: an aspect that is right
-/// is rarely accused because of another that is wrong; how often [`AspectOutcome::adjusted_p_value`] says.
+/// For real vectors, location, spread, trends and correlations are divided by a standard deviation that is found in
+/// the same set of targets, data or redrawn: an aspect that is right is rarely accused because of another that is
+/// wrong; how often [`AspectOutcome::adjusted_p_value`] says. The same aspects of all coordinates count as the largest
+/// of them, and so do the two trends of the location, and those of the spread. Up to 25 coordinates the correlation
+/// is over all pairs, above over about 300 of near coordinates. Moments of draws are those without the target: in
+/// `spread`, `½ ln` of `Σ(e² − b²s²)/((1 + 1/S) Σ s²)` for errors `e` from the mean of `S` draws, their deviations
+/// `s`, and a common shift `b` (the ratio of spread and skill, Fortin et al. 2014).
 ///
 /// Under the hypothesis the targets are draws from the predictions. So the data and `R` sets of redrawn
 /// targets are exchangeable, and the p-value, the rank of the data's least p-value among theirs, is exact
@@ -279,7 +287,7 @@ impl TestedAspect {
         AspectStatistics {
             data: of_set(&|at| data[at]),
             drawn: (0..drawn[at].len()).map(redraw).collect(),
-            is_of_class: self.class.is_some(),
+            family: self.class.map(|_| Family::Classes).or(self.family),
         }
     }
 }

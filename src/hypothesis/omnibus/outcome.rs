@@ -69,9 +69,12 @@ pub struct AspectOutcome {
     /// of `cumulative_confidence` and `binned_frequencies` are false only if the probabilities that they
     /// name are calibrated, where redraws are their law; that of the SKCE says that something is wrong, not
     /// what; and that of `least_likely_label` is a fact with the probability of a label as rare in a
-    /// calibrated model. For `spread` of real targets it is 1 where predictions seem too wide and there are
-    /// fewer than 30 samples, or the skewness of the errors is beyond ±0.75: most sets of strongly skewed
-    /// errors have too small a variance.
+    /// calibrated model.
+    ///
+    /// Of real targets the adjusted p-value of `coverage` is also at least the two-sided binomial one, which holds at
+    /// every sample size however wrong the model is elsewhere. It is 1 for `spread` where predictions seem too wide: no
+    /// mean of squares has an upper bound without one of the tails, and most sets of heavy or skewed errors have too
+    /// small a variance. It is 1 for trends of fewer than `10√n` draws, whose own means and deviations vary.
     pub adjusted_p_value: f64,
 }
 

@@ -5,8 +5,10 @@ use super::{
         BANDWIDTHS, Deviation, LANDMARKS, Observed, Omnibus, OmnibusPlan, Sentence, TestedAspect,
         of_kernel, short,
     },
+    combine::Family,
     step::PARTS,
-    transforms::Transforms,
+    studentised::Studentised,
+    transforms::{Numbers, Transforms},
 };
 use crate::{
     distribution::{Geometry, Marginals},
@@ -28,7 +30,10 @@ where
     ) -> Result<OmnibusPlan<'a, Vec<Vec<f64>>>> {
         let (plain, _) = self.parted();
         let mut plan = OmnibusPlan::new();
-        plan.push(Transforms::new(self), aspects(self.dimensions()));
+        plan.push(
+            Transforms::new(self, weight, rng),
+            tested(self.dimensions()),
+        );
         if self.len() > 1 {
             let kernel = with_bandwidth_of_some(kernel, &plain, rng)?;
             let skce = low_rank_of_targets((self, weight), kernel, &BANDWIDTHS, LANDMARKS, rng)?;
@@ -40,125 +45,265 @@ where
     }
 }
 
-/// The aspects of `d` coordinates, in the order of the numbers of [`Transforms`]. A coordinate is named where there
-/// are several.
+/// An aspect of real targets; of a coordinate where it has one.
 ///
-/// `u` are the transforms, `z = Φ⁻¹(u)` the normal scores, and `r` the errors in standard deviations of the
-/// predictions. A sentence names the quantity that the test is about, so that it is true whatever else is wrong.
-fn aspects(d: usize) -> Vec<TestedAspect> {
-    let mut aspects: Vec<TestedAspect> = (0..d).flat_map(|c| of_coordinate(c, d)).collect();
-    // mean z² less 1, to the upper side
-    let tails = Sentence::new(|data| {
-        format!(
-            "targets are far outside more often than predicted: the mean squared normal score is {}, \
-             1 if calibrated",
-            short(1.0 + data.estimate()),
-        )
-    });
-    aspects.push(TestedAspect::new("tails", 8 * d, tails));
-    // −ln(N q) of the least probability q = 2 min(u, 1 − u) of N, its place, and q
-    let furthest = Sentence::new(move |data| {
-        let (at, probability) = (data.numbers[1] as usize, data.numbers[2]);
-        let row = data
-            .row
-            .map_or(String::new(), |row| format!(" of row {row}"));
-        // the least number of the transform is a floor
-        let probability = if probability < 1e-300 {
-            "less than 1e-300".into()
-        } else {
-            format!("{probability:.1e}")
-        };
-        format!(
-            "the target{}{row} is too far outside: its prediction gives a probability of {probability} to \
-             targets as far out",
-            of(at % d, d),
-        )
-    });
-    // root of the sum of squared differences of the shares of u in equal parts, over those expected; the part with
-    // the largest, and its share
-    let shares = Sentence::new(|data| {
-        let (part, share) = (data.numbers[1], data.numbers[2]);
-        let edge = |part: f64| part / PARTS as f64;
-        format!(
-            "shares of targets between levels of the predictions differ from those predicted: \
-             most between {:.2} and {:.2}, with {} instead of {}",
-            edge(part),
-            edge(part + 1.0),
-            percent(share),
-            percent(edge(1.0)),
-        )
-    });
-    let named = [("furthest_target", furthest), ("transforms", shares)].into_iter();
-    aspects.extend(named.enumerate().map(|(k, (name, sentence))| TestedAspect {
-        width: 3,
-        ..TestedAspect::new(name, 8 * d + 1 + 3 * k, sentence)
-    }));
-    aspects
+/// `u` are the transforms, `z = Φ⁻¹(u)` the normal scores. A sentence names the quantity that the test is about, so
+/// that it is true whatever else is wrong.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum RealAspect {
+    Location(usize),
+    Spread(usize),
+    Coverage(usize),
+    LocationTrend(Moment, usize),
+    SpreadTrend(Moment, usize),
+    Correlation,
+    Tails,
+    Furthest,
+    Transforms,
 }
 
-/// What an aspect tells of a coordinate, from its numbers and the words for the coordinate.
-type CoordinateSentence = fn(&Observed, &str) -> String;
+/// A moment of predictions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Moment {
+    Mean,
+    Deviation,
+}
 
-/// The aspects of a coordinate, each a number and its standard deviation.
-fn of_coordinate(c: usize, d: usize) -> impl Iterator<Item = TestedAspect> {
-    let of = of(c, d);
-    let aspects: [(&str, CoordinateSentence); 4] = [
-        // mean u less ½
-        ("location", |data, of| {
-            format!(
-                "targets{of} are too {}: on average at level {:.3} of their predictions, 0.5 if calibrated",
-                data.either("high", "low"),
-                0.5 + data.estimate(),
+/// The aspects of `d` coordinates, each at its place among the numbers of [`Transforms`].
+fn tested(d: usize) -> Vec<TestedAspect> {
+    let mut at = 0;
+    let mut tested = Vec::new();
+    for aspect in RealAspect::all(d) {
+        tested.push(TestedAspect {
+            width: aspect.width(),
+            deviation: aspect.deviation(),
+            family: aspect.family(),
+            ..TestedAspect::new(
+                aspect.name(d),
+                at,
+                Sentence::new(move |data| aspect.sentence(d, data)),
             )
-        }),
-        // ½ ln of the variance of r about their mean: a common shift leaves it alone
-        ("spread", |data, of| {
-            format!(
-                "predictions{of} are too {}: after a common shift, errors are {} times as large as their \
+        });
+        at += aspect.width();
+    }
+    tested
+}
+
+impl RealAspect {
+    /// Those of `d` coordinates.
+    pub fn all(d: usize) -> Vec<Self> {
+        let of_coordinate = |c: usize| {
+            [
+                Self::Location(c),
+                Self::Spread(c),
+                Self::Coverage(c),
+                Self::LocationTrend(Moment::Mean, c),
+                Self::LocationTrend(Moment::Deviation, c),
+                Self::SpreadTrend(Moment::Mean, c),
+                Self::SpreadTrend(Moment::Deviation, c),
+            ]
+        };
+        let mut aspects: Vec<Self> = (0..d).flat_map(of_coordinate).collect();
+        if d > 1 {
+            aspects.push(Self::Correlation);
+        }
+        aspects.extend([Self::Tails, Self::Furthest, Self::Transforms]);
+        aspects
+    }
+
+    /// The numbers of the aspect, the estimate first.
+    pub fn numbers(self, of: &Numbers) -> Vec<f64> {
+        let both = |Studentised {
+                        estimate,
+                        deviation,
+                    }| vec![estimate, deviation];
+        match self {
+            Self::Location(c) => both(of.coordinates[c].location),
+            Self::Spread(c) => {
+                let Studentised {
+                    estimate,
+                    deviation,
+                } = of.coordinates[c].spread;
+                vec![estimate, deviation, of.coordinates[c].factor]
+            }
+            Self::Coverage(c) => vec![of.coordinates[c].coverage],
+            Self::LocationTrend(by, c) => both(of.coordinates[c].location_trends[by as usize]),
+            Self::SpreadTrend(by, c) => both(of.coordinates[c].spread_trends[by as usize]),
+            Self::Correlation => {
+                let numbers = of.correlation.as_ref().expect("several coordinates");
+                let Studentised {
+                    estimate,
+                    deviation,
+                } = numbers.excess;
+                let [a, b] = numbers.pair.map(|coordinate| coordinate as f64);
+                vec![estimate, deviation, numbers.found, a, b]
+            }
+            Self::Tails => vec![of.tails],
+            Self::Furthest => {
+                let furthest = &of.furthest;
+                vec![furthest.statistic, furthest.at as f64, furthest.probability]
+            }
+            Self::Transforms => {
+                let shares = &of.shares;
+                vec![shares.statistic, shares.part as f64, shares.share]
+            }
+        }
+    }
+
+    /// The number of [`numbers`](Self::numbers).
+    pub fn width(self) -> usize {
+        match self {
+            Self::Coverage(_) | Self::Tails => 1,
+            Self::Spread(_) | Self::Furthest | Self::Transforms => 3,
+            Self::Correlation => 5,
+            _ => 2,
+        }
+    }
+
+    fn deviation(self) -> Deviation {
+        match self {
+            // a constant factor
+            Self::Coverage(_) => Deviation::Known(1.0),
+            Self::Tails | Self::Furthest | Self::Transforms => Deviation::None,
+            _ => Deviation::OfSet,
+        }
+    }
+
+    /// Those of all coordinates count as one.
+    fn family(self) -> Option<Family> {
+        match self {
+            Self::Location(_) => Some(Family::Location),
+            Self::Spread(_) => Some(Family::Spread),
+            Self::Coverage(_) => Some(Family::Coverage),
+            Self::LocationTrend(..) => Some(Family::LocationTrend),
+            Self::SpreadTrend(..) => Some(Family::SpreadTrend),
+            _ => None,
+        }
+    }
+
+    /// The name, with the number of the coordinate where there are several.
+    fn name(self, d: usize) -> String {
+        let (name, coordinate) = match self {
+            Self::Location(c) => ("location", Some(c)),
+            Self::Spread(c) => ("spread", Some(c)),
+            Self::Coverage(c) => ("coverage", Some(c)),
+            Self::LocationTrend(Moment::Mean, c) => ("location_by_mean", Some(c)),
+            Self::LocationTrend(Moment::Deviation, c) => ("location_by_deviation", Some(c)),
+            Self::SpreadTrend(Moment::Mean, c) => ("spread_by_mean", Some(c)),
+            Self::SpreadTrend(Moment::Deviation, c) => ("spread_by_deviation", Some(c)),
+            Self::Correlation => ("correlation", None),
+            Self::Tails => ("tails", None),
+            Self::Furthest => ("furthest_target", None),
+            Self::Transforms => ("transforms", None),
+        };
+        match coordinate {
+            Some(c) if d > 1 => format!("{name}_{c}"),
+            _ => name.into(),
+        }
+    }
+
+    /// The finding.
+    fn sentence(self, d: usize, data: &Observed) -> String {
+        let estimate = data.estimate();
+        match self {
+            Self::Location(c) => format!(
+                "targets{} are too {}: on average at level {:.3} of their predictions, 0.5 if calibrated",
+                of(c, d),
+                data.either("high", "low"),
+                0.5 + estimate,
+            ),
+            Self::Spread(c) => format!(
+                "predictions{} are too {}: after a common shift, errors are {} times as large as their \
                  standard deviations say",
+                of(c, d),
                 data.either("narrow", "wide"),
-                short(data.estimate().exp()),
-            )
-        }),
-        // mean |2u − 1| less ½
-        ("middle", |data, of| {
-            format!(
-                "targets{of} are {} the middle of the predictions than predicted: on average a central \
-                 interval of {} reaches them, 50 % if calibrated",
-                data.either("further from", "closer to"),
-                percent(0.5 + data.estimate()),
-            )
-        }),
-        // correlation of z² with the ranks of the predicted means
-        ("trend", |data, of| {
-            format!(
-                "targets{of} are further outside where predictions are {}: the squared normal scores have a \
-                 correlation of {:.2} with the ranks of the predicted means, 0 if calibrated",
-                data.either("high", "low"),
-                data.estimate(),
-            )
-        }),
-    ];
-    aspects
-        .into_iter()
-        .enumerate()
-        .map(move |(k, (name, sentence))| {
-            let name = if d > 1 {
-                format!("{name}_{c}")
-            } else {
-                name.into()
-            };
-            let of = of.clone();
-            TestedAspect {
-                width: 2,
-                deviation: Deviation::OfSet,
-                ..TestedAspect::new(
-                    name,
-                    8 * c + 2 * k,
-                    Sentence::new(move |data| sentence(data, &of)),
+                short(data.numbers[2]),
+            ),
+            Self::Coverage(c) => format!(
+                "central 50 % intervals{} cover {} of the targets",
+                of(c, d),
+                percent(0.5 + estimate),
+            ),
+            Self::LocationTrend(by, c) => format!(
+                "targets{} are higher in their predictions where {}: the levels have a correlation of {:.2} \
+                 with the ranks of the predicted {}, 0 if calibrated",
+                of(c, d),
+                by.either(data),
+                estimate,
+                by.plural(),
+            ),
+            Self::SpreadTrend(by, c) => format!(
+                "targets{} are further outside where {}: the squared normal scores have a correlation of \
+                 {:.2} with the ranks of the predicted {}, 0 if calibrated",
+                of(c, d),
+                by.either(data),
+                estimate,
+                by.plural(),
+            ),
+            Self::Correlation => {
+                let (found, pair) = (data.numbers[2], [data.numbers[3], data.numbers[4]]);
+                format!(
+                    "errors of coordinates {} and {} are correlated otherwise than predicted: their normal \
+                     scores have a correlation of {found:.2}, {:.2} if calibrated",
+                    pair[0],
+                    pair[1],
+                    // no minus before 0.00
+                    (100.0 * (found - estimate)).round() / 100.0 + 0.0,
                 )
             }
-        })
+            Self::Tails => format!(
+                "targets are far outside more often than predicted: the mean squared normal score is {}, \
+                 1 if calibrated",
+                short(1.0 + estimate),
+            ),
+            Self::Furthest => {
+                let (at, probability) = (data.numbers[1] as usize, data.numbers[2]);
+                let row = data
+                    .row
+                    .map_or(String::new(), |row| format!(" of row {row}"));
+                // the least number of the transform is a floor
+                let probability = if probability < 1e-300 {
+                    "less than 1e-300".into()
+                } else {
+                    format!("{probability:.1e}")
+                };
+                format!(
+                    "the target{}{row} is too far outside: its prediction gives a probability of {probability} \
+                     to targets as far out",
+                    of(at % d, d),
+                )
+            }
+            Self::Transforms => {
+                let (part, share) = (data.numbers[1], data.numbers[2]);
+                let edge = |part: f64| part / PARTS as f64;
+                format!(
+                    "shares of targets between levels of the predictions differ from those predicted: \
+                     most between {:.2} and {:.2}, with {} instead of {}",
+                    edge(part),
+                    edge(part + 1.0),
+                    percent(share),
+                    percent(edge(1.0)),
+                )
+            }
+        }
+    }
+}
+
+impl Moment {
+    /// Where a positive, or a negative, trend has the larger values.
+    fn either(self, data: &Observed) -> &'static str {
+        match self {
+            Self::Mean => data.either("predictions are high", "predictions are low"),
+            Self::Deviation => data.either("predictions are wide", "predictions are narrow"),
+        }
+    }
+
+    fn plural(self) -> &'static str {
+        match self {
+            Self::Mean => "means",
+            Self::Deviation => "deviations",
+        }
+    }
 }
 
 /// Which coordinate, where there are several.

@@ -2,6 +2,7 @@
 
 use std::f64::consts::PI;
 
+use super::studentised::OverStep;
 use crate::distribution::upper_normal_quantile;
 
 /// Parts of `[0, 1]` whose shares of transforms are compared.
@@ -12,6 +13,13 @@ pub(super) const PARTS: usize = 20;
 /// expectation that they have where there are no steps: no tie is decided at random.
 pub(super) struct Step(pub [(f64, f64); 2]);
 
+/// The means of the normal score and of its square over a step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Scores {
+    pub mean: f64,
+    pub square: f64,
+}
+
 /// The width below which a step counts as its middle: means over it would be of rounding.
 const NO_STEP: f64 = 1e-6;
 
@@ -21,49 +29,43 @@ impl Step {
         high - low
     }
 
-    /// The mean of a function over the step, from its antiderivative; the function at the middle of no step.
-    fn mean(&self, of: fn(f64) -> f64, antiderivative: fn(f64) -> f64) -> f64 {
+    /// The mean of `u − ½`.
+    pub fn mean_level(&self) -> OverStep {
+        let [(low, _), (high, _)] = self.0;
+        OverStep {
+            mean: 0.5 * (low + high) - 0.5,
+            variance: self.width().powi(2) / 12.0,
+        }
+    }
+
+    /// The share of the step between ¼ and ¾, the central 50 % interval.
+    pub fn share_in_middle(&self) -> f64 {
         let [(low, _), (high, _)] = self.0;
         if self.width() < NO_STEP {
-            return of(0.5 * (low + high));
+            return f64::from((0.25..=0.75).contains(&(0.5 * (low + high))));
         }
-        (antiderivative(high) - antiderivative(low)) / self.width()
+        (high.clamp(0.25, 0.75) - low.clamp(0.25, 0.75)) / self.width()
     }
 
-    /// The mean of `u − ½`, and the variance of that over the step.
-    pub fn mean_level(&self) -> (f64, f64) {
-        let [(low, _), (high, _)] = self.0;
-        (0.5 * (low + high) - 0.5, self.width().powi(2) / 12.0)
-    }
-
-    /// The mean of `|2u − 1| − ½`, and the variance of that over the step.
-    pub fn mean_distance(&self) -> (f64, f64) {
-        let mean = self.mean(
-            |u| (2.0 * u - 1.0).abs(),
-            |u| (2.0 * u - 1.0) * (2.0 * u - 1.0).abs() / 4.0,
-        );
-        let square = self.mean(
-            |u| (2.0 * u - 1.0).powi(2),
-            |u| (2.0 * u - 1.0).powi(3) / 6.0,
-        );
-        (mean - 0.5, (square - mean * mean).max(0.0))
-    }
-
-    /// The mean of the squared normal score `z²`, by `∫ z² φ = Φ − zφ`.
-    pub fn mean_square(&self) -> f64 {
+    /// The means of the normal score `z` and of `z²`, by `∫ zφ = −φ` and `∫ z² φ = Φ − zφ`.
+    pub fn scores(&self) -> Scores {
         let score = |(u, rest): (f64, f64)| {
             let tail = u.min(rest).max(f64::MIN_POSITIVE);
             upper_normal_quantile(tail).copysign(u - rest)
         };
         let [low, high] = self.0;
         if self.width() < NO_STEP {
-            return score(high).powi(2);
+            let mean: f64 = score(high);
+            let square = mean * mean;
+            return Scores { mean, square };
         }
-        let weighted = |end| {
-            let z: f64 = score(end);
-            z * (-0.5 * z * z).exp() / (2.0 * PI).sqrt()
-        };
-        1.0 - (weighted(high) - weighted(low)) / self.width()
+        let [low, high] = [low, high].map(score);
+        let density = |z: f64| (-0.5 * z * z).exp() / (2.0 * PI).sqrt();
+        let (below, above) = (density(low), density(high));
+        Scores {
+            mean: (below - above) / self.width(),
+            square: 1.0 - (high * above - low * below) / self.width(),
+        }
     }
 
     /// The probability of a target as far out on its side, or further.
@@ -107,20 +109,16 @@ mod tests {
             let mean = |of: &dyn Fn(f64) -> f64| {
                 (0..points).map(|k| of(u(k))).sum::<f64>() / f64::from(points)
             };
-            let (level, distance) = (step.mean_level(), step.mean_distance());
-            let from_half = |u: f64| (2.0 * u - 1.0).abs() - 0.5;
+            let (level, scores) = (step.mean_level(), step.scores());
+            let square = |u: f64| (u - 0.5).powi(2);
+            let score = |u: f64| upper_normal_quantile(u.min(1.0 - u)).copysign(u - 0.5);
+            let is_in_middle = |u: f64| f64::from((u - 0.5).abs() <= 0.25);
             for (found, expected) in [
-                (level.0, mean(&|u| u - 0.5)),
-                (level.1, mean(&|u| (u - 0.5).powi(2)) - level.0.powi(2)),
-                (distance.0, mean(&from_half)),
-                (
-                    distance.1,
-                    mean(&|u| from_half(u).powi(2)) - distance.0.powi(2),
-                ),
-                (
-                    step.mean_square(),
-                    mean(&|u| upper_normal_quantile(u.min(1.0 - u)).powi(2)),
-                ),
+                (level.mean, mean(&|u| u - 0.5)),
+                (level.variance, mean(&square) - level.mean.powi(2)),
+                (step.share_in_middle(), mean(&is_in_middle)),
+                (scores.mean, mean(&score)),
+                (scores.square, mean(&|u| score(u).powi(2))),
             ] {
                 assert!(
                     (found - expected).abs() < 2e-4,
@@ -139,8 +137,11 @@ mod tests {
             }
         }
         let point = Step([(0.975, 0.025); 2]);
-        assert!((point.mean_square() - 1.959963984540054f64.powi(2)).abs() < 1e-9);
-        assert_eq!((point.tail(), point.mean_level()), (0.025, (0.475, 0.0)));
+        assert!((point.scores().square - 1.959963984540054f64.powi(2)).abs() < 1e-9);
+        assert!((point.scores().mean - 1.959963984540054).abs() < 1e-9);
+        let level = point.mean_level();
+        assert_eq!((level.mean, level.variance), (0.475, 0.0));
+        assert_eq!((point.tail(), point.share_in_middle()), (0.025, 0.0));
         // at most so many, on either side
         assert_eq!(Step([(0.1, 0.9), (0.4, 0.6)]).tail(), 0.4);
     }
