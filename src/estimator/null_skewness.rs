@@ -9,7 +9,7 @@
 //! inclusion probabilities (Horvitz, Thompson 1952).
 
 use burn::tensor::Tensor;
-use rand::{Rng, RngExt, seq::index};
+use rand::{Rng, RngExt};
 
 use super::{joint::JointKernel, null_variance::Compared};
 use crate::{
@@ -23,7 +23,7 @@ use crate::{
 ///
 /// Exact for classes and `M = I` for as many samples as a budget of operations allows, see
 /// [`AsymptoticSkceTest`](crate::hypothesis::AsymptoticSkceTest), otherwise from about so many of them. For
-/// others both moments are unbiased estimates from redrawn targets, of a random subset of 512 samples where
+/// others both moments are unbiased estimates from redrawn targets, of a random subset of about 512 samples where
 /// there are more. Both moments are of one sample, so that what it has too much or too little of cancels in
 /// their ratio.
 ///
@@ -38,102 +38,62 @@ pub fn null_skewness<P: Geometry, K: JointKernel<P>>(
     rng: &mut dyn Rng,
 ) -> Result<f64> {
     predictions.check()?;
-    let sample = match Compared::new(kernel, predictions) {
-        Some(classes) if classes.classes.matrix.is_none() => {
-            let m = classes.classes.probabilities.dims()[1] as f64;
-            let size = (TRIPLES / (m + 1.0)).cbrt().clamp(128.0, 1024.0) as usize;
-            let sample = Subsample::of_classes(&classes.classes.probabilities, size, rng);
-            return Ok(standardised(moments_of_classes(&classes, &sample)));
-        }
-        Some(classes) => Subsample::of_classes(&classes.classes.probabilities, LARGEST, rng),
-        None => Subsample::of_equals(predictions.len(), rng),
+    let Some(classes) = Compared::new(kernel, predictions) else {
+        let sample = Subsample::new(&vec![1.0; predictions.len()], LARGEST, rng);
+        return by_redrawing(kernel, predictions, &sample, rng);
     };
-    by_redrawing(kernel, predictions, &sample, rng)
+    let p = widened(classes.classes.probabilities.clone());
+    let m = p.dims()[1] as f64;
+    let traces = to_vec((p.clone() * (p.neg() + 1.0)).sum_dim(1));
+    if classes.classes.matrix.is_some() {
+        let sample = Subsample::new(&traces, LARGEST, rng);
+        return by_redrawing(kernel, predictions, &sample, rng);
+    }
+    let size = (TRIPLES / (m + 1.0)).cbrt().clamp(128.0, 1024.0) as usize;
+    let sample = Subsample::new(&traces, size, rng);
+    Ok(standardised(moments_of_classes(&classes, &sample)))
 }
 
 /// Samples that stand for all.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Subsample {
-    /// The samples, in increasing order if they are drawn.
+struct Subsample {
+    /// The samples, in increasing order.
     rows: Vec<usize>,
     /// The number of samples that each stands for in a sum: the inverse of its inclusion probability.
     weights: Vec<f64>,
-    /// The factors of sums over distinct pairs and triples.
-    factors: [f64; 2],
 }
 
 /// Samples whose matrix of `h` is built.
 const LARGEST: usize = 512;
 
 impl Subsample {
-    /// All samples up to 512, otherwise so many, drawn without replacement.
-    pub fn of_equals(n: usize, rng: &mut dyn Rng) -> Self {
-        let s = n.min(LARGEST);
-        let rows = if n > LARGEST {
-            index::sample(rng, n, LARGEST).into_vec()
-        } else {
-            (0..n).collect()
-        };
-        let ratio =
-            |less: usize| n.saturating_sub(less) as f64 / (s.saturating_sub(less)).max(1) as f64;
-        let pairs = ratio(0) * ratio(1);
-        Self {
-            rows,
-            weights: vec![1.0; s],
-            factors: [pairs, pairs * ratio(2)],
-        }
-    }
-
-    /// All samples if there are at most `size`, otherwise about so many: each is drawn by itself, with a
-    /// probability in proportion to `tr C_i = Σ_c p_ic (1 − p_ic)`, on which what it adds to the moments
-    /// depends. Samples that are certain to be right add nothing and are left out.
+    /// All samples if there are at most `size`, otherwise at most about so many: each is drawn independently, with a
+    /// probability in proportion to a tenth of the mean of the importances and its own, or 1 where that is larger.
+    /// So no weight exceeds some `10 n/size`. Samples of importance 0 add nothing and are left out.
     ///
-    /// A tenth of the mean of `tr C` is added, so that no weight exceeds some `10 n/size`.
-    pub fn of_classes(probabilities: &Tensor<2>, size: usize, rng: &mut dyn Rng) -> Self {
-        let p = widened(probabilities.clone().detach());
-        let traces = to_vec((p.clone() * (p.neg() + 1.0)).sum_dim(1));
-        let inclusion = inclusion_probabilities(&traces, size);
-        let drawn = |&row: &usize| match inclusion[row] {
-            0.0 => false,
-            1.0 => true,
-            probability => rng.random::<f64>() < probability,
+    /// - importances: of classes `tr C_i = Σ_c p_ic (1 − p_ic)`, on which what a sample adds to the moments depends
+    fn new(importances: &[f64], size: usize, rng: &mut dyn Rng) -> Self {
+        let positive: Vec<usize> = (0..importances.len())
+            .filter(|&i| importances[i] > 0.0)
+            .collect();
+        let mean = positive.iter().map(|&i| importances[i]).sum::<f64>() / positive.len() as f64;
+        let count = positive.len() as f64;
+        let inclusion = |row: usize| {
+            if count <= size as f64 {
+                return 1.0;
+            }
+            let share = (importances[row] + 0.1 * mean) / (1.1 * mean * count);
+            (share * size as f64).min(1.0)
         };
-        let rows: Vec<usize> = (0..traces.len()).filter(drawn).collect();
-        Self {
-            weights: rows.iter().map(|&row| inclusion[row].recip()).collect(),
-            rows,
-            factors: [1.0; 2],
-        }
-    }
-}
-
-/// `min(1, c (w_i + w̄/10))` with the sum `size`, and 0 where `w_i = 0`.
-fn inclusion_probabilities(weights: &[f64], size: usize) -> Vec<f64> {
-    let positive = weights.iter().filter(|&&w| w > 0.0).count();
-    if positive <= size {
-        return weights.iter().map(|&w| f64::from(w > 0.0)).collect();
-    }
-    let mean = weights.iter().map(|w| w.max(0.0)).sum::<f64>() / positive as f64;
-    let weight = |&w: &f64| if w > 0.0 { w + 0.1 * mean } else { 0.0 };
-    let weights: Vec<f64> = weights.iter().map(weight).collect();
-    // those that are certain leave the rest of the size to the others, until no more become certain
-    let mut scale = 0.0;
-    loop {
-        let (mut certain, mut rest) = (0, 0.0);
-        for &w in &weights {
-            if scale * w >= 1.0 {
-                certain += 1
-            } else {
-                rest += w
+        let (mut rows, mut weights) = (Vec::new(), Vec::new());
+        for row in positive {
+            let inclusion = inclusion(row);
+            if inclusion == 1.0 || rng.random::<f64>() < inclusion {
+                rows.push(row);
+                weights.push(inclusion.recip());
             }
         }
-        let next = (size - certain.min(size)) as f64 / rest;
-        if next <= scale || !next.is_finite() {
-            break;
-        }
-        scale = next;
+        Self { rows, weights }
     }
-    weights.iter().map(|w| (scale * w).min(1.0)).collect()
 }
 
 /// The skewness from `E[S²]` and `E[S³]`.
@@ -170,9 +130,8 @@ fn by_redrawing<P: Geometry, K: JointKernel<P>>(
         let triangles = to_scalar((scaled.clone().matmul(scaled.clone()) * scaled.clone()).sum());
         let second = to_scalar((scaled.clone() * h.clone()).sum());
         let cubes = to_scalar((scaled * h.square()).sum());
-        let [pairs, triples] = sample.factors;
-        moments[0] += 2.0 * pairs * second;
-        moments[1] += 8.0 * triples * triangles + 4.0 * pairs * cubes;
+        moments[0] += 2.0 * second;
+        moments[1] += 8.0 * triangles + 4.0 * cubes;
     }
     Ok(standardised(moments.map(|sum| sum / sets as f64)))
 }
@@ -269,12 +228,13 @@ mod tests {
             },
         };
         let mut rng = StdRng::seed_from_u64(5);
-        let all = Subsample::of_classes(&p, 24, &mut rng);
+        let traces = to_vec((p.clone() * (p.neg() + 1.0)).sum_dim(1));
+        let all = Subsample::new(&traces, 24, &mut rng);
         let expected = moments_of_classes(&classes, &all);
         let sets = 1500;
         let (mut size, mut sum, mut squares) = (0, [0.0; 2], [0.0; 2]);
         for _ in 0..sets {
-            let sample = Subsample::of_classes(&p, 12, &mut rng);
+            let sample = Subsample::new(&traces, 16, &mut rng);
             size += sample.rows.len();
             let found = moments_of_classes(&classes, &sample);
             for (at, value) in found.into_iter().enumerate() {
@@ -282,7 +242,8 @@ mod tests {
                 squares[at] += value * value / sets as f64;
             }
         }
-        assert!((size as f64 / sets as f64 - 12.0).abs() < 0.3, "{size}");
+        let size = size as f64 / sets as f64;
+        assert!(size > 8.0 && size < 16.3, "{size}");
         for (at, expected) in expected.into_iter().enumerate() {
             let error = ((squares[at] - sum[at] * sum[at]) / sets as f64).sqrt();
             assert!(
@@ -293,16 +254,18 @@ mod tests {
         }
     }
 
+    /// Certain samples are left out, and the most important ones always taken.
     #[test]
     fn certain_samples_are_left_out() {
-        assert_eq!(
-            inclusion_probabilities(&[0.0, 0.5, 0.0, 0.1], 2),
-            [0.0, 1.0, 0.0, 1.0]
-        );
-        let weights: Vec<f64> = (0..100).map(|i| 0.9f64.powi(i)).collect();
-        let found = inclusion_probabilities(&weights, 20);
-        assert!((found.iter().sum::<f64>() - 20.0).abs() < 2e-8);
-        assert!(found.windows(2).all(|pair| pair[0] >= pair[1]) && found[0] == 1.0);
-        assert!(found[99] > 0.05 * found[60] && found[99] < 1.0);
+        let mut rng = StdRng::seed_from_u64(6);
+        let few = Subsample::new(&[0.0, 0.5, 0.0, 0.1], 2, &mut rng);
+        assert_eq!((few.rows, few.weights), (vec![1, 3], vec![1.0; 2]));
+        let importances: Vec<f64> = (0..100).map(|i| 0.9f64.powi(i)).collect();
+        for _ in 0..20 {
+            let some = Subsample::new(&importances, 20, &mut rng);
+            assert!(some.rows.starts_with(&[0, 1, 2, 3, 4]) && some.weights[4] == 1.0);
+            assert!(some.rows.len() < 30 && some.weights.iter().all(|&w| w <= 50.0 * 1.1));
+        }
+        assert!(Subsample::new(&[0.0; 9], 2, &mut rng).rows.is_empty());
     }
 }

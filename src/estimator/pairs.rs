@@ -17,8 +17,8 @@ use crate::{
     host::{is_host, to_scalar, to_vec},
     kernel::{Bandwidth, Kernel, TargetKernel},
     ops::{
-        Computation, NormalSamples, Pairing, block_values, has_fused_pass, is_on_host,
-        normal_diagonal, normal_matrix, normal_statistic, pair_statistic, residual_statistic,
+        Computation, Pairing, block_values, has_fused_pass, is_on_host, normal_statistic,
+        pair_statistic, residual_statistic,
     },
     tiles::{SIDE, sum_over_pairs, upper_tiles},
 };
@@ -97,7 +97,7 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
                 Some(residuals(probabilities, labels.clone().slice(rows)))
             }
             Road::Rows(residuals) => Some(residuals.clone().slice(rows)),
-            Road::Normal(..) | Road::Dense => None,
+            Road::Dense(_) => None,
         }
     }
 
@@ -110,11 +110,6 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
     /// `h` between consecutive samples and others, `[rows, columns]`, detached; the bandwidth must be fixed.
     pub fn tile(&self, rows: Range<usize>, columns: Range<usize>) -> Tensor<2> {
         let ranges = [rows, columns];
-        if let Road::Normal(samples, kernel) = &self.road {
-            let [samples, others] = ranges.map(|at| slice_normal(samples, at));
-            let bandwidth = self.kernel.fixed_bandwidth();
-            return normal_matrix(&samples, &others, bandwidth, *kernel);
-        }
         let gram = match self.points() {
             Some(points) => {
                 let [x, y] = ranges
@@ -146,8 +141,7 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
     pub fn diagonal(&self) -> Tensor<1> {
         let n = self.samples();
         let width = match &self.road {
-            Road::Normal(samples, kernel) => return normal_diagonal(samples, *kernel),
-            Road::Dense => {
+            Road::Dense(_) => {
                 let all = (&self.predictions, &self.targets);
                 let squares = self.on_targets.residual_gram(all, n); // [n, 1, 1]
                 return match self.weights_of_pairs([0..n, 0..n], n) {
@@ -212,18 +206,18 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
                 let (points, bandwidth, kernel) = points(is_on_host)?;
                 residual_statistic(points, rows.clone(), bandwidth, kernel, pairing)
             }
-            Road::Normal(samples, kernel) => {
+            Road::Dense(normal) => {
+                let (samples, kernel) = normal.as_ref()?;
                 let bandwidth = self.bandwidth(pairing)?;
                 normal_statistic(samples.clone(), bandwidth, *kernel, pairing)
             }
-            Road::Dense => return None,
         })
     }
 
     /// The bandwidth for the pairs that a fused pass takes, `[1]`.
     fn bandwidth(&self, pairing: Pairing) -> Option<Tensor<1>> {
         let points = match (self.kernel.bandwidth, &self.road) {
-            (Bandwidth::Fixed(_), Road::Normal(samples, _)) => &samples.locations,
+            (Bandwidth::Fixed(_), Road::Dense(Some((samples, _)))) => &samples.locations,
             _ => self.points()?,
         };
         let size = pairing.size(self.samples());
@@ -377,15 +371,6 @@ const AT_ONCE: usize = 1 << 22;
 const RESIDUALS: usize = 1 << 19;
 /// Pairs whose `h` is held at once.
 const BATCH: usize = 1 << 18;
-
-fn slice_normal(samples: &NormalSamples, rows: Range<usize>) -> NormalSamples {
-    let part = |x: &Tensor<2>| x.clone().slice(rows.clone());
-    NormalSamples {
-        locations: part(&samples.locations),
-        scales: part(&samples.scales),
-        targets: part(&samples.targets),
-    }
-}
 
 /// The sums of the rows, and of the columns.
 fn sums_of_tile(h: Tensor<2>) -> [Vec<f64>; 2] {

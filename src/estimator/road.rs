@@ -19,11 +19,9 @@ pub(super) enum Road {
     Labels(Tensor<1, Int>),
     /// The residuals are rows of numbers, `[n, r]`.
     Rows(Tensor<2>),
-    /// Normal predictions, compared by their own distances, and a Gaussian kernel on targets: they have a pass
-    /// of their own.
-    Normal(NormalSamples, NormalKernel),
-    /// A kernel on targets and its expectations for each pair.
-    Dense,
+    /// A kernel on targets and its expectations for each pair. The sums over pairs of normal predictions, compared
+    /// by their own distances, and of a Gaussian kernel on targets have a pass, which takes these.
+    Dense(Option<(NormalSamples, NormalKernel)>),
 }
 
 impl Road {
@@ -42,29 +40,23 @@ impl Road {
         }
         let are_classes = on_targets.on_classes(predictions).is_some();
         if computation == Computation::Composed && !are_classes {
-            return Self::Dense;
+            return Self::Dense(None);
         }
         let normal = on_targets.as_normal(predictions, targets);
         if let Some((samples, length_scale)) = normal.filter(|_| own_distances) {
-            let is_valid = match kernel.distance.sum() {
-                CoordinateSum::Squares => samples.have_fused_pass() && kernel.validate().is_ok(),
-                CoordinateSum::Magnitudes => false,
-            };
-            if !is_valid {
-                return Self::Dense;
-            }
             let profile = kernel.profile;
-            return Self::Normal(
-                samples,
-                NormalKernel {
-                    profile,
-                    length_scale,
-                },
-            );
+            let on_pairs = NormalKernel {
+                profile,
+                length_scale,
+            };
+            let has_pass = kernel.distance.sum() == CoordinateSum::Squares
+                && samples.have_fused_pass()
+                && kernel.validate().is_ok();
+            return Self::Dense(has_pass.then_some((samples, on_pairs)));
         }
         let sets = std::slice::from_ref(targets);
         let rows = on_targets.residual_features(predictions, sets);
         let rows = rows.and_then(|rows| rows.into_iter().next());
-        rows.map_or(Self::Dense, Self::Rows)
+        rows.map_or(Self::Dense(None), Self::Rows)
     }
 }

@@ -92,7 +92,6 @@ pub(crate) use median::{
     mean_or_one, median_of_pairs, median_of_tiles, middle_ranks, order_statistics, subsample,
 };
 pub use normal::{NormalKernel, NormalSamples, normal_statistic};
-pub(crate) use normal::{normal_diagonal, normal_matrix};
 pub use pairs::{PairKernel, Pairing, pair_statistic, residual_statistic};
 pub(crate) use pairs::{
     block_sums, block_values, has_fused_pass, host_kernel_matrix, kernel_matrix,

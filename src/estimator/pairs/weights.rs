@@ -23,7 +23,7 @@ impl<P: Geometry> PairMatrix<'_, P> {
             return self;
         };
         let road = match self.road {
-            Road::Dense => None,
+            Road::Dense(None) => None,
             _ => {
                 let sets = std::slice::from_ref(&self.targets);
                 self.on_targets.residual_features(&self.predictions, sets)
@@ -31,7 +31,7 @@ impl<P: Geometry> PairMatrix<'_, P> {
         };
         let rows = road.and_then(|rows| rows.into_iter().next());
         Self {
-            road: rows.map_or(Road::Dense, |rows| Road::Rows(rows * weights.clone())),
+            road: rows.map_or(Road::Dense(None), |rows| Road::Rows(rows * weights.clone())),
             weights: Some(weights),
             ..self
         }
@@ -44,7 +44,7 @@ impl<P: Geometry> PairMatrix<'_, P> {
         batches: usize,
     ) -> Option<Tensor<3>> {
         let weights = self.weights.as_ref();
-        let weights = weights.filter(|_| matches!(self.road, Road::Dense))?;
+        let weights = weights.filter(|_| matches!(self.road, Road::Dense(_)))?;
         let [rows, columns] = ranges.map(|at| in_batches(weights.clone().slice(at), batches));
         Some(rows.matmul(columns.transpose()))
     }

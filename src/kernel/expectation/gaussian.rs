@@ -24,9 +24,39 @@ pub(crate) fn gaussian_normal<const D: usize>(
     delta: Tensor<D>,
     variance: Tensor<D>,
 ) -> Tensor<D> {
-    let spread = variance * (length * length).recip() + 1.0; // 1 + v/ℓ²
-    let t = delta * length.recip();
-    (t.square() / spread.clone() * -0.5).exp() / spread.sqrt()
+    elementwise(GaussianNormal { length }, [&delta, &variance])
+}
+
+/// With `p = 1/(ℓ² + v)` it is `√(pℓ²) exp(−½pΔ²)`.
+#[derive(Clone, Copy)]
+pub(crate) struct GaussianNormal {
+    /// `ℓ`
+    pub length: f64,
+}
+
+impl GaussianNormal {
+    /// The kernel itself, of the sum of the squares of the coordinates of `Δ`.
+    #[inline(always)]
+    pub fn of_squares<X: Number>(self, squares: X) -> X {
+        (squares * (-0.5 / (self.length * self.length))).exp()
+    }
+}
+
+impl Formula<2> for GaussianNormal {
+    /// NaN where an argument is not finite.
+    #[inline(always)]
+    fn at<X: Number>(self, [delta, variance]: [X; 2]) -> (X, [X; 2]) {
+        let length = self.length * self.length;
+        let finite = (delta.clone() + variance.clone()) * 0.0; // or NaN
+        let precision = (variance + length).reciprocal();
+        let scaled = precision.clone() * delta.clone();
+        let square = scaled.clone() * delta;
+        let peak = (precision.clone() * length).sqrt();
+        let value = peak.mul_add((square.clone() * -0.5).exp(), finite);
+        let to_delta = -(scaled * value.clone());
+        let to_variance = value.clone() * precision * (square * 0.5 - 0.5);
+        (value, [to_delta, to_variance])
+    }
 }
 
 /// `E exp(−(Δ + βL)²/2ℓ²)` for a standard Laplace `L`: `√(2π)ℓ` times the density of the sum of a

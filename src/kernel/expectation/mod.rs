@@ -20,7 +20,9 @@ mod gaussian;
 mod laplacian;
 mod smoothed;
 
-pub(crate) use gaussian::{gaussian_laplace, gaussian_laplace_pair, gaussian_normal};
+pub(crate) use gaussian::{
+    GaussianNormal, gaussian_laplace, gaussian_laplace_pair, gaussian_normal,
+};
 pub(crate) use laplacian::{laplacian_laplace, laplacian_laplace_pair, laplacian_normal};
 
 use burn::tensor::Tensor;

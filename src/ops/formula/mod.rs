@@ -47,6 +47,8 @@ pub(crate) trait Number:
 
     fn abs(self) -> Self;
 
+    fn sqrt(self) -> Self;
+
     /// `e^x` for `x ≤ 11`; vectors stay at the smallest normal number.
     fn exp(self) -> Self;
 
@@ -85,6 +87,10 @@ impl<const D: usize> Number for Tensor<D> {
 
     fn abs(self) -> Self {
         Tensor::abs(self)
+    }
+
+    fn sqrt(self) -> Self {
+        Tensor::sqrt(self)
     }
 
     fn exp(self) -> Self {

@@ -142,18 +142,39 @@ fn within_blocks(
         let is_finite = points.iter().all(|x| x.to_f64().is_finite());
         is_finite.then(|| {
             let mut sums = sums_of_pairs(points, d, distance, size);
-            let found = selected(&mut sums, ranks);
+            let found = selected(&mut sums, ranks).into_iter();
             found.map(|sum| distance.of_sum(sum.to_f64())).collect()
         })
     })
 }
 
-/// The numbers of some ranks (0-based).
-fn selected<T: Real>(numbers: &mut [T], ranks: &[u64]) -> impl Iterator<Item = T> {
-    ranks.iter().map(|&rank| {
-        let (_, number, _) = numbers.select_nth_unstable_by(rank as usize, T::total_cmp);
-        *number
-    })
+/// The numbers of some ranks (0-based): among those of a bracket that a sample of the numbers gives, or among all
+/// where the bracket misses a rank.
+fn selected<T: Real>(numbers: &mut [T], ranks: &[u64]) -> Vec<T> {
+    let [first, last] = [ranks[0], ranks[ranks.len() - 1]].map(|rank| rank as usize);
+    let step = numbers.len().isqrt() / 8 + 1;
+    let mut sample: Vec<T> = numbers.iter().copied().step_by(step).collect();
+    sample.sort_unstable_by(T::total_cmp);
+    // four standard deviations of the rank of a median to both sides
+    let margin = 2 * sample.len().isqrt() + 2;
+    let [low, high] = [
+        (first / step).saturating_sub(margin),
+        (last / step + margin).min(sample.len() - 1),
+    ];
+    let [low, high] = [low, high].map(|place| sample[place.min(sample.len() - 1)]);
+    let below: usize = numbers.iter().map(|&x| usize::from(x < low)).sum();
+    let is_inside = |x: &T| *x >= low && *x <= high;
+    let mut inside: Vec<T> = numbers.iter().copied().filter(is_inside).collect();
+    let has = |rank: &u64| (below..below + inside.len()).contains(&(*rank as usize));
+    let (numbers, below) = match ranks.iter().all(has) {
+        true => (&mut inside[..], below),
+        false => (numbers, 0),
+    };
+    let number = |rank: &u64| {
+        let place = *rank as usize - below;
+        *numbers.select_nth_unstable_by(place, T::total_cmp).1
+    };
+    ranks.iter().map(number).collect()
 }
 
 /// The median of the distances between all pairs `i < j` of `n` points: the mean of the two middle ones where their
@@ -185,8 +206,7 @@ fn median_of(mut distances: Vec<f64>, dtype: DType) -> f64 {
         return 1.0;
     }
     let ranks = middle_ranks(distances.len() as u64);
-    let middle: Vec<f64> = selected(&mut distances, &ranks).collect();
-    mean_or_one(&middle, dtype)
+    mean_or_one(&selected(&mut distances, &ranks), dtype)
 }
 
 /// Rows of pairs that are computed by one thread.
@@ -207,14 +227,12 @@ fn sums_of_pairs<T: Real>(points: &[T], d: usize, distance: Distance, size: usiz
             let (block, i) = (&columns[row / size * size * d..][..size * d], row % size);
             let start = all.len();
             all.resize(start + size - i - 1, T::new(0.0));
-            for column in block.chunks_exact(size) {
-                add_differences(
-                    column[i],
-                    &column[i + 1..],
-                    distance.sum(),
-                    &mut all[start..],
-                );
-            }
+            add_differences(
+                block.chunks_exact(size),
+                i,
+                distance.sum(),
+                &mut all[start..],
+            );
         }
         all
     };
@@ -226,21 +244,33 @@ fn sums_of_pairs<T: Real>(points: &[T], d: usize, distance: Distance, size: usiz
     }
 }
 
-/// Adds the magnitudes or the squares of the differences between one number and others.
-fn add_differences<T: Real>(x: T, others: &[T], sum: CoordinateSum, sums: &mut [T]) {
+/// Adds the magnitudes or the squares of the differences between point `i` and those after it, of each coordinate.
+fn add_differences<'a, T: Real>(
+    columns: impl Iterator<Item = &'a [T]>,
+    i: usize,
+    sum: CoordinateSum,
+    sums: &mut [T],
+) {
     Arch::new().dispatch(
         #[inline(always)]
         || {
-            let pairs = sums.iter_mut().zip(others);
-            match sum {
-                CoordinateSum::Magnitudes => pairs.for_each(|(sum, &y)| {
-                    let magnitude = if x < y { y.minus(x) } else { x.minus(y) };
-                    *sum = sum.plus(magnitude);
-                }),
-                CoordinateSum::Squares => pairs.for_each(|(sum, &y)| {
-                    let difference = x.minus(y);
-                    *sum = sum.plus(difference.times(difference));
-                }),
+            for column in columns {
+                let x = column[i];
+                let pairs = sums.iter_mut().zip(&column[i + 1..]);
+                match sum {
+                    CoordinateSum::Magnitudes => {
+                        for (sum, &y) in pairs {
+                            let magnitude = if x < y { y.minus(x) } else { x.minus(y) };
+                            *sum = sum.plus(magnitude);
+                        }
+                    }
+                    CoordinateSum::Squares => {
+                        for (sum, &y) in pairs {
+                            let difference = x.minus(y);
+                            *sum = sum.plus(difference.times(difference));
+                        }
+                    }
+                }
             }
         },
     );

@@ -1,29 +1,28 @@
-//! The SKCE of normal predictions with a Gaussian kernel on targets as one operation on the host: a pass over
+//! The SKCE of normal predictions with a Gaussian kernel on targets as one operation on the host: a [`pass`] over
 //! pairs in vectors of the processor, which sums the gradient too.
-//!
-//! A tile of a pack of rows (16 in f32, 8 in f64) and up to four packs of columns goes through two stages
-//! while it is in the cache: the kernel on predictions with its slope, and the residuals with their gradient
-//! ([`tile`]), both members of a pair at once ([`pair`]). What depends on one sample alone is computed once. The
-//! expectations are those of [`kernel::expectation`](crate::kernel::expectation).
 
-mod pair;
-mod sums;
-mod tile;
+mod pass;
 
-use burn::tensor::{DType, Device, Element, Tensor, TensorData};
+use burn::tensor::{Element, Tensor, TensorData};
 use pulp::bytemuck::Pod;
 
-use self::{pair::Gaussian, sums::NormalPass, tile::NormalRadial};
+use self::pass::{AddRows, Columns, DERIVATIVES, PairKernels, Sums};
 use super::{
     Pairing,
     gradient::linearised,
     is_on_host,
-    non_finite::non_finite_rows,
+    non_finite::{non_finite_rows, poison_blocks},
     pairs::normalisation,
-    simd::real::{Real, with_real},
+    simd::{
+        aligned::Aligned,
+        arch::Arch,
+        real::{Real, with_real},
+    },
 };
 use crate::{
     host::{Memory, to_scalar},
+    kernel::expectation::GaussianNormal,
+    parallel::{fold_tiles, threads_for},
     radial::Profile,
 };
 
@@ -66,12 +65,6 @@ impl NormalSamples {
         let all = [&self.locations, &self.scales, &self.targets];
         all.map(|x| Memory::of(x.clone().detach()))
     }
-
-    /// The device without automatic differentiation, and the dtype.
-    fn inner(&self) -> (Device, DType) {
-        let device = self.locations.device().without_autodiff();
-        (device, self.locations.dtype())
-    }
 }
 
 /// The mean of `h_ij` over pairs of samples, fused: no `n × n` matrix is stored, neither for the value nor
@@ -80,8 +73,8 @@ impl NormalSamples {
 /// `h_ij = κ(W₂(P_i, P_j)/ν) [k_Y(y_i, y_j) − E k_Y(Y_i, y_j) − E k_Y(y_i, Y_j) + E k_Y(Y_i, Y_j)]` with
 /// independent `Y_i ∼ P_i` and `Y_j ∼ P_j`.
 ///
-/// On Flex and NdArray, in vectors of the host on all of rayon's threads (the same result for the same
-/// number of them). While gradients are recorded the same pass sums them too, and the backward pass only
+/// On Flex and NdArray, in vectors of the host on all of rayon's threads: the same bytes for any number of them.
+/// While gradients are recorded the same pass sums them too, and the backward pass only
 /// scales them.
 ///
 /// # Shapes
@@ -126,10 +119,16 @@ pub fn normal_statistic(
     let one = |x: f64| Tensor::<1>::from_data([x], (&device, dtype));
     let memory = samples.memory();
     with_real!(dtype, T => {
-        let (rows, pass) = scaled::<T>(&memory, d, kernel, width);
-        let sums = pass.pair_sums(rows, pairing.size(n), of_diagonal > 0.0, is_tracked);
-        let mut value = one(of_pairs * sums.values.iter().sum::<f64>());
-        let inputs = [locations, scales].into_iter().zip(sums.gradient);
+        let samples = Scaled::<T>::new(&memory, d, kernel.length_scale);
+        let kernels = samples.kernels(kernel, width);
+        let (size, with_diagonal) = (pairing.size(n), of_diagonal > 0.0);
+        let (values, stretch, gradient) = if is_tracked {
+            samples.sums::<true>(kernels, size, with_diagonal)
+        } else {
+            samples.sums::<false>(kernels, size, with_diagonal)
+        };
+        let mut value = one(of_pairs * values.iter().sum::<f64>());
+        let inputs = [locations, scales].into_iter().zip(gradient);
         for (input, mut gradient) in inputs.filter(|(input, _)| input.is_tracked()) {
             let factor = T::new(of_pairs);
             gradient.iter_mut().for_each(|g| *g = g.times(factor));
@@ -137,122 +136,117 @@ pub fn normal_statistic(
             value = linearised(value, input, slope);
         }
         if bandwidth.is_tracked() {
-            let slope = one(of_pairs * sums.stretch / width);
+            let slope = one(of_pairs * stretch / width);
             value = linearised(value, &bandwidth, slope);
         }
         value
     })
 }
 
-/// `h` between samples and others, detached: `[n, k]`.
-///
-/// # Panics
-///
-/// If there is no fused pass for both.
-pub(crate) fn normal_matrix(
-    samples: &NormalSamples,
-    others: &NormalSamples,
-    bandwidth: f64,
-    kernel: NormalKernel,
-) -> Tensor<2> {
-    let ([n, d], [k, _]) = (samples.locations.dims(), others.locations.dims());
-    let [rows, columns] = [samples, others].map(NormalSamples::memory);
-    let (device, dtype) = samples.inner();
-    let matrix = with_real!(dtype, T => {
-        let (rows, pass) = scaled::<T>(&rows, d, kernel, bandwidth);
-        let (columns, _) = scaled::<T>(&columns, d, kernel, bandwidth);
-        TensorData::new(pass.matrix(rows, columns), [n, k])
-    });
-    Tensor::from_data(matrix, (&device, dtype))
-}
+/// Coordinates that a pair costs as much as, for the decision about threads.
+const COST: usize = 8;
+/// Rows of a tile, which one thread takes with all its columns.
+const ROWS: usize = 16;
 
-/// `h_ii`, detached: `[n]`.
-///
-/// # Panics
-///
-/// If there is no fused pass.
-pub(crate) fn normal_diagonal(samples: &NormalSamples, kernel: NormalKernel) -> Tensor<1> {
-    let ([n, d], memory) = (samples.locations.dims(), samples.memory());
-    let (device, dtype) = samples.inner();
-    let diagonal = with_real!(dtype, T => {
-        let (rows, pass) = scaled::<T>(&memory, d, kernel, 1.0);
-        TensorData::new(pass.diagonal(rows), [n])
-    });
-    Tensor::from_data(diagonal, (&device, dtype))
-}
-
-/// Samples and kernel, in units of the length scale.
-fn scaled<T: Real + Element + Pod>(
-    memory: &[Memory; 3],
-    d: usize,
-    kernel: NormalKernel,
-    bandwidth: f64,
-) -> (NormalRows<'_, T>, NormalPass) {
-    let unit = unit(kernel.length_scale);
-    let [locations, scales, targets] = memory.each_ref().map(|x| x.slice::<T>());
-    let rows = NormalRows {
-        locations,
-        scales,
-        targets,
-        d,
-        unit: T::new(unit),
-    };
-    let pass = NormalPass {
-        gaussian: Gaussian {
-            length: kernel.length_scale * unit,
-        },
-        radial: NormalRadial {
-            profile: kernel.profile,
-            bandwidth: bandwidth * unit,
-        },
-    };
-    (rows, pass)
-}
-
-/// A power of 2 near the reciprocal of the length scale, in which lengths are measured without rounding.
-fn unit(length_scale: f64) -> f64 {
-    assert!(
-        length_scale.is_finite() && length_scale > 0.0,
-        "the length scale of the target kernel is {length_scale}, expected a positive finite number"
-    );
-    (-length_scale.log2().round()).clamp(-120.0, 120.0).exp2()
-}
-
-/// A number in units of `1/unit`, so bounded that its square is finite; 0 for NaN.
-fn in_units<T: Real>(x: T, unit: T) -> T {
-    let most = T::MAX.to_f64().sqrt() * 1e-3;
-    match x.times(unit).to_f64() {
-        x if x.is_nan() => T::new(0.0), // filled in after a pass
-        x => T::new(x.clamp(-most, most)),
-    }
-}
-
-/// Locations, scales and targets on the host, row by row, in units of `1/unit`.
-#[derive(Clone, Copy)]
-struct NormalRows<'a, T> {
-    locations: &'a [T],
-    scales: &'a [T],
-    targets: &'a [T],
-    d: usize,
-    /// A power of 2.
-    unit: T,
-}
-
-impl<'a, T: Real> NormalRows<'a, T> {
-    fn count(&self) -> usize {
-        self.locations.len() / self.d
-    }
-
-    /// Location, scale and target of a coordinate, so bounded that their squares are finite.
-    fn at(&self, row: usize, c: usize) -> [T; 3] {
-        let at = row * self.d + c;
-        [self.locations, self.scales, self.targets].map(|numbers| in_units(numbers[at], self.unit))
-    }
-
+/// Samples in units of the length scale.
+struct Scaled<T> {
+    columns: Columns<T>,
     /// The samples that hold a number that is not finite.
-    fn non_finite(self) -> impl Iterator<Item = usize> + 'a {
-        let all = [self.locations, self.scales, self.targets];
-        all.into_iter()
-            .flat_map(move |numbers| non_finite_rows(numbers, self.d))
+    non_finite: Vec<usize>,
+    /// A power of 2 near the reciprocal of the length scale: lengths are measured in it without rounding.
+    unit: f64,
+}
+
+impl<T: Real + Element + Pod> Scaled<T> {
+    fn new(memory: &[Memory; 3], d: usize, length_scale: f64) -> Self {
+        assert!(
+            length_scale.is_finite() && length_scale > 0.0,
+            "the length scale of the target kernel is {length_scale}, expected a positive finite number"
+        );
+        let unit = (-length_scale.log2().round()).clamp(-120.0, 120.0).exp2();
+        let numbers = memory.each_ref().map(|x| x.slice::<T>());
+        // so bounded that squares are finite
+        let most = T::MAX.to_f64().sqrt() * 1e-3;
+        let bounded = |x: T| match x.times(T::new(unit)).to_f64() {
+            x if x.is_nan() => T::new(0.0), // filled in after a pass
+            x => T::new(x.clamp(-most, most)),
+        };
+        let non_finite = numbers.into_iter().flat_map(|x| non_finite_rows(x, d));
+        Self {
+            columns: Columns::new([numbers[0].len() / d, d], numbers, bounded),
+            non_finite: non_finite.collect(),
+            unit,
+        }
+    }
+
+    fn kernels(&self, kernel: NormalKernel, bandwidth: f64) -> PairKernels {
+        PairKernels {
+            profile: kernel.profile,
+            bandwidth: bandwidth * self.unit,
+            targets: GaussianNormal {
+                length: kernel.length_scale * self.unit,
+            },
+        }
+    }
+
+    /// Sums over the first `⌊n/size⌋` blocks of consecutive samples, with half of the diagonal if wanted: of each
+    /// block, `ν ∂/∂ν` of all, and the gradients with respect to locations and scales, `[n, d]`. The shares of the
+    /// work do not depend on the number of threads. A sample that is not finite makes the sum of its block and the
+    /// gradient of that NaN.
+    fn sums<const GRADIENT: bool>(
+        self,
+        kernels: PairKernels,
+        size: usize,
+        with_diagonal: bool,
+    ) -> (Vec<f64>, f64, [Vec<T>; DERIVATIVES]) {
+        let Columns { n, d, stride, .. } = self.columns;
+        let blocks = n / size;
+        let used = blocks * size;
+        let numbers = if GRADIENT {
+            d * DERIVATIVES * stride
+        } else {
+            0
+        };
+        let start = || Sums {
+            values: vec![0.0; blocks],
+            stretch: 0.0,
+            gradient: Aligned::zeros(numbers),
+        };
+        let step = |sums: &mut Sums<T>, tile: usize| {
+            Arch::new().dispatch(AddRows::<T, GRADIENT> {
+                kernels,
+                columns: &self.columns,
+                rows: tile * ROWS..used.min((tile + 1) * ROWS),
+                size,
+                with_diagonal,
+                sums,
+            });
+        };
+        let merge = |all: &mut Sums<T>, other: Sums<T>| {
+            all.stretch += other.stretch;
+            all.gradient.add(&other.gradient);
+            for (value, other) in all.values.iter_mut().zip(other.values) {
+                *value += other;
+            }
+        };
+        let side = (used * size).isqrt(); // of as many pairs
+        let tiles = used.div_ceil(ROWS);
+        let threads = threads_for(side, COST * d, tiles);
+        let mut sums = fold_tiles(tiles, threads, start, step, merge);
+        let mut gradient = [0, 1].map(|k| {
+            let at = |place: usize| match place / d {
+                row if row < used => {
+                    let line = (place % d * DERIVATIVES + k) * stride;
+                    sums.gradient[line + row].times(T::new(self.unit))
+                }
+                _ => T::new(0.0),
+            };
+            let numbers = if GRADIENT { n * d } else { 0 };
+            (0..numbers).map(at).collect::<Vec<T>>()
+        });
+        let totals = (&mut sums.values[..], &mut sums.stretch);
+        let gradients = gradient.each_mut().map(|g| (&mut g[..], d));
+        poison_blocks(self.non_finite.into_iter(), size, totals, gradients);
+        (sums.values, sums.stretch, gradient)
     }
 }

@@ -26,11 +26,6 @@ impl<S: Simd, T: Real> Wide<S, T> {
         Self::new(simd, T::splat(simd, x))
     }
 
-    #[inline(always)]
-    pub fn sqrt(self) -> Self {
-        Self::new(self.simd, T::sqrt(self.simd, self.lanes))
-    }
-
     /// `2^x` for `x ≤ 0`, see [`exp2`](super::exp2).
     #[inline(always)]
     pub fn exp2(self) -> Self {
@@ -92,6 +87,11 @@ impl<S: Simd, T: Real> Number for Wide<S, T> {
     #[inline(always)]
     fn abs(self) -> Self {
         Self::new(self.simd, T::abs(self.simd, self.lanes))
+    }
+
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        Self::new(self.simd, T::sqrt(self.simd, self.lanes))
     }
 
     #[inline(always)]

@@ -188,6 +188,27 @@ fn many_samples() {
     }
 }
 
+/// The shares of the work do not depend on the number of threads.
+#[test]
+fn any_number_of_threads_gives_the_same_bytes() {
+    for d in [1, 3] {
+        let [m, s, y] = sample(300, d, 7);
+        let skce = Skce::unbiased(kernel(1, Bandwidth::Fixed(0.8), 0.9));
+        let on_threads = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+            let run = || run(skce, Computation::Fused, [&m, &s, &y], DType::F32);
+            pool.build().unwrap().install(run)
+        };
+        let expected = on_threads(1);
+        assert!(
+            [2, 3, 7]
+                .map(on_threads)
+                .iter()
+                .all(|found| *found == expected)
+        );
+    }
+}
+
 #[test]
 fn gradients_are_differences() {
     let [m, s, y] = sample(9, 2, 2);
