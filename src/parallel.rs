@@ -109,26 +109,10 @@ pub(crate) fn threads_for(n: usize, d: usize, tiles: usize) -> usize {
     }
 }
 
-<<<<<<< HEAD
 /// Calls `step(share, tile)` for each tile, of which the first have the most to do, on at most so many threads; the
-/// merged shares, one for each of these threads whether it is there or not. Which tiles are in a share, and in which order shares are merged, depends on their numbers alone: so the result is
-/// the same for any number of threads. On one thread about `log₂` of the shares are in memory at once.
-=======
-/// Calls `step(share, tile)` for each tile, of which the first have the most to do, on at most so many threads; the
-/// merged shares, one for each of these threads whether it is there or not. Which tiles are in a share, and in which order shares are merged, depends on their numbers alone: so the result is
-/// the same for any number of threads. On one thread about `log₂` of the shares are in memory at once.
-=======
-/// Shares of the pairs of `n` vectors of `d` coordinates in so many tiles of rows.
-pub(crate) fn shares_for(n: usize, d: usize, tiles: usize) -> usize {
-    match n * n * d < WORTH_THREADS {
-        true => 1,
-        false => SHARES.min(tiles),
-    }
-}
-
-/// Calls `step(share, tile)` for each tile, of which the first have the most to do; the merged shares:
-/// the same result for the same number of threads.
->>>>>>> 3f5f5a0e (normal: the pass is a loop that multiplies one formula)
+/// merged shares, one for each of these threads whether it is there or not. Which tiles are in a share, and in which
+/// order shares are merged, depends on their numbers alone: so the result is the same for any number of threads. On one
+/// thread about `log₂` of the shares are in memory at once.
 pub(crate) fn fold_tiles<S: Send>(
     tiles: usize,
     threads: usize,
