@@ -10,9 +10,10 @@ use crate::{
     args::{FamilyName, SourceArgs, check_options},
     error::Context,
     files::Inputs,
+    input::Resolution,
     kind::Kind,
     program::parsed,
-    rows::{self, Wanted},
+    rows::{self, FilePredictions, Wanted, zero_refused},
 };
 
 /// Predictions of classes and their labels, read by [`read_classes`], in f64 on Burn's default CPU backend.
@@ -27,6 +28,7 @@ pub struct ClassFiles {
     /// The names of the classes; empty if the files have none.
     pub class_names: Vec<String>,
     path: PathBuf,
+    resolution: Resolution,
 }
 
 impl ClassFiles {
@@ -37,7 +39,16 @@ impl ClassFiles {
     ///
     /// A probability of 0, which has no finite logarithm; `--clip` raises it.
     pub fn logits(&self) -> error::Result<Tensor<2>> {
-        Ok(rows::logits(&self.path, &self.predictions, false)?.0)
+        let (logits, has_zeros) = rows::logits(&self.predictions)?;
+        if has_zeros {
+            let rows = FilePredictions {
+                predictions: self.predictions.clone(),
+                names: self.class_names.clone(),
+                resolution: self.resolution,
+            };
+            return Err(zero_refused(&logits, &rows)).of(&self.path)?;
+        }
+        Ok(logits)
     }
 }
 
@@ -92,6 +103,7 @@ pub fn read_classes<T: Into<OsString> + Clone>(
     let loaded = Categorical::read(&inputs, &options.source, Wanted::Logits);
     let mut loaded = loaded.of(&options.predictions)?;
     Ok(ClassFiles {
+        resolution: loaded.data.resolution,
         predictions: loaded.sets.remove(0),
         labels: loaded.targets,
         class_names: loaded.data.class_names,

@@ -1,8 +1,6 @@
 //! Rows of classes: probabilities, or logits with `--logits`, checked to be what they are said to be.
 
-use std::path::Path;
-
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{Device, Int, Tensor, TensorData, activation::log_softmax};
 use burn_calibration::{
     distribution::{Categorical, Predictive, Subject},
     recalibration::MapKind,
@@ -11,7 +9,7 @@ use burn_calibration::{
 use crate::{
     align::{Names, check_distinct, columns, in_order, numbered, say_by_name},
     args::{RowsArgs, SourceArgs},
-    error::{Context, Result, ensure, wrong},
+    error::{Context, Error, Result, ensure, wrong},
     files::{File, Files, Inputs, SampleWeights},
     given,
     input::{Matrix, Resolution, clipped, say},
@@ -19,6 +17,7 @@ use crate::{
     labels::{self, LabelClasses, check_same, class_names},
     probabilities::{became_probabilities, check_logits, settle, settle_logarithms},
     source::{device, tensor},
+    words::{DataWords, RoundedZeros},
 };
 
 /// The logarithm that stands for that of 0 where only the order counts: its exponential is 0.
@@ -38,6 +37,8 @@ pub struct FilePredictions {
     pub predictions: Categorical,
     /// The names of the columns in the order of the classes; empty if the file has none.
     pub names: Vec<String>,
+    /// The format of the probabilities.
+    pub resolution: Resolution,
 }
 
 impl FilePredictions {
@@ -102,7 +103,7 @@ fn rows_of_numbers(
         numbers.values.iter_mut().for_each(|value| *value /= 100.0);
         resolution = resolution.of_percent();
     }
-    let mut are_logits = args.logits;
+    let (mut are_logits, mut are_rounded) = (args.logits, true);
     if args.log_probabilities {
         if let Some(note) = settle_logarithms(&mut numbers, args, &resolution)? {
             say(path, note);
@@ -113,6 +114,7 @@ fn rows_of_numbers(
             let values = numbers.values.iter_mut();
             values.for_each(|value| *value = value.exp());
             resolution = Resolution::of_decimals(EXPONENTIATED);
+            are_rounded = false;
         }
     }
     let mut are_probabilities = !are_logits;
@@ -147,6 +149,11 @@ fn rows_of_numbers(
     Ok(FilePredictions {
         predictions: predictions?.about(subject)?,
         names,
+        resolution: if are_logits || !are_rounded {
+            Resolution::default()
+        } else {
+            resolution
+        },
     })
 }
 
@@ -217,6 +224,10 @@ pub fn read_classes(
     let targets = TensorData::new(labels, [own.predictions.len()]);
     sets.insert(0, own.predictions);
     let targets = Tensor::from_data(targets, &device);
+    let rounded_zeros = own.resolution.few_decimals().and_then(|decimals| {
+        let labels = zeros_of_labels(&sets[0], &targets);
+        (labels > 0).then_some(RoundedZeros { labels, decimals })
+    });
     if let Some(weights) = &mut files.samples {
         weights.check_outcomes(&files.sets[0].path, &sets[0], &targets)?;
     }
@@ -224,7 +235,11 @@ pub fn read_classes(
     let weighted = sets.map(|set| SampleWeights::on(&files.samples, set, &targets));
     let sets = weighted.collect::<Result<Vec<_>>>()?;
     Ok(Loaded {
-        data: files.in_words(&sets[0], names),
+        data: DataWords {
+            rounded_zeros,
+            resolution: own.resolution,
+            ..files.in_words(&sets[0], names)
+        },
         sets,
         targets,
         columns,
@@ -280,31 +295,68 @@ pub fn takes_zeros(method: Option<MapKind>) -> bool {
     )
 }
 
-/// The logits of predictions, or the logarithms of their probabilities, and whether there are zeros among these.
-/// Zeros are an error unless they are taken: their logarithms are then [`LOG_OF_ZERO`].
-pub fn logits(
-    path: &Path,
-    predictions: &Categorical,
-    takes_zeros: bool,
-) -> Result<(Tensor<2>, bool)> {
+/// The labels that have a probability of 0.
+pub fn zeros_of_labels(predictions: &Categorical, labels: &Tensor<1, Int>) -> usize {
+    if predictions.logits().is_some() {
+        return 0;
+    }
+    let of_labels = predictions.log_probabilities();
+    let of_labels = of_labels.gather(1, labels.clone().unsqueeze_dim(1));
+    let are_zeros = of_labels.lower_equal_elem(LOG_OF_ZERO).int();
+    are_zeros.sum().into_scalar::<i64>() as usize
+}
+
+/// Logarithms of probabilities, of which smaller ones are raised as `--clip` does.
+pub fn clipped_logarithms(logarithms: Tensor<2>, clip: f64) -> Tensor<2> {
+    log_softmax(logarithms.clamp_min(clip.ln()), 1)
+}
+
+/// A clip as a number that can be given to `--clip`.
+pub fn clip_words(clip: f64) -> String {
+    if clip < 1e-5 {
+        format!("{clip:e}")
+    } else {
+        clip.to_string()
+    }
+}
+
+/// The logits of predictions, or the logarithms of their probabilities, and whether there are zeros among these,
+/// whose logarithms are then [`LOG_OF_ZERO`].
+pub fn logits(predictions: &Categorical) -> Result<(Tensor<2>, bool)> {
     if let Some(logits) = predictions.logits() {
         return Ok((logits, false));
     }
     let logits = predictions.log_probabilities();
-    if logits.clone().min().into_scalar::<f64>().is_finite() {
-        return Ok((logits, false));
-    }
-    if takes_zeros {
-        return Ok((logits.clamp_min(LOG_OF_ZERO), true));
-    }
-    let classes = predictions.classes();
-    let numbers = logits.clone().try_into_vec_as::<f64>()?;
-    let Some(at) = numbers.iter().position(|number| number.is_infinite()) else {
-        return Ok((logits, false));
+    let least = logits.clone().min().into_scalar::<f64>();
+    Ok((logits.clamp_min(LOG_OF_ZERO), least < LOG_OF_ZERO))
+}
+
+/// The error of a map that takes no zeros where one is among probabilities, with the row.
+pub fn zero_refused(logarithms: &Tensor<2>, rows: &FilePredictions) -> Error {
+    let classes = rows.predictions.classes();
+    let numbers = logarithms.clone().try_into_vec_as::<f64>();
+    let at = numbers
+        .ok()
+        .and_then(|all| all.iter().position(|number| *number <= LOG_OF_ZERO));
+    let at = at.unwrap_or_default();
+    // the column of an event is that of class 1
+    let (column, value) = match (rows.is_binary(), at % classes) {
+        (true, class) => (0, 1 - class),
+        (false, class) => (class, 0),
     };
+    let clip = clip_words(rows.resolution.clip());
     let wrong = wrong!(
-        "the probability is 0, and its logarithm is infinite; --clip EPS raises it to EPS, such as 1e-7, \
-         and fit --method isotonic, venn-abers or histogram makes a map that accepts zeros"
+        "the probability is {value}, whose {} is infinite, expected one between 0 and 1: --clip {clip} takes it as \
+         {}; isotonic regression, Venn-Abers and histogram binning accept it",
+        if value == 0 { "logarithm" } else { "log-odds" },
+        if value == 0 {
+            clip.clone()
+        } else {
+            (1.0 - rows.resolution.clip()).to_string()
+        },
     );
-    Err(wrong.at(at / classes, format_args!("column {}", at % classes))).of(path)
+    match rows.names.get(column) {
+        Some(name) => wrong.at(at / classes, format_args!("column {}", clipped(name))),
+        None => wrong.at(at / classes, format_args!("column {column}")),
+    }
 }

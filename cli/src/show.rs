@@ -18,6 +18,7 @@ use crate::{
     fit::{CORRECTNESS, NOT_KNOWN, warnings},
     input::clipped,
     onnx::to_onnx,
+    rows::clip_words,
     words::{Known, key, object},
 };
 
@@ -143,6 +144,7 @@ impl fmt::Display for Shown {
             family,
             logits,
             columns,
+            clip,
         } = &self.fitted_to;
         if let Some(family) = family {
             let logits = logits.filter(|are| *are).map_or("", |_| " --logits");
@@ -153,6 +155,10 @@ impl fmt::Display for Shown {
         }
         if !columns.is_empty() {
             writeln!(f, "columns: {}", clipped(&columns.join(", ")))?;
+        }
+        if let Some(clip) = clip {
+            let clip = clip_words(*clip);
+            writeln!(f, "clip: probabilities below {clip} are taken as {clip}")?;
         }
         let of = match family.as_deref() {
             Some(CORRECTNESS) => CORRECTNESS,

@@ -21,6 +21,7 @@ use crate::{
     error::Result,
     files::{LeftOut, SampleWeights},
     finite,
+    input::Resolution,
     kernel::{bandwidth_of, distance_name},
 };
 
@@ -141,6 +142,38 @@ pub struct DataWords {
     pub left_out: LeftOut,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<SampleWeights>,
+    /// Labels whose probability is written as 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounded_zeros: Option<RoundedZeros>,
+    /// The format of the probabilities of the first file.
+    #[serde(skip)]
+    pub resolution: Resolution,
+}
+
+/// Labels with a probability of 0 in a file of few decimals.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct RoundedZeros {
+    pub labels: usize,
+    pub decimals: usize,
+}
+
+impl fmt::Display for RoundedZeros {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { labels, decimals } = *self;
+        let label = if labels == 1 {
+            "1 label has a probability"
+        } else {
+            &format!("{labels} labels have a probability")
+        };
+        let zero = format!("{:.decimals$}", 0.0);
+        let most = 0.4 * 10f64.powi(-(decimals as i32));
+        let most = format!("{most:.*}", decimals + 1);
+        write!(
+            f,
+            "note: {label} of {zero}, which may have been {most} before it was rounded: what is said of a label of \
+             probability 0 may be due to the rounding"
+        )
+    }
 }
 
 /// Whether predictions are about classes, none before the others.
@@ -158,6 +191,8 @@ impl DataWords {
             subject: Subject::Classes,
             left_out: LeftOut::default(),
             weights: None,
+            rounded_zeros: None,
+            resolution: Resolution::default(),
         }
     }
 

@@ -4,7 +4,7 @@ use nalgebra::{DMatrix, DVector};
 use super::{common::*, linear::AffineFamily};
 
 regularised_map! {
-    /// Configuration of [`VectorScaling`], which it fits. Derivatives are those for logits over their root mean
+    /// Configuration of [`VectorScaling`], which it fits, without a regularisation by default. Derivatives are those for logits over their root mean
     /// square.
     VectorScalingConfig for Affine<1, LOGITS>;
     {}
@@ -14,7 +14,8 @@ regularised_map! {
 }
 
 regularised_map! {
-    /// Configuration of [`MatrixScaling`], which it fits. Derivatives are those for logits over their root mean
+    /// Configuration of [`MatrixScaling`], which it fits, with ODIR by cross-validation by default (Kull et al.):
+    /// `Regularisation::Fixed(0.0)` is the estimator of Guo et al. Derivatives are those for logits over their root mean
     /// square.
     MatrixScalingConfig for Affine<2, LOGITS>;
     {}
@@ -25,7 +26,8 @@ regularised_map! {
 }
 
 regularised_map! {
-    /// Configuration of [`DirichletCalibration`], which it fits. Derivatives are those for log-probabilities over
+    /// Configuration of [`DirichletCalibration`], which it fits, with ODIR by cross-validation as its authors do:
+    /// `Regularisation::Fixed(0.0)` turns it off. Derivatives are those for log-probabilities over
     /// their root mean square.
     DirichletCalibrationConfig for Affine<2, LOG_PROBABILITIES>;
     {}
@@ -36,7 +38,8 @@ regularised_map! {
 }
 
 regularised_map! {
-    /// Configuration of [`StructuredVectorScaling`], which it fits.
+    /// Configuration of [`StructuredVectorScaling`], which it fits, shrunk to the temperature as its authors do:
+    /// `Regularisation::Fixed(0.0)` turns it off.
     StructuredVectorScalingConfig for Affine<1, SMOOTHED>;
     {}
     /// What the penalties are multiplied by. Default: 1.
@@ -45,7 +48,8 @@ regularised_map! {
 }
 
 regularised_map! {
-    /// Configuration of [`StructuredMatrixScaling`], which it fits.
+    /// Configuration of [`StructuredMatrixScaling`], which it fits, shrunk to the temperature as its authors do:
+    /// `Regularisation::Fixed(0.0)` turns it off.
     StructuredMatrixScalingConfig for Affine<2, SMOOTHED>;
     {}
     /// What the penalties are multiplied by. Default: 1.

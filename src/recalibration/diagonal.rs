@@ -6,7 +6,8 @@ use super::{common::*, data::moments, family::Ridge, network::Sizes, scalar::tab
 use crate::distribution::Weights;
 
 regularised_map! {
-    /// Configuration of [`DiagonalScaling`], which it fits.
+    /// Configuration of [`DiagonalScaling`], which it fits, shrunk to the temperature by cross-validation by default:
+    /// `Regularisation::Fixed(0.0)` is the estimator of Rahimi et al.
     DiagonalScalingConfig for Diagonal;
     {
         /// Hidden units of the network that gives the slope. Default: 16.

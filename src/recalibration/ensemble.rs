@@ -7,7 +7,8 @@ use super::{
     temperature::{TemperedRows, check_prior, check_temperature, log_temperature_prior},
 };
 
-/// Configuration of [`EnsembleTemperatureScaling`], which it fits.
+/// Configuration of [`EnsembleTemperatureScaling`], which it fits, with a prior of `log T` by default:
+/// `with_prior(None)` is the estimator of Zhang et al.
 #[derive(Config, Debug)]
 pub struct EnsembleTemperatureScalingConfig {
     /// The largest derivative with respect to `log T` and to the logarithms of the weights at which

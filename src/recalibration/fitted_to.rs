@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// map.set_fitted_to(FittedTo { columns, ..FittedTo::default() });
 /// assert_eq!(map.fitted_to().columns[1], "dog");
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FittedTo {
     /// The family of the predictions, as at the command line: "categorical", "normal" or "laplace"; of confidences
@@ -27,4 +27,8 @@ pub struct FittedTo {
     /// The names of the columns: classes, or parameters of distributions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<String>,
+    /// The probability to which smaller ones were raised before the fit, after which rows were divided by their sums;
+    /// none if they were taken as they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clip: Option<f64>,
 }

@@ -4,6 +4,7 @@ use super::{
     ScaleFamily,
     common::*,
     data::moments,
+    influence::Robust,
     location_scale::{LocationScaleRecalibrationConfig, LocationScales},
 };
 use crate::{
@@ -20,7 +21,8 @@ const COMPONENTS: usize = 15;
 /// The least width of a component, in recalibrated deviations.
 const NARROWEST: f64 = 0.01;
 
-/// Configuration of [`LocalRecalibration`], which it fits.
+/// Configuration of [`LocalRecalibration`], which it fits, with one component more of the location-scale map, which is
+/// always there: no paper has this estimator.
 ///
 /// The location-scale map is fitted as by
 /// [`LocationScaleRecalibrationConfig`](super::LocationScaleRecalibrationConfig). The bandwidth of the
@@ -94,8 +96,13 @@ impl<P: ScaleFamily + Component> DistributionFit<P> for LocalRecalibrationConfig
         no_criterion(task.criterion.is_some(), LocalResiduals::KIND, "")?;
         let (predictions, targets) = (task.predictions, task.targets);
         let device = predictions.device();
-        let before = LocationScaleRecalibrationConfig::new();
-        let before = before.fit(predictions.clone(), targets.clone())?;
+        let config = LocationScaleRecalibrationConfig::new();
+        let (of, to) = (predictions.clone(), targets.clone());
+        let before = if task.is_robust {
+            Robust(config).fit(of, to)?
+        } else {
+            config.fit(of, to)?
+        };
         let weights = task.weights;
         let [n, d] = targets.dims();
         check_parameter(d == 1, "the number of coordinates", d as f64, "1")?;

@@ -1,7 +1,7 @@
 use super::{
     ScaleFamily,
     common::*,
-    influence::{Robust, allowance, of_coordinates, robust},
+    influence::{RobustFit, allowance, of_coordinates, robust},
     scale::{mean_log_score, standardised_errors},
     solver::increasing_root,
 };
@@ -22,8 +22,7 @@ const STEPS: usize = 200;
 /// `w ∝ |z − b|^r e^{−rgx}` with `Σ wx = 0`; the best `b` for each `g` is the mean of `z` (the median of
 /// Laplace predictions) with the weights `e^{−rgx}`. The fit takes both in turn. `O(n log n)`.
 ///
-/// Rows that would rule the fit are set aside and named, as for
-/// [variance scaling](super::VarianceScalingConfig), with the same bound.
+/// Every row counts; [`Robust`](super::Robust) leaves rows out that would rule the fit.
 ///
 /// The power is 1 where all `σ` of a coordinate are equal, and in `[−4, 6]`; the logarithm of the factor
 /// at the mean of `ln σ` is in `[−40, 40]`. A fit that ends at a bound says so in its report. A criterion is an
@@ -82,9 +81,10 @@ impl<P: ScaleFamily> DistributionFit<P> for LocationScaleRecalibrationConfig {
         let coordinate = |(c, z): (usize, &Vec<f64>)| {
             let own = logarithms.iter().skip(c).step_by(errors.len());
             let own: Vec<f64> = own.copied().collect();
-            CoordinateFit::robust(z, &own, &weights, P::POWER)
+            let allowance = allowance(&weights, task.is_robust);
+            CoordinateFit::robust(z, &own, (&weights, allowance), P::POWER)
         };
-        let found: Result<Vec<Robust<CoordinateFit>>> =
+        let found: Result<Vec<RobustFit<CoordinateFit>>> =
             errors.iter().enumerate().map(coordinate).collect();
         let (coordinates, warnings) = of_coordinates(found?, IDENTITY);
         let form = LocationScales::new(&coordinates, &predictions.device());
@@ -121,8 +121,13 @@ const IDENTITY: CoordinateFit = CoordinateFit {
 
 impl CoordinateFit {
     /// Fits to all rows but those that would rule the fit.
-    fn robust(z: &[f64], logarithms: &[f64], weights: &Weights, r: f64) -> Result<Robust<Self>> {
-        robust(z.len(), allowance(weights), |rows| {
+    fn robust(
+        z: &[f64],
+        logarithms: &[f64],
+        (weights, allowance): (&Weights, impl Fn(usize) -> f64),
+        r: f64,
+    ) -> Result<RobustFit<Self>> {
+        robust(z.len(), allowance, |rows| {
             let of = |all: &[f64]| -> Vec<f64> { rows.iter().map(|&row| all[row]).collect() };
             let (z, logarithms) = (of(z), of(logarithms));
             let one = Self::fit(&z, &logarithms, &weights.select(rows), r);

@@ -8,7 +8,8 @@ use super::{
 };
 
 regularised_map! {
-    /// Configuration of [`OrderPreserving`], which it fits.
+    /// Configuration of [`OrderPreserving`], which it fits, shrunk to the temperature by cross-validation by default:
+    /// `Regularisation::Fixed(0.0)` is the estimator of Rahimi et al.
     OrderPreservingConfig for Order<false>;
     {
         /// Hidden units of the network. Default: 16.
@@ -21,7 +22,8 @@ regularised_map! {
 }
 
 regularised_map! {
-    /// Configuration of [`OrderInvariant`], which it fits.
+    /// Configuration of [`OrderInvariant`], which it fits, shrunk to the temperature by cross-validation by default:
+    /// `Regularisation::Fixed(0.0)` is the estimator of Rahimi et al.
     OrderInvariantConfig for Order<true>;
     {
         /// Hidden units of the network. Default: 16.

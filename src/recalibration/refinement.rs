@@ -12,7 +12,7 @@ use crate::{
 /// the same samples, of classes or of normal and Laplace predictions.
 ///
 /// That is the part of the log loss that recalibration leaves, the rest being a calibration error. It does
-/// not depend on how confident the predictions are. Use it for early stopping, or to choose weights and
+/// not depend on how confident the predictions are, and leaves no row out. Use it for early stopping, or to choose weights and
 /// other settings, if a temperature is fitted afterwards. The log loss itself would stop training because
 /// of overconfidence, which the temperature corrects.
 ///

@@ -199,6 +199,27 @@ macro_rules! logit_maps {
                 Ok(self.fit_task(seed, predictions.task(labels, None, progress)?)?.0)
             }
 
+            /// As [`fit_weighted`](Self::fit_weighted), without the rows that would rule the fit; see [`Robust`].
+            ///
+            /// # Errors
+            ///
+            /// As [`Fit::fit`].
+            pub fn fit_robust(
+                self,
+                seed: u64,
+                predictions: &Categorical,
+                labels: &Tensor<1, Int>,
+                progress: Progress<'_>,
+            ) -> Result<LogitMap> {
+                let task = predictions.task(labels, None, progress)?;
+                match self {
+                    $(Self::$kind => {
+                        let config = Robust($config::new()).seeded(seed);
+                        Ok(fit_task(&config, task)?.0.into())
+                    })*
+                }
+            }
+
             /// As [`fit_task`] of this kind as it is by default.
             pub(super) fn fit_task(
                 self,
@@ -295,6 +316,21 @@ macro_rules! distribution_maps {
             ) -> Result<DistributionMap> {
                 Ok(match self {
                     $(Self::$kind => $config::new().fit(predictions, targets)?.into(),)*
+                })
+            }
+
+            /// As [`fit`](Self::fit), without the rows that would rule the fit; see [`Robust`].
+            ///
+            /// # Errors
+            ///
+            /// As of [`Fit::fit`] of the kind.
+            pub fn fit_robust<P: ScaleFamily + Component + Marginals>(
+                self,
+                predictions: P,
+                targets: Tensor<2>,
+            ) -> Result<DistributionMap> {
+                Ok(match self {
+                    $(Self::$kind => Robust($config::new()).fit(predictions, targets)?.into(),)*
                 })
             }
         }

@@ -104,6 +104,9 @@ pub trait LogitFit: Sized {
         self
     }
 
+    /// Whether rows that would rule the fit are left out, see [`Robust`](super::Robust).
+    const IS_ROBUST: bool = false;
+
     /// Finds the parameters, and tells how that went.
     fn find(&self, task: Task) -> Result<FitOutcome<Self::Form>>;
 }
@@ -117,6 +120,8 @@ pub struct DistributionTask<'a, P> {
     pub targets: Tensor<2>,
     pub criterion: Option<&'a dyn Objective<P, Tensor<2>>>,
     pub progress: Progress<'a>,
+    /// Whether rows that would rule the fit are left out, see [`Robust`](super::Robust).
+    pub is_robust: bool,
 }
 
 /// A configuration that fits a map of distributions.
@@ -159,6 +164,7 @@ impl<P: Predictive<Targets = Tensor<2>>, C: DistributionFit<P>> Fit<P, Tensor<2>
             targets,
             criterion,
             progress,
+            is_robust: false,
         })
     }
 }
@@ -185,15 +191,16 @@ pub fn no_criterion(asked: bool, map: &str, reason: &str) -> Result<()> {
 /// A map, and the logits of what a cross-validation left out.
 type FittedWithLeftOut<C> = (Fitted<<C as LogitFit>::Form>, Option<Vec<f64>>);
 
-/// Fits a map: one that is asked for says what there is to know about the data, and is fitted to the log loss of all
-/// rows but those that would rule the fit. Gives the logits of what a cross-validation left out as well.
+/// Fits a map: one that is asked for says what there is to know about the data, and is compared with the predictions
+/// as they are where it is fitted to the log loss; by a robust configuration to all rows but those that would rule the
+/// fit. Gives the logits of what a cross-validation left out as well.
 pub fn fit_task<C: LogitFit<Form: Apply<Tensor<2>>>>(
     config: &C,
     task: Task,
 ) -> Result<FittedWithLeftOut<C>> {
     let is_asked_for = task.purpose == Purpose::Map;
     if is_asked_for && task.criterion.is_none() {
-        return Ok((fit_robustly(config, task.data, task.progress)?, None));
+        return Ok((fit_asked_for(config, task.data, task.progress)?, None));
     }
     let of_data = is_asked_for.then(|| FitWarning::of_data(&task.data));
     let found = config.find(task)?;
@@ -202,7 +209,7 @@ pub fn fit_task<C: LogitFit<Form: Apply<Tensor<2>>>>(
     Ok((map, found.left_out))
 }
 
-fn fit_robustly<C: LogitFit<Form: Apply<Tensor<2>>>>(
+fn fit_asked_for<C: LogitFit<Form: Apply<Tensor<2>>>>(
     config: &C,
     data: FitData,
     progress: Progress<'_>,
@@ -224,7 +231,7 @@ fn fit_robustly<C: LogitFit<Form: Apply<Tensor<2>>>>(
         let mean = part.weights.mean(&changes);
         Ok(((map, mean), changes))
     };
-    let allowance = allowance(&data.weights);
+    let allowance = allowance(&data.weights, C::IS_ROBUST);
     let found = robust(n, |n| 0.5 * allowance(n), &mut fit)?;
     let rows = found.set_aside;
     let (map, change) = match found.map {

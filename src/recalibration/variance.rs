@@ -15,9 +15,7 @@ const BOUND: f64 = 40.0;
 /// as the CRPS or the SKCE, by descent from there in at most 200 iterations, to derivatives of at most 10⁻⁶ with
 /// respect to the logarithms of the factors, in f64 where the device computes in it.
 ///
-/// A row is set aside, and named in the report, where the mean log score of the others would become worse because
-/// of it: of all rows but those, and any 1 % more (one at least), the fit raises the mean log score of a coordinate
-/// by at most `(0.1 + 8/(n−1))/r`, whatever the data (`r` is 2 of normal and 1 of Laplace predictions).
+/// Every row counts; [`Robust`](super::Robust) leaves rows out that would rule the fit.
 ///
 /// `s_c` lies in `[e⁻⁴⁰, e⁴⁰]`; a fit that ends at a bound says so in its report, as one does where
 /// all targets of a coordinate are the predicted locations.
@@ -84,7 +82,8 @@ impl ScaleFactors {
         task: DistributionTask<P>,
     ) -> (Self, FitReport) {
         let (predictions, targets, weights) = (task.predictions, task.targets, task.weights);
-        let found = powers.iter().map(|t| mean_power(t, &weights)).collect();
+        let fit = |t: &Vec<f64>| mean_power(t, &weights, task.is_robust);
+        let found = powers.iter().map(fit).collect();
         let (means, warnings) = of_coordinates(found, 1.0);
         let logarithm = |mean: f64| (mean.ln() / P::POWER).clamp(-bound, bound);
         let mut logarithms: Vec<f64> = means.into_iter().map(logarithm).collect();

@@ -16,7 +16,7 @@ use crate::{
     fit::{CORRECTNESS, family},
     input::{Cells, Matrix, TextColumn, clipped},
     labels::event,
-    rows::{Wanted, logits, rows_of, takes_zeros},
+    rows::{Wanted, clipped_logarithms, logits, rows_of, takes_zeros, zero_refused},
     words::{OutcomeSpace, key},
 };
 
@@ -60,7 +60,18 @@ pub fn of_classes(args: &ApplyArgs, file: &mut File, device: &Device) -> Result<
             .iter()
             .all(|temperature| temperature.values == [1.0]);
     let takes_zeros = is_unchanged || takes_zeros(map.method());
-    let (logits, _) = logits(&args.input.predictions, &rows.predictions, takes_zeros)?;
+    let (mut logits, mut has_zeros) = logits(&rows.predictions)?;
+    // those of the file, unless --clip raised them already
+    let clip = fitted_to
+        .clip
+        .filter(|_| !args.rows.logits && args.rows.clip.is_none());
+    if let Some(clip) = clip {
+        logits = clipped_logarithms(logits, clip);
+        has_zeros = false;
+    }
+    if has_zeros && !takes_zeros {
+        return Err(zero_refused(&logits, &rows)).on(&file.path, &file.table.lines);
+    }
     let numbers = WrittenAs::of(args);
     let values = numbers.values(map.forward(logits), rows.is_binary());
     let values = values.try_into_vec_as::<f64>()?;

@@ -48,6 +48,9 @@ impl fmt::Display for EvaluationAnswer {
         if !shares.is_empty() {
             writeln!(f, "{}", shares.join(", "))?;
         }
+        if let Some(zeros) = &self.data.rounded_zeros {
+            writeln!(f, "{zeros}")?;
+        }
         let (classes, adjusted, mean) = match &self.found {
             Found::Whole(whole) => return write!(f, "{whole}"),
             Found::Classes {

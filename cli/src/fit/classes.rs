@@ -17,10 +17,11 @@ use crate::{
     args::{FitArgs, KeepName, LossName},
     error::{Result, bail, ensure},
     files::Inputs,
+    input::Resolution,
     kind::Kind,
     limits::QUADRATIC_LIMIT,
     progress::Progress,
-    rows::{LOG_OF_ZERO, Wanted, logits, takes_zeros},
+    rows::{LOG_OF_ZERO, Wanted, clip_words, clipped_logarithms, logits, takes_zeros},
     words::{Known, Missing, key},
 };
 
@@ -47,10 +48,24 @@ pub fn of_classes(args: &FitArgs, path: &Path) -> Result<FitSummary> {
             key(keep)
         );
     }
-    let takes_zeros = method.is_none() || takes_zeros(method);
-    let (logits, zeros) = logits(path, &sets[0], takes_zeros)?;
-    let zeros = zeros.then(|| Zeros::of(&logits, labels));
+    let (mut logits, has_zeros) = logits(&sets[0])?;
     let [n, classes] = logits.dims();
+    let zeros = has_zeros.then(|| Zeros::of(&logits, labels));
+    // of predictions that are all certain the order is all that is known
+    let are_certain = |zeros: &Zeros| zeros.entries == n * (classes - 1);
+    let is_order_alone =
+        |zeros: &Zeros| takes_zeros(method) || method.is_none() && are_certain(zeros);
+    data.clip = args.source.rows.clip;
+    let zeros = match zeros {
+        Some(zeros) if !is_order_alone(&zeros) => {
+            let clip = loaded.data.resolution.clip();
+            logits = clipped_logarithms(logits, clip);
+            data.clip = Some(clip);
+            data.zeros = vec![zeros.words_of_clip(clip, subject, &loaded.data.resolution)];
+            None
+        }
+        zeros => zeros,
+    };
     ensure!(
         args.loss != LossName::Skce || n <= QUADRATIC_LIMIT,
         "--loss skce: its cost grows with the square of the number of samples, {n}, expected at most \
@@ -91,8 +106,9 @@ pub fn of_classes(args: &FitArgs, path: &Path) -> Result<FitSummary> {
         Some(Zeros { labels, .. }) if *labels > 0 => Known(Err(Missing::Error("infinite".into()))),
         _ => Known(Ok([log_loss(logits), log_loss(calibrated)].into())),
     };
-    let zeros = zeros.map(|zeros| zeros.words(method.is_none()));
-    data.zeros = zeros.unwrap_or_default();
+    if let Some(zeros) = zeros {
+        data.zeros = zeros.words(method.is_none());
+    }
     finish(args, &mut *map, (name, choice), data)
 }
 
@@ -122,7 +138,7 @@ fn fit(
                 chosen(auto.fit_with_progress(None, samples, labels, observe)?)
             }
             (Some(kind), None) => {
-                let map = kind.fit_weighted(seed, samples, labels, observe)?;
+                let map = kind.fit_robust(seed, samples, labels, observe)?;
                 (map, kind.name(), None)
             }
             (Some(kind), criterion) => {
@@ -152,6 +168,8 @@ fn fit(
 /// Probabilities of 0.
 struct Zeros {
     samples: usize,
+    /// How many there are.
+    entries: usize,
     /// Rows that hold some.
     rows: usize,
     /// Rows whose label has one.
@@ -167,20 +185,37 @@ impl Zeros {
         let of_labels = logits.clone().gather(1, labels.clone().unsqueeze_dim(1));
         Self {
             samples: logits.dims()[0],
+            entries: count(logits.clone()),
             rows: count(logits.clone().min_dim(1)),
             labels: count(of_labels),
         }
     }
 
+    /// What takes their place.
+    fn words_of_clip(&self, clip: f64, subject: Subject, resolution: &Resolution) -> String {
+        let (samples, rows) = (self.samples, self.rows);
+        let (of, value) = match subject {
+            Subject::Classes => ("0", clip_words(clip)),
+            Subject::Event | Subject::Correctness => {
+                ("0 or 1", format!("{} or {}", clip_words(clip), 1.0 - clip))
+            }
+        };
+        let rounding = resolution.few_decimals();
+        let rounding = rounding.map_or("", |_| ", half a unit of the last decimal in the file");
+        format!(
+            "{rows} of {samples} rows hold a probability of {of}, which the fit and the map take as {value}{rounding}; \
+             --clip EPS takes another"
+        )
+    }
+
     /// What to know of them, where the map was chosen or named.
     fn words(&self, is_chosen: bool) -> Vec<String> {
-        let (samples, rows, labels) = (self.samples, self.rows, self.labels);
+        let (samples, labels) = (self.samples, self.labels);
         let tried = is_chosen.then(|| {
             format!(
-                "{rows} of {samples} rows hold a probability of 0, whose logarithm is infinite: only maps \
-                 that accept zeros are candidates, histogram binning, isotonic regression and, for two \
-                 classes, Venn-Abers, and their log losses and those of the predictions count \
-                 probabilities as at least 1/(2(n + 1)); --clip EPS raises zeros for the other maps"
+                "all {samples} predictions are certain, with probabilities of 0 and 1 alone: of the maps only those \
+                 fit that accept zeros, and their log losses and those of the predictions count probabilities \
+                 as at least 1/(2(n + 1))"
             )
         });
         let infinite = (labels > 0).then(|| {

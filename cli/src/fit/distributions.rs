@@ -37,7 +37,7 @@ where
     let (predictions, targets) = (loaded.sets.remove(0), loaded.targets);
     let of = (predictions.clone(), targets.clone());
     let (mut map, name, choice) = match method {
-        Some(method) => (method.fit(of.0, of.1)?, method.name(), None),
+        Some(method) => (method.fit_robust(of.0, of.1)?, method.name(), None),
         None => {
             let config = AutoRecalibrationConfig::new().with_keep(keep);
             let config = config.with_seed(args.source.seed);

@@ -66,6 +66,9 @@ struct Data {
     /// The mean weighted interval score, of quantile forecasts.
     #[serde(skip_serializing_if = "Option::is_none")]
     interval_score: Option<BeforeAfter<f64>>,
+    /// The probability to which smaller ones were raised, which the map does as well.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clip: Option<f64>,
     /// What is said of probabilities of 0.
     #[serde(skip)]
     zeros: Vec<String>,
@@ -85,6 +88,7 @@ impl Data {
             changed_classes: None,
             log_loss: Known::or_skipped(None, "what the map makes has no density"),
             interval_score: None,
+            clip: None,
             zeros: Vec::new(),
             columns: loaded.columns.clone(),
             class_names: Vec::new(),
@@ -179,6 +183,7 @@ fn finish(
         family: Some(family(args.family, fitted.data.of.subject)),
         logits: is_of_classes.then_some(rows.logits),
         columns: fitted.data.columns.clone(),
+        clip: fitted.data.clip.filter(|_| method != NONE),
     });
     save(map, args)?;
     Ok(fitted)

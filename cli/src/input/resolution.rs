@@ -114,6 +114,30 @@ impl Resolution {
         }
     }
 
+    /// Half a unit in the last place of probabilities in text of one to six decimals, else 10⁻⁶: what takes the place of a
+    /// probability of 0.
+    pub fn clip(&self) -> f64 {
+        const LEAST: f64 = 1e-6;
+        match *self {
+            Self::Text {
+                decimals: decimals @ 1..,
+                ..
+            } => LEAST.max(0.5 * 10f64.powi(-decimals)),
+            _ => LEAST,
+        }
+    }
+
+    /// The decimals of probabilities in text, where they are so few that a small one may be written as 0.
+    pub fn few_decimals(&self) -> Option<usize> {
+        match *self {
+            Self::Text {
+                decimals: decimals @ 1..=5,
+                ..
+            } => Some(decimals as usize),
+            _ => None,
+        }
+    }
+
     /// The precision of the numbers, in words.
     pub fn words(&self) -> String {
         match self {

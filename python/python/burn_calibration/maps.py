@@ -577,21 +577,51 @@ class LogitShift(_Structured):
 
 
 class PlattScaling(LogitMap):
-    """Platt scaling, ``sigmoid(a s + b)`` of log-odds ``s``: of class 1 of two classes, else of each class."""
+    """Platt scaling, ``sigmoid(a s + b)`` of log-odds ``s``: of class 1 of two classes, else of each class.
+
+    Parameters
+    ----------
+    smoothed : bool, default True
+        Whether the targets are those of Platt, ``(N1 + 1)/(N1 + 2)`` and ``1/(N0 + 2)``, and not 1 and 0: maximum
+        likelihood.
+    """
 
     _kind = "platt"
 
+    def __init__(self, *, smoothed: bool = True):
+        self.smoothed = smoothed
+
 
 class BetaCalibration(LogitMap):
-    """Beta calibration, ``sigmoid(a log p - b log(1-p) + c)``: of class 1 of two classes, else of each class."""
+    """Beta calibration, ``sigmoid(a log p - b log(1-p) + c)``: of class 1 of two classes, else of each class.
+
+    Parameters
+    ----------
+    smoothed : bool, default True
+        Whether the targets are those of Platt, ``(N1 + 1)/(N1 + 2)`` and ``1/(N0 + 2)``, and not 1 and 0: maximum
+        likelihood.
+    """
 
     _kind = "beta"
 
+    def __init__(self, *, smoothed: bool = True):
+        self.smoothed = smoothed
+
 
 class QuadraticScaling(LogitMap):
-    """Quadratic scaling, ``sigmoid(a s + b s^2 + c)`` of log-odds ``s``."""
+    """Quadratic scaling, ``sigmoid(a s + b s^2 + c)`` of log-odds ``s``.
+
+    Parameters
+    ----------
+    smoothed : bool, default True
+        Whether the targets are those of Platt, ``(N1 + 1)/(N1 + 2)`` and ``1/(N0 + 2)``, and not 1 and 0: maximum
+        likelihood.
+    """
 
     _kind = "quadratic"
+
+    def __init__(self, *, smoothed: bool = True):
+        self.smoothed = smoothed
 
 
 class IsotonicRegression(LogitMap):
@@ -654,6 +684,9 @@ class AutoRecalibration(LogitMap):
     event : bool, default False
         Whether class 1 of two is an event, and its probability a risk: the choice then looks at the event, not at the
         most likely class.
+    robust : bool, default True
+        Whether rows are set aside, and named in a warning, that would rule the fit of a temperature. A map that is named,
+        such as `TemperatureScaling`, is fitted to every row.
     seed : int, default 0
         The seed of the folds and of maps with a network.
 
@@ -680,12 +713,14 @@ class AutoRecalibration(LogitMap):
         folds: int = 5,
         only_established: bool = True,
         event: bool = False,
+        robust: bool = True,
         seed: int = 0,
     ):
         self.keep = keep
         self.folds = folds
         self.only_established = only_established
         self.event = event
+        self.robust = robust
         self.seed = seed
 
     def _options(self) -> dict[str, Any]:

@@ -42,8 +42,8 @@ const CANDIDATES: [CandidateMap; 12] = [
 
 /// Maps of predictions with probabilities of 0: those that need no more than the order of log-odds.
 const OF_ZEROS: [CandidateMap; 3] = [
-    (MapKind::Histogram, ANY, FEW, |_, _| 0.0),
     (MapKind::Isotonic, ANY, FEW, |_, _| 0.0),
+    (MapKind::Histogram, ANY, FEW, |_, _| 0.0),
     (MapKind::VennAbers, TWO, MANY, |_, _| 0.0),
 ];
 
@@ -52,6 +52,9 @@ const FEWEST: usize = 30;
 /// Samples without which maps of one or two parameters alone are tried: of 20, 50 and 100 predictions of 16 models no
 /// other map was chosen that was better on average, and an ensemble of 20 lost up to 2.1 in log loss.
 const FEW: usize = 200;
+/// Distinct predictions that count as few: maps of the order alone are tried on these from [`FEWEST`] samples, since
+/// they are not more than a frequency of each.
+const FEW_VALUES: usize = 10;
 /// Samples without which no function or network is tried: from 200 predictions of a real network DIAG was
 /// chosen in three of eight cases, and lost up to 0.26 in log loss on others.
 const MANY: usize = 1000;
@@ -104,6 +107,23 @@ impl<'a> LogitSamples<'a> {
         rows.zip(&self.left_out.labels).map(of_row).collect()
     }
 
+    /// Whether there are few distinct predictions.
+    fn has_few_values(&self) -> bool {
+        let mut seen: Vec<&[f64]> = Vec::new();
+        self.data.rows().all(|row| {
+            if !seen.contains(&row) {
+                seen.push(row);
+            }
+            seen.len() <= FEW_VALUES
+        })
+    }
+
+    /// Whether a label has a probability of 0: that refutes calibration at any level.
+    fn has_refuted_zero(&self) -> bool {
+        let mut rows = self.data.rows().zip(&self.data.labels);
+        rows.any(|(row, &label)| softmax(row.to_vec())[label] == 0.0)
+    }
+
     fn reason_against(&self, (kind, _, least, work): CandidateMap) -> Option<Reason> {
         let (n, m) = (self.data.samples(), self.data.classes);
         let fits = (self.splits.len() + 1) as f64;
@@ -135,8 +155,20 @@ impl SelectionSamples for LogitSamples<'_> {
 
     fn candidates(&self) -> Vec<(MapKind, &'static str, Option<Reason>)> {
         let more = usize::from(self.data.classes > 2);
-        let all: &[CandidateMap] = if self.zeros { &OF_ZEROS } else { &CANDIDATES };
-        let candidates = all.iter().copied().filter(|candidate| candidate.1[more]);
+        let has_few_values = self.has_few_values();
+        let is_of_order = |kind: MapKind| OF_ZEROS.iter().any(|of| of.0 == kind);
+        let others = CANDIDATES
+            .into_iter()
+            .filter(|of| !has_few_values || !is_of_order(of.0));
+        let others = others.filter(|_| !self.zeros);
+        let of_order = OF_ZEROS
+            .into_iter()
+            .filter(|_| self.zeros || has_few_values);
+        let of_order = of_order.map(|(kind, classes, least, work)| {
+            let least = if has_few_values { FEWEST } else { least };
+            (kind, classes, least, work)
+        });
+        let candidates = others.chain(of_order).filter(|candidate| candidate.1[more]);
         let named = |candidate: CandidateMap| {
             let reason = self.reason_against(candidate);
             (candidate.0, candidate.0.name(), reason)
@@ -183,26 +215,37 @@ impl SelectionSamples for LogitSamples<'_> {
         Ok(left_out.mapped(|logits| map.forward(logits)))
     }
 
-    fn tried(&self, name: &'static str, guarantees: Guarantees, logits: Vec<f64>) -> Tried {
+    fn tried(&self, name: &'static str, map: &LogitMap, logits: Vec<f64>) -> Tried {
         let FitData {
             labels, classes, ..
         } = &self.left_out;
         let kind = name.parse::<MapKind>().ok();
-        let place = CANDIDATES.iter().position(|one| Some(one.0) == kind);
+        // maps of the order alone come last
+        let all: Vec<MapKind> = CANDIDATES
+            .iter()
+            .chain(&OF_ZEROS)
+            .map(|one| one.0)
+            .collect();
+        let place = all.iter().rposition(|one| Some(*one) == kind);
         let rows = logits.chunks(*classes).map(<[f64]>::to_vec);
         let probabilities: Vec<f64> = rows.flat_map(softmax).collect();
         Tried {
             name,
             losses: log_losses(logits, labels),
+            beyond: vec![],
             excess: self.excess(&probabilities),
             weights: self.left_out.weights.clone(),
-            score_p_value: kind.and_then(|kind| p_value(kind, self.data)),
+            score_p_value: if self.zeros {
+                self.has_refuted_zero().then_some(0.0)
+            } else {
+                kind.and_then(|kind| p_value(kind, self.data))
+            },
             rank: match place {
                 // as many parameters as a temperature
                 Some(_) if kind == Some(MapKind::Shift) && *classes == 2 => 1,
                 place => place.map_or(0, |place| place + 1),
             },
-            guarantees,
+            guarantees: map.guarantees(),
         }
     }
 }

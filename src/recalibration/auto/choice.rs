@@ -24,6 +24,8 @@ pub struct Choice {
     /// `√(1 + K/(K−1)) (1 + 30/n)` for `K` folds (Nadeau, Bengio: *Inference for the generalization error*, 2003;
     /// the last factor is what simulated temperatures of 40 to 300 samples need).
     pub change: MeanEstimate,
+    #[serde(skip)]
+    interval: Interval,
     /// Why there is no interval of the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_interval: Option<String>,
@@ -56,7 +58,8 @@ pub struct Candidate {
     /// % interval of the change is below 0, also if no sample gains more than 5. Maps of few parameters also if
     /// they gain and their score test rejects that the predictions are calibrated, see
     /// [`score_p_value`](Self::score_p_value). And maps that are better than one of these by more than one
-    /// standard error.
+    /// standard error. Of distributions all of it counts rows beyond those of the fits as well, see
+    /// [`AutoDistributionRecalibration`](crate::recalibration::AutoDistributionRecalibration).
     pub established: bool,
     /// The p-value of the score test that the predictions are calibrated, against this map, adjusted for all such
     /// tests (Holm 1979): of a temperature, a shift and, of two classes, Platt scaling, together at 4 %; of
@@ -136,6 +139,7 @@ impl Choice {
             chosen: tried[at].name,
             subject: validation.subject,
             change: rules.change(0, at),
+            interval: rules.interval(at),
             no_interval: rules.reason_against_interval(at),
             costs: keeps.iter().copied().filter_map(cost).collect(),
             candidates: tried.iter().enumerate().map(candidate).collect(),
@@ -147,10 +151,11 @@ impl Choice {
     }
 
     /// Returns the 95 % confidence interval of the change of the log loss by the chosen map; none if no map
-    /// was chosen, or for the reason that [`no_interval`](Self::no_interval) tells.
+    /// was chosen, or for the reason that [`no_interval`](Self::no_interval) tells. Of distributions it is wider than
+    /// that of [`change`](Self::change), by twice what the rows beyond those of the fits add.
     pub fn interval(&self) -> Option<Interval> {
         let given = self.chosen != "none" && self.no_interval.is_none();
-        given.then(|| interval(self.change))
+        given.then_some(self.interval)
     }
 }
 

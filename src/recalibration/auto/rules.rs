@@ -11,6 +11,8 @@ use crate::{
 pub struct Tried {
     pub name: &'static str,
     pub losses: Vec<f64>,
+    /// Its losses on rows that no fit has and that may turn a gain into a loss; nothing of classes.
+    pub beyond: Vec<f64>,
     /// How far the probability of the most likely class, or of the event, is above what happens; nothing of
     /// distributions.
     pub excess: Vec<f64>,
@@ -47,6 +49,9 @@ const FEWEST: usize = 20;
 const FEWEST_FOR_A_GAIN: usize = 10;
 /// The largest gain of one sample by which a gain is established: a probability 150 times as large.
 const LARGEST: f64 = 5.0;
+
+/// How many times the expected part of the rows beyond the fits an interval covers: of that part the law is heavy.
+const TAIL: f64 = 2.0;
 
 /// The maps that were tried, the predictions as they are first, and how their samples were left out.
 #[derive(Clone, Copy)]
@@ -90,6 +95,29 @@ impl Rules<'_> {
         MeanEstimate {
             standard_error: change.standard_error * factor,
             ..change
+        }
+    }
+
+    /// By how much the mean change of a map is larger with the rows beyond those of the fits; infinite where it is no
+    /// number.
+    fn shift_beyond(self, at: usize) -> f64 {
+        let [from, to] = [0, at].map(|at| &self.tried[at]);
+        let pairs = from.beyond.iter().zip(&to.beyond);
+        let mean = self.mean(&differences(from, to)).estimate;
+        let sum: f64 = pairs.map(|(from, to)| to - from - mean).sum();
+        let shift = sum / (from.effective(|_| 1.0) + from.beyond.len() as f64);
+        if shift.is_nan() { f64::INFINITY } else { shift }
+    }
+
+    /// The 95 % interval of the change by a map, which covers it with the rows beyond those of the fits and without
+    /// them.
+    pub fn interval(self, at: usize) -> Interval {
+        let of_fits = interval(self.change(0, at));
+        let shift = self.shift_beyond(at);
+        Interval {
+            lower: of_fits.lower + TAIL * shift.min(0.0),
+            upper: of_fits.upper + TAIL * shift.max(0.0),
+            ..of_fits
         }
     }
 
@@ -155,10 +183,11 @@ impl Rules<'_> {
     /// together. The interval of a gain of few samples is wide, and this test is not.
     fn is_better(self, at: usize) -> bool {
         let mut differences = differences(&self.tried[0], &self.tried[at]);
-        let gains = self.mean(&differences).estimate < 0.0;
+        let shift = self.shift_beyond(at).max(0.0);
+        let gains = self.mean(&differences).estimate + shift < 0.0;
         differences.iter_mut().for_each(|x| *x = x.max(-LARGEST));
         let enough = self.few_samples(FEWEST_FOR_A_GAIN).is_none();
-        let high = interval(self.estimate(&differences)).upper;
+        let high = interval(self.estimate(&differences)).upper + TAIL * shift;
         let clear = enough && self.dominant(&differences).is_none() && high < 0.0;
         let refuted = (self.adjusted_p_value(at)).is_some_and(|p| p <= self.validation.level);
         at > 0 && (clear || refuted && self.tried[0].has_enough_expected() && gains)

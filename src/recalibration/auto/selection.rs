@@ -55,7 +55,7 @@ pub trait SelectionSamples: Sync {
     fn left_out(&self, kind: Self::Kind, map: &Self::Map, split: &Split) -> Result<Vec<f64>>;
 
     /// A map by its numbers of all samples that are left out, in their order.
-    fn tried(&self, name: &'static str, guarantees: Guarantees, numbers: Vec<f64>) -> Tried;
+    fn tried(&self, name: &'static str, map: &Self::Map, numbers: Vec<f64>) -> Tried;
 }
 
 /// The maps that were tried, the predictions as they are first, and those that were passed over.
@@ -109,7 +109,7 @@ pub fn choose<S: SelectionSamples>(
 ) -> Result<Chosen<S::Map>> {
     let (map, numbers) = samples.unchanged()?;
     let mut selection = Selection {
-        tried: vec![samples.tried("none", map.guarantees(), numbers)],
+        tried: vec![samples.tried("none", &map, numbers)],
         maps: vec![map],
         passed_over: vec![],
         keep,
@@ -140,7 +140,7 @@ pub fn choose<S: SelectionSamples>(
         };
         match fitted() {
             Ok((map, numbers)) if selection.admits(name, map.guarantees()) => {
-                selection.add(samples.tried(name, map.guarantees(), numbers), map);
+                selection.add(samples.tried(name, &map, numbers), map);
             }
             Ok(_) => {}
             Err(error) => selection.pass_over(name, (error.to_string(), None)),

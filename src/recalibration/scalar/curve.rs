@@ -84,8 +84,8 @@ impl<const P: usize, const INCREASING: bool> Curve<P, INCREASING> {
 
     /// The parameters of an event with the lowest log loss within the bounds: of the free minimum if it is
     /// there, otherwise of the lowest with some slopes 0 that is.
-    pub fn fit_event(event: &EventOutcomes) -> ([f64; P], FitReport) {
-        let loss = Logistic::new(event, Self::FEATURES);
+    pub fn fit_event(event: &EventOutcomes, smoothed: bool) -> ([f64; P], FitReport) {
+        let loss = Logistic::new(event, Self::FEATURES, smoothed);
         let minimum = |set: usize| {
             let is_intercept = |j: usize| j == P - 1;
             loss.minimum(std::array::from_fn(|j| {
@@ -111,14 +111,14 @@ impl<const P: usize, const INCREASING: bool> Curve<P, INCREASING> {
         best
     }
 
-    /// Fits the parameters of each event.
-    pub fn fit(task: Task) -> Result<FitOutcome<Self>> {
+    /// Fits the parameters of each event, to smoothed targets or as they are.
+    pub fn fit(task: Task, smoothed: bool) -> Result<FitOutcome<Self>> {
         let reason = ": its parameters are those of the least log loss";
         no_criterion(task.criterion.is_some(), <Self as EventMap>::KIND, reason)?;
         let events = EventOutcomes::all(&task.data);
         let (mut found, mut reports) = (Vec::new(), Vec::new());
         for (fit, event) in (1..).zip(&events) {
-            let (parameters, report) = Self::fit_event(event);
+            let (parameters, report) = Self::fit_event(event, smoothed);
             observer(task.progress, fit, events.len())(report.evaluations, report.objective);
             found.push(parameters);
             reports.push(report);

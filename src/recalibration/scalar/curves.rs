@@ -19,15 +19,20 @@ use crate::recalibration::common::*;
 /// prediction.
 pub type PlattScaling = Fitted<Curve<2, false>>;
 
-/// Configuration of [`PlattScaling`], which it fits.
+/// Configuration of [`PlattScaling`], which it fits, with the smoothed targets of Platt: `with_smoothed(false)` is maximum likelihood.
 #[derive(Config, Debug)]
-pub struct PlattScalingConfig {}
+pub struct PlattScalingConfig {
+    /// Whether targets are `(N₊+1)/(N₊+2)` and `1/(N₋+2)` in the place of 1 and 0. Without it, the fit to
+    /// separable data ends where its slope is below the tolerance. Default: yes.
+    #[config(default = true)]
+    pub smoothed: bool,
+}
 
 impl LogitFit for PlattScalingConfig {
     type Form = Curve<2, false>;
 
     fn find(&self, task: Task) -> Result<FitOutcome<Self::Form>> {
-        Curve::fit(task)
+        Curve::fit(task, self.smoothed)
     }
 }
 
@@ -47,15 +52,21 @@ impl LogitFit for PlattScalingConfig {
 /// kept for certain.
 pub type BetaCalibration = Fitted<Curve<3, true>>;
 
-/// Configuration of [`BetaCalibration`], which it fits.
+/// Configuration of [`BetaCalibration`], which it fits, by default with the smoothed targets of Platt: `with_smoothed(false)` is the
+/// maximum likelihood of Kull, Silva Filho and Flach.
 #[derive(Config, Debug)]
-pub struct BetaCalibrationConfig {}
+pub struct BetaCalibrationConfig {
+    /// Whether targets are `(N₊+1)/(N₊+2)` and `1/(N₋+2)` in the place of 1 and 0. Without it, the fit to
+    /// separable data ends where its slope is below the tolerance. Default: yes.
+    #[config(default = true)]
+    pub smoothed: bool,
+}
 
 impl LogitFit for BetaCalibrationConfig {
     type Form = Curve<3, true>;
 
     fn find(&self, task: Task) -> Result<FitOutcome<Self::Form>> {
-        Curve::fit(task)
+        Curve::fit(task, self.smoothed)
     }
 }
 
@@ -69,14 +80,20 @@ impl LogitFit for BetaCalibrationConfig {
 /// `b = 0`, where it is Platt scaling.
 pub type QuadraticScaling = Fitted<Curve<3, false>>;
 
-/// Configuration of [`QuadraticScaling`], which it fits.
+/// Configuration of [`QuadraticScaling`], which it fits, by default with the smoothed targets of Platt: `with_smoothed(false)` is
+/// maximum likelihood.
 #[derive(Config, Debug)]
-pub struct QuadraticScalingConfig {}
+pub struct QuadraticScalingConfig {
+    /// Whether targets are `(N₊+1)/(N₊+2)` and `1/(N₋+2)` in the place of 1 and 0. Without it, the fit to
+    /// separable data ends where its slope is below the tolerance. Default: yes.
+    #[config(default = true)]
+    pub smoothed: bool,
+}
 
 impl LogitFit for QuadraticScalingConfig {
     type Form = Curve<3, false>;
 
     fn find(&self, task: Task) -> Result<FitOutcome<Self::Form>> {
-        Curve::fit(task)
+        Curve::fit(task, self.smoothed)
     }
 }

@@ -4,7 +4,8 @@ use super::{
 };
 use crate::recalibration::common::*;
 
-/// Configuration of [`HistogramBinning`], which it fits.
+/// Configuration of [`HistogramBinning`], which it fits, with half a hit and half a miss added to each bin by default:
+/// `with_smoothing(1e-30)` gives the frequencies of the paper.
 #[derive(Config, Debug)]
 pub struct HistogramBinningConfig {
     /// The number `B` of bins. Default: 15.

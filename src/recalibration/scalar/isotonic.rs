@@ -7,7 +7,8 @@ use crate::{
     recalibration::common::*,
 };
 
-/// Configuration of [`IsotonicRegression`], which it fits.
+/// Configuration of [`IsotonicRegression`], which it fits: the estimator of the paper, but for frequencies within
+/// `1/(2(n+1))` of 0 and 1, which are moved there because their logits are infinite.
 #[derive(Config, Debug)]
 pub struct IsotonicRegressionConfig {}
 

@@ -31,8 +31,13 @@ pub(super) struct Logistic<const P: usize> {
 
 impl<const P: usize> Logistic<P> {
     /// - features: `P − 1` of them
-    pub fn new(event: &EventOutcomes, features: &[Feature]) -> Self {
-        let (hit, miss) = event.targets();
+    /// - smoothed: whether targets are those of Platt, and not 1 and 0
+    pub fn new(event: &EventOutcomes, features: &[Feature], smoothed: bool) -> Self {
+        let (hit, miss) = if smoothed {
+            event.targets()
+        } else {
+            (1.0, 0.0)
+        };
         let sample = |group: &TiedRows| {
             let (samples, hits) = (group.samples, group.hits);
             let feature = |j: usize| features.get(j).map_or(1.0, |x| x.at(group.score));

@@ -6,7 +6,8 @@ use super::{
 };
 use crate::recalibration::common::*;
 
-/// Configuration of [`SplineCalibration`], which it fits.
+/// Configuration of [`SplineCalibration`], which it fits, on top of [`PlattScaling`](super::PlattScaling) with smoothed
+/// targets.
 #[derive(Config, Debug)]
 pub struct SplineCalibrationConfig {
     /// The number of knots of the spline, at least 2, of which no more are used than there are different
@@ -27,7 +28,7 @@ impl SplineCalibrationConfig {
 
     fn tabulated(&self, event: &EventOutcomes) -> Vec<(f64, f64)> {
         let groups = &event.groups;
-        let ([a, b], _) = Curve::<2, false>::fit_event(event);
+        let ([a, b], _) = Curve::<2, false>::fit_event(event, true);
         let base = |group: &TiedRows| {
             let t = a * group.score + b;
             (sigmoid(t), (sigmoid(t) * sigmoid(-t)).max(LEAST))

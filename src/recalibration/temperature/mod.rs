@@ -9,7 +9,8 @@ pub(super) use self::log_loss::TemperedRows;
 use self::search::Search;
 use super::{ScaleFamily, common::*, scale::mean_powers, variance::ScaleFactors};
 
-/// Configuration of [`TemperatureScaling`], which it fits.
+/// Configuration of [`TemperatureScaling`], which it fits, of logits with a prior of `log T` by default:
+/// `with_prior(None)` is the estimator of Guo et al.
 ///
 /// To the mean log loss of logits and labels, or the mean log score `mean(−ln f_i(y_i))` of predictive
 /// distributions and targets, in f64 on the host. Both are convex in `1/T`. For distributions the minimum has

@@ -165,17 +165,32 @@ fn right_rows_are_no_certainty() {
     assert!((found / exact).ln().abs() < 0.01, "{found} {exact}");
 }
 
-/// One wild row does not rule a fit: it is named, and the others keep their temperature.
+/// One wild row does not rule a robust fit: it is named, and the others keep their temperature. A configuration
+/// alone is fitted to it, and so is the refinement error.
 #[test]
 fn a_wild_row_is_set_aside() {
     let mut rows: Vec<Vec<f64>> = (0..300).map(|_| vec![2.0, 0.0]).collect();
     let mut classes: Vec<usize> = (0..300).map(|i| usize::from(i % 8 == 0)).collect();
     rows[5] = vec![1e9, 0.0];
     classes[5] = 1;
-    let map = TemperatureScalingConfig::new().fitted(&rows, &classes);
+    let map = Robust(TemperatureScalingConfig::new()).fitted(&rows, &classes);
     let warnings = &map.report().unwrap().warnings;
     assert_eq!(warnings[..], [FitWarning::SetAside { rows: vec![5] }]);
     assert_near(map.temperature(), 1.0, 0.2);
+    let map = without_prior().fitted(&rows, &classes);
+    assert!(map.temperature() > 1e7, "{}", map.temperature());
+    let warnings = &map.report().unwrap().warnings;
+    assert!(
+        !warnings
+            .iter()
+            .any(|of| matches!(of, FitWarning::SetAside { .. }))
+    );
+    let predictions = Categorical::from_logits(tensor(&rows)).unwrap();
+    let refinement = RefinementError
+        .estimate(&predictions, &labels(&classes))
+        .unwrap();
+    // all but one row are a coin toss: the wild one cannot be left out
+    assert!(refinement > 0.69, "{refinement}");
 }
 
 /// Logits of any scale, drawn at a temperature of any size: no point of a grid is lower, also where the prior makes

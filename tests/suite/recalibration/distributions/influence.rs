@@ -8,7 +8,7 @@ use super::*;
 fn mean(squares: &[f64]) -> (f64, Vec<usize>) {
     let y = column(squares.iter().map(|t| t.sqrt()));
     let p = Normal::new(y.zeros_like(), y.ones_like());
-    let map = VarianceScalingConfig::new().fit(p, y).unwrap();
+    let map = Robust(VarianceScalingConfig::new()).fit(p, y).unwrap();
     let rows = match &map.report().unwrap().warnings[..] {
         [] => vec![],
         [FitWarning::SetAside { rows } | FitWarning::NoMap { rows }] => rows.clone(),
@@ -59,8 +59,8 @@ fn the_reported_score_is_of_the_rows_that_are_kept() {
     errors[3] = 1e6;
     let y = column(errors);
     let p = Normal::new(y.zeros_like(), y.ones_like());
-    let variance = VarianceScalingConfig::new().fit_to(&p, &y);
-    let temperature = TemperatureScalingConfig::new().fit_to(&p, &y);
+    let variance = Robust(VarianceScalingConfig::new()).fit_to(&p, &y);
+    let temperature = Robust(TemperatureScalingConfig::new()).fit_to(&p, &y);
     for report in [variance.report(), temperature.report()] {
         let report = report.unwrap();
         assert_eq!(report.warnings, [FitWarning::SetAside { rows: vec![3] }]);

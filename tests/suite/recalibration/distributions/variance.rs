@@ -76,7 +76,8 @@ fn degenerate_data() {
     panics(|| map.forward(Normal::new(one.clone(), one)));
 }
 
-/// A row of tiny deviation does not rule the factors of any map of scales: the others keep theirs, and it is named.
+/// A row of tiny deviation does not rule the factors of any robust map of scales: the others keep theirs, and it is
+/// named. Without `Robust` the factor is the root mean square of all rows.
 #[test]
 fn a_row_of_tiny_deviation_is_set_aside() {
     let (n, mut rng) = (300, rng(10));
@@ -88,13 +89,22 @@ fn a_row_of_tiny_deviation_is_set_aside() {
             deviations[17] = tiny;
             let p = Normal::new(column(u(n)), column(deviations));
             let aside = [FitWarning::SetAside { rows: vec![17] }];
-            let map = config().fit_to(&p, &y);
+            let map = Robust(config()).fit_to(&p, &y);
             close(map.factors()[0], factor.recip(), 0.1 / factor);
             assert_eq!(map.report().unwrap().warnings, aside);
-            let map = TemperatureScalingConfig::new().fit_to(&p, &y);
+            let all = config().fit_to(&p, &y);
+            assert_eq!(all.report().unwrap().warnings, []);
+            let wild = (vector(y.clone())[17] - vector(truth.mean())[17]).abs() / tiny;
+            let bound = 40f64.exp().min(wild / (n as f64).sqrt());
+            assert!(
+                all.factors()[0] >= 0.99 * bound,
+                "{:?} {bound}",
+                all.factors()
+            );
+            let map = Robust(TemperatureScalingConfig::new()).fit_to(&p, &y);
             close(map.temperature(), factor.powi(-2), 0.2 / factor.powi(2));
             assert_eq!(map.report().unwrap().warnings, aside);
-            let map = LocationScaleRecalibrationConfig::new().fit_to(&p, &y);
+            let map = Robust(LocationScaleRecalibrationConfig::new()).fit_to(&p, &y);
             let [before, after] =
                 [p.clone(), map.forward(p.clone())].map(|p| vector(p.log_density(&y)));
             let others = (0..n).filter(|i| *i != 17);

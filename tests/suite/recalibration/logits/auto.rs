@@ -352,7 +352,7 @@ fn probabilities_of_zero_are_taken() {
     assert_eq!(choice.chosen, "isotonic", "{choice}");
     assert_eq!(
         names(choice),
-        ["none", "histogram", "isotonic", "venn-abers"]
+        ["none", "isotonic", "histogram", "venn-abers"]
     );
     // zeros count as 1/2002: 150 labels of 1000 with ln 2002, the others as they are
     let loss = |p: f64, hits: f64, count: f64| -> f64 {
@@ -375,4 +375,37 @@ fn probabilities_of_zero_are_taken() {
     let kept = config.with_keep(Some(Keep::Accuracy));
     let kept = kept.fitted(&rows, &classes);
     assert_eq!(kept.choice().chosen, "none");
+}
+
+/// Of 120 predictions that say 0 or 1, the frequencies of both: 8 of 80 and 30 of 40. Maps of the order alone are tried
+/// on few distinct predictions from 30 samples on, whether there are zeros or not.
+#[test]
+fn few_distinct_predictions_take_their_frequencies() {
+    let label = |i: usize| usize::from(i < 8 || (80..110).contains(&i));
+    let classes: Vec<usize> = (0..120).map(label).collect();
+    let row = |i: usize, certain: f64| match i {
+        0..80 => vec![0.0, -certain],
+        _ => vec![-certain, 0.0],
+    };
+    let certain: Vec<_> = (0..120).map(|i| row(i, 800.0)).collect();
+    let config = AutoRecalibrationConfig::new().with_subject(Subject::Event);
+    let map = config.with_zeros(true).fitted(&certain, &classes);
+    assert_eq!(map.choice().chosen, "isotonic", "{}", map.choice());
+    let out = outputs(&**map, &certain);
+    let probability = |row: usize| softmax(&out[2 * row..][..2])[1];
+    all_near([0, 100].map(probability), [0.1, 0.75], 1e-9);
+    let likely: Vec<_> = (0..120).map(|i| row(i, 3.0)).collect();
+    let config = AutoRecalibrationConfig::new();
+    let map = config.fitted(&likely, &classes);
+    assert!(
+        names(map.choice()).contains(&"isotonic"),
+        "{}",
+        map.choice()
+    );
+    let map = config.fitted(&likely[70..95], &classes[70..95]);
+    assert!(
+        !names(map.choice()).contains(&"isotonic"),
+        "{}",
+        map.choice()
+    );
 }

@@ -4,7 +4,7 @@ use super::overconfident;
 use crate::prelude::*;
 
 fn warnings(rows: &[Vec<f64>], classes: &[usize]) -> Vec<FitWarning> {
-    let map = TemperatureScalingConfig::new().fit(tensor(rows), labels(classes));
+    let map = Robust(TemperatureScalingConfig::new()).fit(tensor(rows), labels(classes));
     map.unwrap().report().unwrap().warnings.clone()
 }
 
