@@ -117,11 +117,11 @@ fn improvement_of_the_score() {
 #[test]
 fn quantiles_that_no_target_exceeds_are_not_refuted() {
     let z = [0.0, 1.959963984540054];
-    let sets = 200;
+    let sets = 100;
     for (levels, kept) in [(&[0.975][..], &[1][..]), (&[0.5, 0.975], &[0, 1])] {
         for is_log in [false, true] {
             let of = |z: f64| if is_log { z.exp() } else { z };
-            for n in [5, 8, 9, 10, 12, 20, 50] {
+            for n in [5, 8, 9, 12, 20] {
                 let mut rng = rng(47 + n as u64);
                 let (mut refuted, mut covered) = (0, 0);
                 for _ in 0..sets {
@@ -145,7 +145,7 @@ fn quantiles_that_no_target_exceeds_are_not_refuted() {
                     let found = gain(&draw(&mut rng)).interval(0.95).unwrap();
                     refuted += usize::from(found.lower > 0.0);
                     // the expectation given the forecasts, by many draws
-                    let many: Vec<f64> = (0..100)
+                    let many: Vec<f64> = (0..30)
                         .map(|_| gain(&draw(&mut rng)).difference.estimate)
                         .collect();
                     let expected = mean(&many);
