@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt, ops::Not};
 use burn_calibration::{
     distribution::Categorical,
     error,
-    hypothesis::{AspectOutcome, OmnibusOutcome, OmnibusTest},
+    hypothesis::{AspectOutcome, OmnibusOutcome, OmnibusTest, Probability},
     kernel::Kernel,
     names::{self, Name},
     numbers::{self, points, significant},
@@ -62,6 +62,9 @@ pub struct Tolerance {
     /// Whether the p-value is the least that is told.
     #[serde(skip_serializing_if = "Not::not")]
     pub is_bound: bool,
+    /// Whether the error has a sign, so that the hypothesis is about its absolute value.
+    #[serde(skip)]
+    pub is_signed: bool,
 }
 
 /// Errors of a view whose size is told.
@@ -99,6 +102,7 @@ impl<P: Kind> Sizing<'_, P> {
                     error,
                     p_value,
                     is_bound,
+                    is_signed: size.is_signed(),
                 })
             };
             Known::of(size.clone().and_then(tolerance))
@@ -132,10 +136,11 @@ impl Sizing<'_, Categorical> {
     }
 }
 
-/// The omnibus test with so many redraws, and the most.
+/// The omnibus test with so many redraws, and the most, as one of so many tests.
 pub fn omnibus<P: Kind>(
     kernel: Option<Kernel>,
     (redraws, most): (u32, usize),
+    tests: usize,
     view: &View<P>,
     class_names: &[String],
     rng: &mut StdRng,
@@ -143,6 +148,11 @@ pub fn omnibus<P: Kind>(
     let test = OmnibusTest::new();
     let test = kernel.map_or(test, |kernel| test.with_kernel(kernel));
     let test = test.with_redraws(redraws as usize).with_most(most);
+    let test = if tests > 1 {
+        test.as_one_of(tests)
+    } else {
+        test
+    };
     let outcome = test.outcome(&view.predictions, &view.targets, rng);
     Known::of(outcome.map(|outcome| outcome.with_class_names(class_names)))
 }
@@ -156,6 +166,72 @@ impl Answer {
             None => aspect.name.as_str().into(),
         }
     }
+
+    /// The finite interval of each error.
+    fn known(&self) -> impl Iterator<Item = (&Name, Unit, &Interval)> {
+        let sizes = self.intervals.0.iter();
+        sizes.filter_map(|(name, size)| Some((name, size.unit, size.interval.0.as_ref().ok()?)))
+    }
+
+    /// That a model which is not calibrated errs by less than a point; nothing where a finding is of something else
+    /// than the event whose error is known, or of a larger error.
+    fn small_error(&self, outcome: &OmnibusOutcome) -> Option<String> {
+        const SMALL: f64 = 0.01;
+        let is_other = |aspect: &&AspectOutcome| match (aspect.class(), &*aspect.name) {
+            (Some(_), _) => aspect.estimate.abs() >= SMALL,
+            (None, "confidence" | "in_the_large" | "brier_score" | "log_score") => {
+                aspect.estimate.is_infinite()
+            }
+            (None, "cumulative_confidence" | "cumulative_risk") => aspect.estimate >= SMALL,
+            (None, name) => name != "binned_frequencies",
+        };
+        let others = outcome.failing(OmnibusOutcome::LEVEL);
+        if !outcome.is_rejected() || others.iter().any(is_other) {
+            return None;
+        }
+        let in_points = self.known().filter(|(name, unit, _)| {
+            let keys = [
+                names::OVERCONFIDENCE,
+                names::OVERPREDICTION,
+                names::ECE_DEBIASED,
+            ];
+            *unit == Unit::Points && keys.iter().any(|known| known.key == name.key)
+        });
+        let (mut errors, mut largest) = (Vec::new(), 0.0f64);
+        for (name, _, interval) in in_points {
+            largest = largest.max(interval.upper).max(-interval.lower);
+            let title = name.title.trim_end_matches(", points");
+            let [estimate, lower, upper] =
+                [interval.estimate, interval.lower, interval.upper].map(|x| points(x, 2));
+            errors.push(format!("{title} {estimate} points [{lower}, {upper}]"));
+        }
+        let is_small = errors.len() > 1 && largest < SMALL;
+        is_small.then(|| format!("The error is small: {}.", errors.join(", ")))
+    }
+
+    /// How intervals that a calibrated value is not in agree with a test that finds nothing.
+    fn excluding(&self, outcome: &OmnibusOutcome) -> String {
+        let excluding = self.known().filter_map(|(name, unit, interval)| {
+            let calibrated = if unit == Unit::Ratio { 1.0 } else { 0.0 };
+            let is_inside = (interval.lower..=interval.upper).contains(&calibrated);
+            let title = name.title.split(", ").next().unwrap_or_default();
+            (!is_inside).then(|| format!("{title} (without {calibrated})"))
+        });
+        let excluding: Vec<String> = excluding.collect();
+        if excluding.is_empty() || outcome.is_rejected() {
+            return String::new();
+        }
+        let adjusted = match outcome.adjusted_p_value {
+            Some(_) => " of all tests",
+            None => "",
+        };
+        format!(
+            "The interval of {} is of one quantity by itself. The verdict is adjusted for all {} aspects{adjusted}, so \
+             that the interval alone is no evidence against calibration.",
+            excluding.join(", and of "),
+            outcome.aspects.len(),
+        )
+    }
 }
 
 /// Aspects that a table shows of many classes.
@@ -167,8 +243,11 @@ impl fmt::Display for Answer {
             Ok(outcome) => {
                 let words = outcome.to_string();
                 let (first, others) = words.split_once('\n').unwrap_or((&words, ""));
-                let is_good = outcome.p_value > 0.05;
-                writeln!(f, "{}\n{others}", verdict(first, is_good))?;
+                writeln!(f, "{}", verdict(first, !outcome.is_rejected()))?;
+                if let Some(small) = self.small_error(outcome) {
+                    writeln!(f, "{small}")?;
+                }
+                writeln!(f, "{others}")?;
             }
             Err(reason) => writeln!(f, "There is no test of calibration: {reason}")?,
         }
@@ -178,7 +257,11 @@ impl fmt::Display for Answer {
         let Ok(outcome) = &self.omnibus.0 else {
             return Ok(());
         };
-        if outcome.p_value <= 0.05 {
+        let excluding = self.excluding(outcome);
+        if !excluding.is_empty() {
+            writeln!(f, "{excluding}")?;
+        }
+        if outcome.is_rejected() {
             writeln!(
                 f,
                 "\nnext: `calibration fit` fits a map to held-out predictions, and `calibration apply` applies it to others"
@@ -194,13 +277,16 @@ impl fmt::Display for Answer {
             aspects.sort_by(|a, b| a.p_value.total_cmp(&b.p_value)); // stable
             aspects.truncate(SHOWN);
         }
-        let shown = |p| probability(p, p <= 1.0 / (redraws + 1) as f64);
+        let shown = |p: Probability| match p {
+            Probability::Equal(p) => probability(p, false),
+            Probability::AtMost(p) => probability(p, true),
+        };
         for aspect in &aspects {
             let cells = [
                 or_infinite(aspect.estimate, |x| format!("{x:.4e}")),
                 or_infinite(aspect.standardised, |x| format!("{x:.2}")),
-                shown(aspect.p_value),
-                shown(aspect.adjusted_p_value),
+                shown(Probability::resampled(aspect.p_value, redraws)),
+                shown(outcome.adjusted(aspect)),
             ];
             table.line(f, &self.title(aspect), &cells, "")?;
         }
@@ -240,7 +326,12 @@ impl fmt::Display for Size {
                 let error = points(tolerance.error, 2);
                 let p = probability(tolerance.p_value, tolerance.is_bound);
                 let sign = if tolerance.is_bound { "" } else { "= " };
-                write!(f, "; above {error}: p {sign}{p}")
+                let what = if tolerance.is_signed {
+                    "absolute value above"
+                } else {
+                    "above"
+                };
+                write!(f, "; {what} {error}: p {sign}{p}")
             }
             _ => Ok(()),
         }

@@ -274,8 +274,8 @@ fn compared<P: Kind, Q: Kind>(
     progress.step("omnibus test");
     let names = &data.class_names;
     let omnibus = BeforeAfter {
-        before: omnibus(kernel, count, before, names, &mut rng),
-        after: omnibus(kernel, count, after, names, &mut rng),
+        before: omnibus(kernel, count, 1, before, names, &mut rng),
+        after: omnibus(kernel, count, 1, after, names, &mut rng),
     };
     progress.step("confidence intervals");
     Ok(Outcome::Two(Box::new(Comparison {

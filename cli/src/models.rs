@@ -80,7 +80,7 @@ pub fn compared<P: Kind>(
         progress.step(name);
         Model {
             name: name.clone(),
-            omnibus: omnibus(kernel, count, view, &data.class_names, &mut rng),
+            omnibus: omnibus(kernel, count, 1, view, &data.class_names, &mut rng),
             intervals: sizes(&args.sizes, view, None),
         }
     };

@@ -12,7 +12,7 @@ use crate::{
     given,
     kind::{Kind, LazyViews},
     labels,
-    limits::{REDRAWS, redraws},
+    limits::redraws,
     rows::{Wanted, rows_of},
     source::device,
     words::{DataWords, Named, OutcomeSpace},
@@ -75,8 +75,6 @@ pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<(Views, LazyViews<Cate
         let event = SampleWeights::on(&samples, event, &labels)?;
         list.push(Ok(event.view(labels, Some(column), &names)));
     }
-    // enough for an adjusted p-value that is small
-    let least = (100 * count - 1).min(REDRAWS as usize) as u32;
     let views = Views {
         data: DataWords {
             class_names: names,
@@ -87,7 +85,7 @@ pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<(Views, LazyViews<Cate
         summary: Named::default(),
         lens: LensName::ClassWise,
         given: given::of_files(&files, &[], &[])?,
-        redraws: redraws("--replicates", of.replicates.max(least), 2)?,
+        redraws: redraws("--replicates", of.replicates, 2)?,
     };
     Ok((views, Box::new(list.into_iter())))
 }

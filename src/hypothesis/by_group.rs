@@ -204,7 +204,7 @@ impl GroupTest {
                 targets.select_rows(&group.rows),
             );
             let outcome = test.outcome(&predictions, &targets, &mut *rng)?;
-            Ok(outcome.of_part(&group.rows, groups.len()))
+            Ok(outcome.at_rows(&group.rows).as_one_of(groups.len()))
         };
         let outcomes: Vec<OmnibusOutcome> = groups.iter().map(of_group).collect::<Result<_>>()?;
         let p_values: Vec<f64> = outcomes.iter().map(|outcome| outcome.p_value).collect();
@@ -270,7 +270,13 @@ impl fmt::Display for GroupsOutcome {
             }
         };
         let p = shown(self.p_value);
-        if failing.is_empty() {
+        let too_few = |group: &GroupOutcome| group.outcome.least_p_value().is_some();
+        if failing.is_empty() && self.groups.iter().all(too_few) {
+            write!(
+                f,
+                "There are too few redraws for a verdict in any group: {p}."
+            )?
+        } else if failing.is_empty() {
             write!(
                 f,
                 "There is no evidence against calibration in any group: {p}."

@@ -3,7 +3,7 @@ use std::fmt;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use super::{asymptotic_block::few_blocks, p_value::resampling_p_value};
+use super::{OmnibusOutcome, asymptotic_block::few_blocks, p_value::resampling_p_value};
 use crate::estimator::{self, student};
 
 /// The outcome of a calibration test.
@@ -178,11 +178,19 @@ impl TestOutcome {
         p_value: f64,
         drawn: &[f64],
     ) -> Self {
-        Self {
+        let outcome = Self {
             statistic,
             standardised: standardised(statistic, drawn),
             ..Self::redrawn(name, samples, estimate, p_value, drawn.len())
+        };
+        let least = 1.0 / (drawn.len() + 1) as f64;
+        if least <= OmnibusOutcome::LEVEL {
+            return outcome;
         }
+        let count = drawn.len();
+        outcome.with_caveat(&format!(
+            "{count} replicates cannot give a p-value below {least:.2}: too few to reject at 5 %"
+        ))
     }
 
     /// Creates the outcome of a test of your own that draws replicates `T*` of its statistic `T` under the

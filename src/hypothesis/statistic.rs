@@ -1,8 +1,8 @@
 use burn::tensor::{Int, Tensor};
 
 use super::engine::{
-    ClassPoints, ClassSkce, EvaluatorOf, OneByOne, VectorSkce, binned_error, confidence_kernel,
-    cumulative_gap,
+    ClassPoints, ClassSkce, CumulativeGap, EvaluatorOf, OneByOne, VectorSkce, binned_error,
+    confidence_kernel,
 };
 use crate::{
     distribution::{Categorical, Geometry, Marginals, Predictive},
@@ -191,7 +191,7 @@ impl Statistic for Tce {
 /// Costs `O(n)` operations for each set: the probabilities are sorted once.
 impl Statistic for KolmogorovSmirnov {
     fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<EvaluatorOf<'a>> {
-        let gap = cumulative_gap(predictions, self.event, usize::MAX)?;
+        let gap = CumulativeGap::new(predictions, self.event, usize::MAX)?;
         Ok(Box::new(gap))
     }
 }

@@ -55,7 +55,7 @@ pub fn write_verdict(
     Known(outcome): &Known<OmnibusOutcome>,
 ) -> fmt::Result {
     let words = match outcome {
-        Ok(outcome) => verdict(&outcome.verdict(), outcome.p_value > 0.05),
+        Ok(outcome) => verdict(&outcome.verdict(), !outcome.is_rejected()),
         Err(reason) => format!("There is no test of calibration: {reason}"),
     };
     writeln!(f, "\n{who}: {words}")

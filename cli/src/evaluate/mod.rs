@@ -3,7 +3,7 @@
 mod words;
 
 use burn_calibration::{
-    hypothesis::{TestOutcome, benjamini_hochberg, holm},
+    hypothesis::{OmnibusOutcome, TestOutcome, benjamini_hochberg, holm},
     names::{self, Name},
 };
 use rand::{SeedableRng, rngs::StdRng};
@@ -47,6 +47,8 @@ pub struct EvaluationAnswer {
 pub enum Found {
     Whole(Box<AspectAnswer>),
     Classes {
+        /// The headline over all classes.
+        verdict: String,
         classes: Vec<AspectAnswer>,
         adjusted: Named<Adjusted>,
         /// The means of estimates over the classes.
@@ -116,8 +118,12 @@ pub struct Views {
 fn read<P: Kind>(inputs: &Inputs, args: &EvaluateArgs) -> Result<(Views, LazyViews<P>)> {
     let mut loaded = P::read(inputs, &args.source, Wanted::Probabilities)?;
     let (predictions, targets) = (loaded.sets.remove(0), loaded.targets);
+    let outcomes = match args.lens {
+        LensName::Canonical => predictions.dimensions(),
+        LensName::TopLabel | LensName::ClassWise => 2,
+    };
     let views = Views {
-        redraws: redraws("--replicates", args.replicates, predictions.dimensions())?,
+        redraws: redraws("--replicates", args.replicates, outcomes)?,
         summary: predictions.summary(&targets),
         lens: args.lens,
         data: loaded.data,
@@ -135,15 +141,18 @@ fn evaluate<P: Kind>(
     let steps = 4 + tests.len() + usize::from(!views.given.is_empty());
     let progress = Progress::watched(steps * list.len(), &args.source.rows.held.watcher);
     let mut rng = StdRng::seed_from_u64(args.source.seed);
-    let mut aspects = Vec::new();
+    let (mut aspects, count) = (Vec::new(), list.len());
     for view in list {
         let view = View {
             bins: args.bins,
             ..view?
         };
-        let aspect = aspect(args, &views, &view, &tests, &progress, &mut rng)?;
+        let aspect = aspect(args, (&views, count), &view, &tests, &progress, &mut rng)?;
         finite::check(&aspect)?;
         aspects.push(aspect);
+    }
+    if views.lens == LensName::ClassWise {
+        adjust_verdicts(&mut aspects);
     }
     Ok(EvaluationAnswer {
         data: views.data,
@@ -153,6 +162,7 @@ fn evaluate<P: Kind>(
         binned: args.bins.asked(),
         found: match views.lens {
             LensName::ClassWise => Found::Classes {
+                verdict: words::headline(args.input.family, &aspects),
                 adjusted: adjust(&aspects),
                 mean: mean(&aspects),
                 classes: aspects,
@@ -160,6 +170,18 @@ fn evaluate<P: Kind>(
             _ => Found::Whole(Box::new(aspects.remove(0))),
         },
     })
+}
+
+/// Adjusts the omnibus tests of classes for their number.
+fn adjust_verdicts(classes: &mut [AspectAnswer]) {
+    let mut known: Vec<&mut OmnibusOutcome> = (classes.iter_mut())
+        .filter_map(|class| class.answer.omnibus.0.as_mut().ok())
+        .collect();
+    let outcomes = known.iter().map(|outcome| (**outcome).clone());
+    let adjusted = OmnibusOutcome::together(outcomes.collect());
+    for (outcome, adjusted) in known.iter_mut().zip(adjusted) {
+        **outcome = adjusted;
+    }
 }
 
 /// The mean over the classes of each estimate that all of them have.
@@ -182,7 +204,7 @@ fn mean(classes: &[AspectAnswer]) -> Named<f64> {
 /// What is found of a view: given columns, and by tests besides.
 fn aspect<P: Kind>(
     args: &EvaluateArgs,
-    views: &Views,
+    (views, count): (&Views, usize),
     view: &View<P>,
     tests: &[Test<P>],
     progress: &Progress,
@@ -200,7 +222,7 @@ fn aspect<P: Kind>(
         Known(answer.map_err(|error| Missing::Error(error.to_string())))
     });
     progress.step("omnibus test");
-    let omnibus = omnibus(between, views.redraws, view, &names, rng);
+    let omnibus = omnibus(between, views.redraws, count, view, &names, rng);
     progress.step("confidence intervals");
     let intervals = sizes(&args.sizes, view, Some(kernel));
     progress.step("estimates");

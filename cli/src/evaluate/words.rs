@@ -4,16 +4,16 @@ use std::fmt;
 
 use burn_calibration::{
     distribution::Subject,
-    hypothesis::TestOutcome,
-    names::{self, Name},
+    hypothesis::{OmnibusOutcome, TestOutcome},
+    names::Name,
     numbers::{percent, significant},
 };
 
-use super::{Adjusted, AspectAnswer, Class, EvaluationAnswer, Found};
+use super::{AspectAnswer, Class, EvaluationAnswer, Found};
 use crate::{
     args::{FamilyName, LensName},
     table::{TextTable, title_width},
-    words::{Estimate, Known, Named, Told, key, p_value, probability},
+    words::{Estimate, Known, Told, key, p_value, probability},
 };
 
 impl fmt::Display for EvaluationAnswer {
@@ -51,17 +51,16 @@ impl fmt::Display for EvaluationAnswer {
         if let Some(zeros) = &self.data.rounded_zeros {
             writeln!(f, "{zeros}")?;
         }
-        let (classes, adjusted, mean) = match &self.found {
+        let (verdict, classes, adjusted, mean) = match &self.found {
             Found::Whole(whole) => return write!(f, "{whole}"),
             Found::Classes {
+                verdict,
                 classes,
                 adjusted,
                 mean,
-            } => (classes, adjusted, mean),
+            } => (verdict, classes, adjusted, mean),
         };
-        if self.family == FamilyName::Multilabel {
-            write!(f, "{}", self.verdict(classes, adjusted))?;
-        }
+        writeln!(f, "\n{verdict}")?;
         for class in classes {
             write!(f, "{class}")?;
         }
@@ -86,36 +85,38 @@ impl fmt::Display for EvaluationAnswer {
     }
 }
 
-impl EvaluationAnswer {
-    /// The columns that fail the omnibus test, whose p-values are adjusted for all of them.
-    fn verdict(&self, classes: &[AspectAnswer], adjusted: &Named<Adjusted>) -> String {
-        let omnibus = adjusted.0.iter().find(|(name, _)| *name == names::OMNIBUS);
-        let Some((_, Adjusted { holm, .. })) = omnibus else {
-            return String::new();
-        };
-        let count = classes.len();
-        let name = |class: &AspectAnswer| class.class.as_ref().map(|class| class.name.clone());
-        let failing: Vec<String> = (classes.iter().zip(holm))
-            .filter(|(_, p)| **p <= 0.05)
-            .filter_map(|(class, p)| {
-                let omnibus = class.answer.omnibus.0.as_ref().ok()?;
-                let is_bound = omnibus.p_value <= 1.5 / (omnibus.redraws + 1) as f64;
-                let p = probability(*p, is_bound);
-                let sign = if is_bound { "" } else { "= " };
-                Some(format!("{} (adjusted p {sign}{p})", name(class)?))
-            })
-            .collect();
-        if failing.is_empty() {
-            let least = probability(holm.iter().copied().fold(1.0, f64::min), false);
-            return format!(
-                "\nThere is no evidence against calibration of {count} columns: the smallest adjusted \
-                 p-value is \
-                 {least}.\n"
-            );
-        }
-        let (fail, names) = (failing.len(), failing.join(", "));
-        format!("\nNot calibrated are {fail} of {count} columns: {names}.\n")
+/// The classes or columns that fail the omnibus test, whose p-values are adjusted for all of them.
+pub fn headline(family: FamilyName, classes: &[AspectAnswer]) -> String {
+    let of = match family {
+        FamilyName::Multilabel => "columns",
+        _ => "classes",
+    };
+    let name = |class: &AspectAnswer| class.class.as_ref().map(|class| class.name.clone());
+    let tested: Vec<(String, &OmnibusOutcome)> = (classes.iter())
+        .filter_map(|class| Some((name(class)?, class.answer.omnibus.0.as_ref().ok()?)))
+        .collect();
+    let failing: Vec<String> = (tested.iter())
+        .filter(|(_, outcome)| outcome.is_rejected())
+        .map(|(name, outcome)| format!("{name} (adjusted {})", outcome.probability()))
+        .collect();
+    let (count, fail) = (tested.len(), failing.len());
+    if fail > 0 {
+        let names = failing.join(", ");
+        return format!("Not calibrated are {fail} of {count} {of}: {names}.");
     }
+    let Some((_, least)) = (tested.iter()).min_by(|(_, a), (_, b)| {
+        a.adjusted_p_value
+            .partial_cmp(&b.adjusted_p_value)
+            .expect("a number")
+    }) else {
+        return format!(
+            "There is no test of calibration of any of {} {of}.",
+            classes.len()
+        );
+    };
+    let conclusion = least.conclusion();
+    let p = least.probability();
+    format!("{conclusion} of any of {count} {of}: the smallest adjusted {p}.")
 }
 
 impl fmt::Display for AspectAnswer {

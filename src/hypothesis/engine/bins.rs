@@ -1,6 +1,8 @@
-use super::{EachSet, Evaluator};
+use std::sync::Arc;
+
+use super::{Detail, EachSet, Evaluator, Place};
 use crate::{
-    distribution::{Categorical, Flip, LabelSets, Predictive},
+    distribution::{Categorical, ClassRows, Flip, LabelSets, Predictive, Weights},
     error::Result,
     estimator::{Binning, Event, EventBin},
 };
@@ -60,104 +62,218 @@ fn number_of_each(partition: &[Vec<usize>], samples: usize) -> Vec<u32> {
 
 /// The Kolmogorov–Smirnov error of an event: the largest gap between the sums of its probabilities and of
 /// its occurrences over the samples up to some probability.
-///
-/// The gap is taken at every distinct probability, or at about `most` of them, of equal mass.
-/// The errors are those of an event that is not a class.
-pub fn cumulative_gap(
-    predictions: &Categorical,
+pub struct CumulativeGap {
     event: Event,
-    most: usize,
-) -> Result<impl Evaluator<LabelSets> + use<>> {
-    let (predictions, weights) = predictions.parted();
-    event.check(predictions.classes())?;
-    let rows = predictions.rows();
-    let probabilities = event.probabilities(&predictions, &rows);
-    let mut order: Vec<usize> = (0..probabilities.len()).collect();
-    order.sort_by(|&i, &j| probabilities[i].total_cmp(&probabilities[j]));
-    let total = weights.total(order.len());
-    // the rank of each sample's probability among those at which the gap is taken, and Σ (c − r) over the samples of
-    // each rank where all labels are the most likely class
-    let (mut rank, mut gaps) = (vec![0u32; order.len()], Vec::new());
-    let size = order.len().div_ceil(most);
-    let mut members = 0; // of the last rank
-    for ties in order.chunk_by(|&i, &j| probabilities[i] == probabilities[j]) {
-        if members == 0 || members >= size {
-            gaps.push(0.0);
-            members = 0;
+    rows: Arc<ClassRows>,
+    weights: Weights,
+    /// The rank of each sample's probability among those at which the gap is taken.
+    rank: Vec<u32>,
+    /// `Σ (c − r)` over the samples of each rank where all labels are the most likely class.
+    gaps: Vec<f64>,
+    /// The sum of the weights.
+    total: f64,
+}
+
+/// A largest gap is not told besides the gap of all samples if that is at least this share of it.
+const REPEATED: f64 = 0.9;
+
+impl CumulativeGap {
+    /// Sorts the probabilities. The gap is taken at every distinct one, or at about `most` of them, of equal
+    /// mass. The errors are those of an event that is not a class.
+    pub fn new(predictions: &Categorical, event: Event, most: usize) -> Result<Self> {
+        let (predictions, weights) = predictions.parted();
+        event.check(predictions.classes())?;
+        let rows = predictions.rows();
+        let probabilities = event.probabilities(&predictions, &rows);
+        let mut order: Vec<usize> = (0..probabilities.len()).collect();
+        order.sort_by(|&i, &j| probabilities[i].total_cmp(&probabilities[j]));
+        let total = weights.total(order.len());
+        let (mut rank, mut gaps) = (vec![0u32; order.len()], Vec::new());
+        let size = order.len().div_ceil(most);
+        let mut members = 0; // of the last rank
+        for ties in order.chunk_by(|&i, &j| probabilities[i] == probabilities[j]) {
+            if members == 0 || members >= size {
+                gaps.push(0.0);
+                members = 0;
+            }
+            members += ties.len();
+            let last = gaps.len() - 1;
+            ties.iter().for_each(|&i| rank[i] = last as u32);
+            let gap = |&i: &usize| {
+                let top = rows.top[i];
+                weights.at(i) * (f64::from(event.occurs(top, top)) - probabilities[i])
+            };
+            gaps[last] += ties.iter().map(gap).sum::<f64>();
         }
-        members += ties.len();
-        let last = gaps.len() - 1;
-        ties.iter().for_each(|&i| rank[i] = last as u32);
-        let gap = |&i: &usize| {
-            let top = rows.top[i];
-            weights.at(i) * (f64::from(event.occurs(top, top)) - probabilities[i])
-        };
-        gaps[last] += ties.iter().map(gap).sum::<f64>();
+        Ok(Self {
+            event,
+            rows,
+            weights,
+            rank,
+            gaps,
+            total,
+        })
     }
-    Ok(EachSet(move |flips: &[Flip]| {
-        let mut changes = vec![0.0; gaps.len()];
+
+    /// The largest gap, and that of all samples, in size.
+    fn largest_and_last(&self, flips: &[Flip]) -> [f64; 2] {
+        let mut changes = vec![0.0; self.gaps.len()];
         for flip in flips {
             let sample = flip.sample as usize;
-            let change = event_change(event, rows.top[sample], flip);
-            changes[rank[sample] as usize] += weights.at(sample) * change;
+            let change = event_change(self.event, self.rows.top[sample], flip);
+            changes[self.rank[sample] as usize] += self.weights.at(sample) * change;
         }
         let (mut sum, mut largest) = (0.0, 0.0f64);
-        for (gap, change) in gaps.iter().zip(changes) {
+        for (gap, change) in self.gaps.iter().zip(changes) {
             sum += gap + change;
             largest = largest.max(f64::abs(sum));
         }
-        largest / total
-    }))
+        [largest, sum.abs()].map(|gap| gap / self.total)
+    }
+}
+
+impl Evaluator<LabelSets> for CumulativeGap {
+    fn values(&self, sets: &LabelSets) -> Result<Vec<f64>> {
+        Ok(sets.map(|flips| self.largest_and_last(flips)[0]))
+    }
+
+    /// A gap that is about that of all samples says what the mean says: it is no finding of its own.
+    fn details(&self, data: &LabelSets) -> Result<Vec<Detail>> {
+        let [largest, last] = self.largest_and_last(data.flips(0));
+        let is_repeated = last >= REPEATED * largest;
+        Ok(vec![Detail {
+            least_p_value: f64::from(u8::from(is_repeated)),
+            ..Detail::default()
+        }])
+    }
 }
 
 /// The binned event: `Σ_b (O_b − E_b)²/V_b` over bins of equal mass, with the expectation and the variance
 /// of the count of each bin (Hosmer and Lemeshow 1980, with `V_b = Σ r(1 − r)`). For two classes the event
-/// is class 1, of more that the most likely class is right. Takes at most so many bins, and gives their
-/// number.
-pub fn binned_counts(
-    predictions: &Categorical,
-    bins: usize,
-) -> Result<(impl Evaluator<LabelSets> + use<>, usize)> {
-    let (predictions, weights) = predictions.parted();
-    let rows = predictions.rows();
-    let event = match rows.classes {
-        2 => Event::Class(1),
-        _ => Event::TopLabel,
-    };
-    let probabilities = event.probabilities(&predictions, &rows);
-    let partition = Binning::EqualMass { bins }.partition_rows(&probabilities, 1)?;
-    let bin = number_of_each(&partition, probabilities.len());
-    // O_b − E_b of each bin where all labels are the most likely class, and V_b
-    let of_bin = |members: &Vec<usize>| {
-        let mut sums = [0.0; 2];
-        for &i in members {
-            let (top, wrong) = (rows.top[i], rows.error_probability[i]);
-            let w = weights.at(i);
-            sums[0] += if event.occurs(top, top) {
-                w * wrong
-            } else {
-                -w * wrong
-            };
-            sums[1] += w * w * (wrong * (1.0 - wrong));
-        }
-        sums
-    };
-    let bins: Vec<[f64; 2]> = partition.iter().map(of_bin).collect();
-    let count = bins.len();
-    let evaluator = EachSet(move |flips: &[Flip]| {
-        let mut gaps: Vec<f64> = bins.iter().map(|[gap, _]| *gap).collect();
+/// is class 1, of more that the most likely class is right.
+pub struct BinnedCounts {
+    event: Event,
+    rows: Arc<ClassRows>,
+    weights: Weights,
+    /// The bin of each sample.
+    bin: Vec<u32>,
+    bins: Vec<CountBin>,
+}
+
+/// Sums over the samples of a bin.
+#[derive(Debug, Clone, Copy, Default)]
+struct CountBin {
+    /// `O_b − E_b` where all labels are the most likely class.
+    gap: f64,
+    /// `V_b`.
+    variance: f64,
+    /// `Σ w`.
+    weight: f64,
+    /// The expected number of events.
+    events: f64,
+    /// The expected number of samples without the event.
+    others: f64,
+}
+
+impl BinnedCounts {
+    /// Takes at most so many bins.
+    pub fn new(predictions: &Categorical, bins: usize) -> Result<Self> {
+        let (predictions, weights) = predictions.parted();
+        let rows = predictions.rows();
+        let event = match rows.classes {
+            2 => Event::Class(1),
+            _ => Event::TopLabel,
+        };
+        let probabilities = event.probabilities(&predictions, &rows);
+        let partition = Binning::EqualMass { bins }.partition_rows(&probabilities, 1)?;
+        let bin = number_of_each(&partition, probabilities.len());
+        let of_bin = |members: &Vec<usize>| {
+            let mut sums = CountBin::default();
+            for &i in members {
+                let (top, wrong) = (rows.top[i], rows.error_probability[i]);
+                let w = weights.at(i);
+                let [likely, unlikely] = [w * (1.0 - wrong), w * wrong];
+                if event.occurs(top, top) {
+                    sums.gap += unlikely;
+                    sums.events += likely;
+                    sums.others += unlikely;
+                } else {
+                    sums.gap -= unlikely;
+                    sums.events += unlikely;
+                    sums.others += likely;
+                }
+                sums.variance += w * w * (wrong * (1.0 - wrong));
+                sums.weight += w;
+            }
+            sums
+        };
+        Ok(Self {
+            bins: partition.iter().map(of_bin).collect(),
+            event,
+            rows,
+            weights,
+            bin,
+        })
+    }
+
+    /// The number of bins.
+    pub fn count(&self) -> usize {
+        self.bins.len()
+    }
+
+    /// `O_b − E_b` of each bin.
+    fn gaps(&self, flips: &[Flip]) -> Vec<f64> {
+        let mut gaps: Vec<f64> = self.bins.iter().map(|bin| bin.gap).collect();
         for flip in flips {
             let i = flip.sample as usize;
-            gaps[bin[i] as usize] += weights.at(i) * event_change(event, rows.top[i], flip);
+            let change = event_change(self.event, self.rows.top[i], flip);
+            gaps[self.bin[i] as usize] += self.weights.at(i) * change;
         }
-        let term = |(gap, [_, variance]): (&f64, &[f64; 2])| {
-            if *gap == 0.0 {
-                0.0
-            } else {
-                gap * gap / variance
-            }
+        gaps
+    }
+}
+
+impl CountBin {
+    /// `(O_b − E_b)²/V_b`.
+    fn term(&self, gap: f64) -> f64 {
+        if gap == 0.0 {
+            0.0
+        } else {
+            gap * gap / self.variance
+        }
+    }
+
+    /// The rarer of the two outcomes in the bin.
+    fn place(&self, gap: f64) -> Place {
+        let (expected, excess) = if self.events <= self.others {
+            (self.events, gap)
+        } else {
+            (self.others, -gap)
         };
-        gaps.iter().zip(&bins).map(term).sum()
-    });
-    Ok((evaluator, count))
+        Place::Bin {
+            probability: expected / self.weight,
+            observed: expected + excess,
+            expected,
+        }
+    }
+}
+
+impl Evaluator<LabelSets> for BinnedCounts {
+    fn values(&self, sets: &LabelSets) -> Result<Vec<f64>> {
+        Ok(sets.map(|flips| {
+            let gaps = self.gaps(flips);
+            let terms = self.bins.iter().zip(gaps);
+            terms.map(|(bin, gap)| bin.term(gap)).sum()
+        }))
+    }
+
+    fn details(&self, data: &LabelSets) -> Result<Vec<Detail>> {
+        let gaps = self.gaps(data.flips(0));
+        let bins = self.bins.iter().zip(gaps);
+        let furthest = bins.max_by(|(a, x), (b, y)| a.term(*x).total_cmp(&b.term(*y)));
+        Ok(vec![Detail {
+            place: furthest.map(|(bin, gap)| bin.place(gap)),
+            ..Detail::default()
+        }])
+    }
 }

@@ -1,4 +1,4 @@
-use statrs::distribution::{ContinuousCDF, Normal};
+use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal};
 
 /// Knowledge of a number of the data beside its value.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -9,6 +9,35 @@ pub struct Detail {
     pub least_p_value: f64,
     /// The row that the number is of, if it is of one.
     pub row: Option<usize>,
+    /// The part of the data in which the number has its value, if it is one of several.
+    pub place: Option<Place>,
+}
+
+/// The part of the data that a finding names, with counts, which are sums of weights.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Place {
+    /// Labels of one class among the wrong ones of a most likely class.
+    Pair {
+        /// The most likely class.
+        predicted: usize,
+        /// The class of the labels.
+        label: usize,
+        /// The labels of this class.
+        observed: f64,
+        /// Their expectation among the wrong labels.
+        expected: f64,
+        /// All wrong labels where the class is the most likely.
+        wrong: f64,
+    },
+    /// The bin of probabilities whose count is furthest from its expectation.
+    Bin {
+        /// The mean probability.
+        probability: f64,
+        /// The number of events.
+        observed: f64,
+        /// The expected number of events.
+        expected: f64,
+    },
 }
 
 /// `c = 1/(4 P(Z ≥ √2))`.
@@ -33,6 +62,24 @@ pub(in crate::hypothesis) fn p_value_of_sum(sum: f64, variance: f64, squares: f6
     }
     let out = sum.abs() / variance.max(squares).sqrt();
     (CAUTION * 2.0 * Normal::standard().sf(out)).min(1.0)
+}
+
+/// The p-value of the hypothesis that so many of independent trials are expected, on both sides.
+///
+/// Of all laws of a sum of independent trials with a given mean the binomial has the heaviest tails (Hoeffding
+/// 1956). Predictions that vary with the samples add to these, hence the factor.
+pub(in crate::hypothesis) fn p_value_of_count(observed: f64, expected: f64, trials: f64) -> f64 {
+    if (observed - expected).abs() < 1.0 {
+        return 1.0;
+    }
+    let law = Binomial::new((expected / trials).clamp(0.0, 1.0), trials as u64);
+    let (law, count) = (law.expect("a probability"), observed as u64);
+    let tail = if observed > expected {
+        law.sf(count - 1)
+    } else {
+        law.cdf(count)
+    };
+    (CAUTION * 2.0 * tail).min(1.0)
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@
 //! | `skce/vectors` | SKCE of predictions over vectors | `n²·r` with `r` features of the residuals |
 //! | `skce/low_rank_vectors` | the same of kernels of low rank `J` on predictions and targets | `n·J²` |
 //! | `least` | the least likely label | `f` |
+//! | `others` | labels among the classes that are not the most likely one | `f` and the pairs of classes |
 //! | `outcomes` | of an event: Spiegelhalter, Hosmer–Lemeshow, Cox | `n` times a constant |
 //! | `each_set` | any | an estimate |
 
@@ -22,18 +23,20 @@ mod detail;
 mod each_set;
 mod least;
 mod line;
+mod others;
 mod outcomes;
 mod skce;
 mod sums;
 
 use rand::Rng;
 
-pub(super) use bins::{binned_counts, binned_error, cumulative_gap};
-pub use detail::Detail;
-pub(super) use detail::{CAUTION, p_value_of_sum};
+pub(super) use bins::{BinnedCounts, CumulativeGap, binned_error};
+pub use detail::{Detail, Place};
+pub(super) use detail::{p_value_of_count, p_value_of_sum};
 pub(super) use each_set::{EachSet, OneByOne};
 pub(super) use least::LeastLikelyLabel;
 pub(super) use line::confidence_kernel;
+pub(super) use others::{CHI_SQUARE, LARGEST, OtherLabels};
 pub(super) use outcomes::{EventStatistic, OfEvent, test_of_event};
 pub(super) use skce::{
     ClassPoints, ClassSkce, VectorSkce, low_rank_of_labels, low_rank_of_targets,

@@ -1,8 +1,6 @@
 use std::sync::Arc;
 
-use statrs::distribution::{Binomial, DiscreteCDF};
-
-use super::{CAUTION, Detail, Evaluator, p_value_of_sum};
+use super::{Detail, Evaluator, p_value_of_count, p_value_of_sum};
 use crate::{
     distribution::{Categorical, ClassRows, Flip, LabelSets, Predictive, Redrawn, Weights},
     error::Result,
@@ -96,25 +94,6 @@ impl SampleSums {
         squares
     }
 
-    /// The p-value of the hypothesis that the accuracy is the mean confidence, by the count of wrong labels. Of
-    /// all laws of independent errors with a given mean count the binomial has the heaviest tails
-    /// (Hoeffding 1956); predictions that vary with the samples add to these, hence the factor.
-    fn p_value_of_count(&self, errors: f64) -> f64 {
-        let n = self.rows.samples();
-        let expected = self.rows.expected_errors();
-        if (errors - expected).abs() < 1.0 {
-            return 1.0;
-        }
-        let law = Binomial::new((expected / n as f64).clamp(0.0, 1.0), n as u64);
-        let (law, errors) = (law.expect("a probability"), errors as u64);
-        let tail = if errors as f64 > expected {
-            law.sf(errors - 1)
-        } else {
-            law.cdf(errors)
-        };
-        (CAUTION * 2.0 * tail).min(1.0)
-    }
-
     /// Adds what the labels that differ change in the sums.
     fn add(&self, changes: &mut [f64], flips: &[Flip]) {
         let mut ratios = 1.0; // a product, of which one logarithm is taken
@@ -180,12 +159,13 @@ impl Evaluator<LabelSets> for SampleSums {
             })
             .collect();
         if !self.weights.are_given() {
-            let of_count = self.p_value_of_count(data.flips(0).len() as f64);
+            let (wrong, expected) = (data.flips(0).len() as f64, self.rows.expected_errors());
+            let of_count = p_value_of_count(wrong, expected, self.rows.samples() as f64);
             p_values[CONFIDENCE] = p_values[CONFIDENCE].min(of_count);
         }
         let detail = |least_p_value| Detail {
             least_p_value,
-            row: None,
+            ..Detail::default()
         };
         Ok(p_values.into_iter().map(detail).collect())
     }

@@ -6,7 +6,7 @@ use super::combine::Family;
 use crate::{
     distribution::{Predictive, RedrawnBy},
     error::{Result, check_samples},
-    hypothesis::engine::Evaluator,
+    hypothesis::engine::{Evaluator, Place},
     kernel::Kernel,
     numbers,
 };
@@ -137,6 +137,8 @@ pub(super) struct Observed<'a> {
     pub numbers: &'a [f64],
     /// The row of the sample that they are of, if they are of one.
     pub row: Option<usize>,
+    /// The part of the data that the finding names, if it names one.
+    pub place: Option<Place>,
     pub class_name: &'a dyn Fn(usize) -> String,
 }
 
@@ -184,14 +186,23 @@ pub(super) const BANDWIDTHS: [f64; 3] = [0.25, 1.0, 4.0];
 /// Landmarks of a kernel of low rank.
 pub(super) const LANDMARKS: usize = 16;
 
-/// The aspects of an SKCE at all bandwidths, and where it looks.
-pub(super) fn of_kernel(kernel: Kernel, at: &'static str) -> impl Iterator<Item = TestedAspect> {
+/// The unbiased SKCE of all pairs, in words.
+pub(super) const ALL_PAIRS: &str = "SKCE";
+/// The SKCE by [`LANDMARKS`], in words.
+pub(super) const BY_LANDMARKS: &str = "SKCE by 16 landmarks";
+
+/// The aspects of an SKCE at all bandwidths, how it is estimated, and where it looks.
+pub(super) fn of_kernel(
+    kernel: Kernel,
+    skce: &'static str,
+    at: &'static str,
+) -> impl Iterator<Item = TestedAspect> {
     let aspect = move |(number, factor)| {
         let bandwidth = short(factor * kernel.fixed_bandwidth());
         let name = format!("skce_bandwidth_{bandwidth}");
         let sentence = Sentence::new(move |data| {
             let estimate = data.estimate();
-            format!("something is off {at}: SKCE {estimate:.2e}, bandwidth {bandwidth}")
+            format!("something is off {at}: {skce} {estimate:.2e}, bandwidth {bandwidth}")
         });
         TestedAspect::new(name, number, sentence)
     };

@@ -1,16 +1,17 @@
 use rand::Rng;
 
 use super::aspect::{
-    BANDWIDTHS, Deviation, LANDMARKS, Omnibus, OmnibusPlan, Sentence, TestedAspect, of_kernel,
-    short,
+    ALL_PAIRS, BANDWIDTHS, BY_LANDMARKS, Deviation, LANDMARKS, Omnibus, OmnibusPlan, Sentence,
+    TestedAspect, of_kernel, short,
 };
 use crate::{
     distribution::{Categorical, Geometry, Given, LabelSets, Predictive, Subject},
     error::Result,
     estimator::{Event, SkceForm},
     hypothesis::engine::{
-        BRIER, CLASSES, CONFIDENCE, ClassPoints, ClassSkce, LOG, LeastLikelyLabel, SampleSums,
-        binned_counts, cumulative_gap, low_rank_of_labels, with_bandwidth_of_some,
+        BRIER, BinnedCounts, CHI_SQUARE, CLASSES, CONFIDENCE, ClassPoints, ClassSkce,
+        CumulativeGap, LARGEST, LOG, LeastLikelyLabel, OtherLabels, Place, SampleSums,
+        low_rank_of_labels, with_bandwidth_of_some,
     },
     kernel::Kernel,
     numbers,
@@ -19,6 +20,8 @@ use crate::{
 
 /// Bins of the event of two classes, or of the most likely class.
 const BINS: usize = 10;
+/// A `χ²` whose size says nothing: an outcome occurred that was all but excluded.
+const HUGE: f64 = 1e6;
 /// Confidences at which the cumulative gap is taken, about.
 const GAPS: usize = 4096;
 
@@ -66,9 +69,10 @@ fn of_classes<'a, P: Geometry<Unconditional = Categorical>>(
     let aspects = of_sums(predictions, &sums);
     plan.push(sums, aspects);
     let (subject, m) = (predictions.subject(), predictions.classes());
+    let weighted = predictions.sample_weights().is_some();
     let gap = match subject {
-        Subject::Classes => cumulative_gap(predictions, Event::TopLabel, GAPS)?,
-        _ => cumulative_gap(predictions, Event::Class(1), usize::MAX)?,
+        Subject::Classes => CumulativeGap::new(predictions, Event::TopLabel, GAPS)?,
+        _ => CumulativeGap::new(predictions, Event::Class(1), usize::MAX)?,
     };
     let aspect = match subject {
         Subject::Event => {
@@ -85,8 +89,8 @@ fn of_classes<'a, P: Geometry<Unconditional = Categorical>>(
         }),
     };
     plan.push(gap, [aspect]);
-    let (counts, bins) = binned_counts(predictions, BINS)?;
-    let bins = match bins {
+    let counts = BinnedCounts::new(predictions, BINS)?;
+    let bins = match counts.count() {
         1 => "1 bin".into(),
         count => format!("{count} bins"),
     };
@@ -99,11 +103,21 @@ fn of_classes<'a, P: Geometry<Unconditional = Categorical>>(
             }
             _ => "the accuracy does not follow the confidence".into(),
         };
-        let is = match data.estimate() {
-            f64::INFINITY => "is infinite".into(),
-            estimate => format!("= {}", short(estimate)),
-        };
-        format!("{follows}: χ² {is} in {bins}")
+        let chi_square = data.estimate();
+        if let Some(Place::Bin {
+            probability,
+            observed,
+            expected,
+        }) = data.place
+            && chi_square >= HUGE
+        {
+            let [probability, observed, expected] = [probability, observed, expected].map(short);
+            return format!(
+                "{follows}: {observed} outcomes of mean probability {probability} in one of {bins}, where \
+                 {expected} are expected"
+            );
+        }
+        format!("{follows}: χ² = {} in {bins}", short(chi_square))
     });
     plan.push(
         counts,
@@ -120,19 +134,27 @@ fn of_classes<'a, P: Geometry<Unconditional = Categorical>>(
         LeastLikelyLabel::new(predictions),
         [TestedAspect::new("least_likely_label", 0, sentence)],
     );
+    if let Some(others) = OtherLabels::new(predictions).filter(|_| m > 2) {
+        let pairs = others.pairs();
+        let aspects = [
+            TestedAspect::new("other_labels", CHI_SQUARE, other_labels(pairs)),
+            TestedAspect::new("label_pair", LARGEST, label_pair(weighted)),
+        ];
+        plan.push(others, aspects);
+    }
     match predictions.len() {
         ..2 => kernel.validate()?, // there are no pairs
         n if n <= exact => {
             let kernel = kernel.with_bandwidth_of_predictions(&compared.parted().0)?;
             let points = ClassPoints::of(compared);
             let skce = ClassSkce::new(kernel, &BANDWIDTHS, SkceForm::Unbiased, points);
-            plan.push(skce, of_kernel(kernel, compared.compared()));
+            plan.push(skce, of_kernel(kernel, ALL_PAIRS, compared.compared()));
         }
         _ => {
             let kernel = with_bandwidth_of_some(kernel, &compared.parted().0, rng)?;
             let points = ClassPoints::of(compared);
             let skce = low_rank_of_labels(kernel, &BANDWIDTHS, points, LANDMARKS, rng);
-            plan.push(skce, of_kernel(kernel, compared.compared()));
+            plan.push(skce, of_kernel(kernel, BY_LANDMARKS, compared.compared()));
         }
     }
     Ok(plan)
@@ -217,6 +239,47 @@ fn in_the_large((expected, samples): (f64, usize), weighted: Option<f64>) -> Sen
             }
             None => format!("{what}: {counts}"),
         }
+    })
+}
+
+/// The labels that are not the most likely class, against their probabilities among the others.
+fn other_labels(pairs: usize) -> Sentence {
+    Sentence::new(move |data| {
+        let chi_square = short(data.estimate());
+        format!(
+            "where the most likely class is wrong, the labels do not follow the probabilities of the other \
+             classes: χ² = {chi_square} of {pairs} pairs of classes"
+        )
+    })
+}
+
+/// A label among those of a most likely class that are wrong: counts, or shares by weight.
+fn label_pair(is_weighted: bool) -> Sentence {
+    Sentence::new(move |data| {
+        let Some(Place::Pair {
+            predicted,
+            label,
+            observed,
+            expected,
+            wrong,
+        }) = data.place
+        else {
+            return String::new();
+        };
+        let [predicted, label] = [predicted, label].map(data.class_name);
+        let often = if observed > expected { "more" } else { "less" };
+        let counts = if is_weighted {
+            let [observed, expected] =
+                [observed, expected].map(|sum| numbers::percent(sum / wrong, 1));
+            format!("{observed} of the wrong labels by weight, {expected} expected")
+        } else {
+            let expected = numbers::expected(expected);
+            format!("{observed} of {wrong} wrong labels, {expected} expected")
+        };
+        format!(
+            "where class {predicted} is the most likely and wrong, the label is class {label} {often} often \
+             than predicted: {counts}"
+        )
     })
 }
 

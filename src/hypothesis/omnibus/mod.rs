@@ -42,6 +42,8 @@ use crate::{
 /// | `cumulative_confidence` | [`KolmogorovSmirnov`](crate::estimator::KolmogorovSmirnov) | confidences that are too high here and too low there |
 /// | `binned_frequencies` | `Σ_b (O_b − E_b)²/V_b` over ten bins of equal mass: of class 1 of two classes, of right labels of more | the same, in waves and at the ends |
 /// | `least_likely_label` | `−ln min_i p_{i, y_i}` | one label that was all but excluded |
+/// | `other_labels`, of more than two classes | `χ²` of the wrong labels by most likely class, against the probabilities of the other classes | which class it is when it is not the most likely one |
+/// | `label_pair`, of more than two classes | the largest deviation of one class among the wrong labels of one most likely class | classes that are taken for each other |
 /// | `skce_bandwidth_ν`, three | unbiased SKCE at ¼, 1 and 4 times the bandwidth of the kernel | anything else |
 ///
 /// For predictions that are about one event ([`Subject`](crate::distribution::Subject)) the number of
@@ -158,14 +160,17 @@ impl OmnibusTest {
         }
     }
 
-    /// Returns the same as one of several tests, whose level is the lower for it. Together they have no more pairs of
-    /// samples than one test may have.
-    pub(super) fn as_one_of(self, tests: usize) -> Self {
-        let tests = tests as f64;
+    /// Returns the same as one of several tests whose p-values are adjusted for their number, at most
+    /// 5 % over that number where the model is not calibrated: it goes on near that level, up to a hundred
+    /// times as many redraws as there are tests, so that an adjusted p-value can be as small as 0.01. Together
+    /// they have no more pairs of samples than one test may have.
+    pub fn as_one_of(self, tests: usize) -> Self {
+        let count = tests as f64;
         Self {
-            level: self.level / tests,
-            risk: self.risk / tests,
-            exact: (self.exact as f64 / tests.sqrt()) as usize,
+            level: self.level / count,
+            risk: self.risk / count,
+            most: self.most.max((100 * tests).saturating_sub(1)),
+            exact: (self.exact as f64 / count.sqrt()) as usize,
             ..self
         }
     }
@@ -187,7 +192,7 @@ impl OmnibusTest {
         }
     }
 
-    /// Returns the same test with at most this number of redraws where the p-value is near 5 %.
+    /// Returns the same test with at most this number of redraws where the p-value is near the level.
     pub fn with_most(self, most: usize) -> Self {
         Self { most, ..self }
     }
@@ -249,7 +254,10 @@ impl OmnibusTest {
             {
                 return Ok(OmnibusOutcome {
                     p_value: combined.p_value,
+                    adjusted_p_value: None,
+                    tests: 1,
                     redraws,
+                    most: self.most.max(redraws),
                     resampling_interval: clopper_pearson(
                         combined.exceedances as f64,
                         redraws as f64,
@@ -312,6 +320,7 @@ fn outcomes<S>(
             class: aspect.class,
             numbers,
             row: detail.row,
+            place: detail.place,
             estimate,
             standardised: standardised(estimate, &engine.drawn[aspect.at]),
             p_value: combined.p_values[k],

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::aspect::{Observed, Sentence};
 use crate::{
     error::serialize_or_infinite,
-    hypothesis::{TestOutcome, p_value::Probability},
+    hypothesis::{TestOutcome, engine::Place, holm, p_value::Probability},
 };
 
 /// The outcome of an [`OmnibusTest`](super::OmnibusTest): one answer, and where the model fails.
@@ -14,8 +14,17 @@ use crate::{
 pub struct OmnibusOutcome {
     /// The p-value of all aspects together: a multiple of `1/(redraws + 1)`, never less.
     pub p_value: f64,
+    /// The p-value adjusted by [`holm`] for the tests of which this is one; see [`together`](Self::together).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adjusted_p_value: Option<f64>,
+    /// The number of tests of which this is one.
+    #[serde(skip)]
+    pub(in crate::hypothesis) tests: usize,
     /// The number of times that the targets were redrawn.
     pub redraws: usize,
+    /// The largest number of redraws that the test could have made.
+    #[serde(skip)]
+    pub(in crate::hypothesis) most: usize,
     /// The interval that holds the p-value of endless redraws with a probability of 99 % (Clopper and
     /// Pearson 1934).
     pub resampling_interval: (f64, f64),
@@ -41,6 +50,9 @@ pub struct AspectOutcome {
     /// The numbers of the data that the finding names, the estimate first.
     #[serde(skip)]
     pub(super) numbers: Vec<f64>,
+    /// The part of the data that the finding names.
+    #[serde(skip)]
+    pub(super) place: Option<Place>,
     /// The row of the sample, counted from 0, if the finding is about one sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub row: Option<usize>,
@@ -99,15 +111,59 @@ impl OmnibusOutcome {
         self
     }
 
-    /// The outcome of some rows of the data as one of so many tests: rows in findings are those of the
-    /// data, and p-values of aspects are multiplied by the number of tests.
-    pub(in crate::hypothesis) fn of_part(mut self, rows: &[usize], tests: usize) -> Self {
-        let of_part = |mut aspect: AspectOutcome| {
-            aspect.row = aspect.row.map(|row| rows[row]);
+    /// Adjusts several outcomes for their number, such as those of each class against the rest: p-values by
+    /// [`holm`], and those of aspects are multiplied by the number. If the model is calibrated in all of them,
+    /// any has a verdict against it, or a finding, at level `α` with a probability of at most `α`, for any
+    /// dependence between them. Tests [`as_one_of`](super::OmnibusTest::as_one_of) so many redraw often enough.
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Int, Tensor};
+    /// use burn_calibration::{distribution::Categorical, hypothesis::{OmnibusOutcome, OmnibusTest}};
+    /// use rand::{SeedableRng, rngs::StdRng};
+    ///
+    /// # fn main() -> burn_calibration::error::Result<()> {
+    /// let device = Device::default();
+    /// let predictions = Categorical::from_probabilities(Tensor::from_floats([[0.5, 0.4, 0.1]; 60], &device))?;
+    /// let labels = Tensor::<1, Int>::arange(0..60, &device).remainder_scalar(2); // never class 2
+    /// let test = OmnibusTest::new().as_one_of(3);
+    /// let mut rng = StdRng::seed_from_u64(0);
+    /// let outcome = |class| {
+    ///     let (of_class, labels) = predictions.class_wise(class, &labels);
+    ///     test.outcome(&of_class, &labels, &mut rng)
+    /// };
+    /// let outcomes = OmnibusOutcome::together((0..3).map(outcome).collect::<Result<_, _>>()?);
+    /// let adjusted = outcomes[2].adjusted_p_value.unwrap();
+    /// assert!(adjusted <= 3.0 * outcomes[2].p_value && adjusted < 0.05);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn together(outcomes: Vec<Self>) -> Vec<Self> {
+        let p_values: Vec<f64> = outcomes.iter().map(|outcome| outcome.p_value).collect();
+        let adjusted = holm(&p_values).expect("p-values of redraws are probabilities");
+        let tests = outcomes.len();
+        let pairs = outcomes.into_iter().zip(adjusted);
+        let adjusted = pairs.map(|(outcome, adjusted)| Self {
+            adjusted_p_value: Some(adjusted),
+            ..outcome.as_one_of(tests)
+        });
+        adjusted.collect()
+    }
+
+    /// Multiplies the p-values of aspects by the number of tests.
+    pub(in crate::hypothesis) fn as_one_of(mut self, tests: usize) -> Self {
+        for aspect in &mut self.aspects {
             aspect.adjusted_p_value = (tests as f64 * aspect.adjusted_p_value).min(1.0);
+        }
+        Self { tests, ..self }
+    }
+
+    /// The outcome of some rows of the data: rows in findings are those of the data.
+    pub(in crate::hypothesis) fn at_rows(mut self, rows: &[usize]) -> Self {
+        let at_rows = |mut aspect: AspectOutcome| {
+            aspect.row = aspect.row.map(|row| rows[row]);
             aspect.in_words(&|class| class.to_string())
         };
-        self.aspects = self.aspects.into_iter().map(of_part).collect();
+        self.aspects = self.aspects.into_iter().map(at_rows).collect();
         self
     }
 
@@ -118,19 +174,60 @@ impl OmnibusOutcome {
         TestOutcome::redrawn(name, self.samples, largest, self.p_value, self.redraws)
     }
 
+    /// Whether the model is called not calibrated: the p-value, adjusted where this is one of several tests, is
+    /// at most [`LEVEL`](Self::LEVEL).
+    pub fn is_rejected(&self) -> bool {
+        self.adjusted_p_value.unwrap_or(self.p_value) <= Self::LEVEL
+    }
+
+    /// The smallest p-value that so many redraws can give, adjusted, where that is above
+    /// [`LEVEL`](Self::LEVEL): whatever the model, the test could not have rejected.
+    pub fn least_p_value(&self) -> Option<f64> {
+        let least = self.tests as f64 / (self.most + 1) as f64;
+        Some(least.min(1.0)).filter(|least| *least > Self::LEVEL)
+    }
+
     /// The answer without its p-value.
     pub fn conclusion(&self) -> &'static str {
-        if self.p_value <= Self::LEVEL {
+        if self.is_rejected() {
             "The model is not calibrated"
+        } else if self.least_p_value().is_some() {
+            "There are too few redraws for a verdict"
         } else {
             "There is no evidence against calibration"
         }
     }
 
+    /// The p-value of the verdict as it is printed, adjusted where this is one of several tests.
+    pub fn probability(&self) -> Probability {
+        let p = self.adjusted_p_value.unwrap_or(self.p_value);
+        match Probability::resampled(self.p_value, self.redraws) {
+            Probability::AtMost(_) => Probability::AtMost(p),
+            Probability::Equal(_) => Probability::Equal(p),
+        }
+    }
+
+    /// The adjusted p-value of an aspect as it is printed.
+    pub fn adjusted(&self, aspect: &AspectOutcome) -> Probability {
+        let p = aspect.adjusted_p_value;
+        match Probability::resampled(p / self.tests as f64, self.redraws) {
+            Probability::AtMost(_) => Probability::AtMost(p),
+            Probability::Equal(_) => Probability::Equal(p),
+        }
+    }
+
     /// The answer in a sentence.
     pub fn verdict(&self) -> String {
-        let p = Probability::resampled(self.p_value, self.redraws);
-        format!("{}: {p}.", self.conclusion())
+        let (conclusion, p) = (self.conclusion(), self.probability());
+        let adjusted = match self.adjusted_p_value {
+            Some(_) => format!(", adjusted for {} tests", self.tests),
+            None => String::new(),
+        };
+        let at_least = match self.least_p_value() {
+            Some(least) => format!("; {} redraws cannot give less than {least:.2}", self.most),
+            None => String::new(),
+        };
+        format!("{conclusion}: {p}{adjusted}{at_least}.")
     }
 }
 
@@ -145,6 +242,7 @@ impl AspectOutcome {
         self.finding = self.sentence.of(&Observed {
             numbers: &self.numbers,
             row: self.row,
+            place: self.place,
             class_name,
         });
         self
@@ -156,10 +254,10 @@ impl fmt::Display for OmnibusOutcome {
         writeln!(f, "{}", self.verdict())?;
         let failing = self.failing(Self::LEVEL);
         for aspect in &failing {
-            let p = Probability::resampled(aspect.adjusted_p_value, self.redraws);
+            let p = self.adjusted(aspect);
             writeln!(f, "    {} (adjusted {p})", aspect.finding)?;
         }
-        if failing.is_empty() && self.p_value <= Self::LEVEL {
+        if failing.is_empty() && self.is_rejected() {
             writeln!(f, "    no single aspect is significant by itself")?;
         }
         write!(

@@ -2,8 +2,8 @@ use rand::Rng;
 
 use super::{
     aspect::{
-        BANDWIDTHS, Deviation, LANDMARKS, Observed, Omnibus, OmnibusPlan, Sentence, TestedAspect,
-        of_kernel, short,
+        BANDWIDTHS, BY_LANDMARKS, Deviation, LANDMARKS, Observed, Omnibus, OmnibusPlan, Sentence,
+        TestedAspect, of_kernel, short,
     },
     combine::Family,
     step::PARTS,
@@ -37,7 +37,7 @@ where
         if self.len() > 1 {
             let kernel = with_bandwidth_of_some(kernel, &plain, rng)?;
             let skce = low_rank_of_targets((self, weight), kernel, &BANDWIDTHS, LANDMARKS, rng)?;
-            plan.push(skce, of_kernel(kernel, self.compared()));
+            plan.push(skce, of_kernel(kernel, BY_LANDMARKS, self.compared()));
         } else {
             kernel.validate()?; // there are no pairs
         }
