@@ -17,6 +17,7 @@ use serde::Serialize;
 use crate::{
     args::SizeArgs,
     kind::{Kind, View},
+    limits::{BLOCK, QUADRATIC_LIMIT},
     quantities::Pairs,
     table::{TextTable, title_width},
     words::{Known, Named, or_infinite, probability, verdict},
@@ -79,7 +80,13 @@ pub fn sizes<P: Kind>(args: &SizeArgs, view: &View<P>, kernel: Option<P::Kernel>
     let mut sizes = P::sizes(&sizing);
     let skce = kernel.and_then(|kernel| kernel.skce(view));
     sizes.extend(skce.map(|size| {
-        let name = names::SKCE.of(&view.of.whole);
+        let name = if view.predictions.len() <= QUADRATIC_LIMIT {
+            names::SKCE
+        } else {
+            let (key, title) = (names::SKCE.key, names::SKCE_BLOCK.title);
+            Name { key, title }.with(format_args!("{BLOCK} samples each"))
+        };
+        let name = name.of(&view.of.whole);
         (name, sizing.known(Unit::Number, size))
     }));
     Named(sizes)

@@ -34,6 +34,12 @@ impl<T: Serialize> Serialize for Named<T> {
     }
 }
 
+impl<T> Named<T> {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 impl<T> Default for Named<T> {
     fn default() -> Self {
         Self(Vec::new())
@@ -49,6 +55,9 @@ pub struct Known<T>(pub Result<T, Missing>);
 pub struct Told<T> {
     #[serde(skip)]
     pub of: String,
+    /// The mean of the value over labels drawn from the predictions, if it is not 0 or known otherwise.
+    #[serde(skip)]
+    pub if_calibrated: Option<f64>,
     pub value: Known<T>,
 }
 

@@ -72,6 +72,7 @@ fn outcome((of, outcome): &(String, Result<OmnibusOutcome, String>)) -> Value {
             "of": of,
             "verdict": outcome.verdict(),
             "p_value": outcome.p_value,
+            "adjusted_p_value": outcome.adjusted_p_value,
             "findings": outcome.failing(OmnibusOutcome::LEVEL),
         }),
         Err(reason) => json!({ "of": of, "error": reason }),

@@ -29,7 +29,7 @@
 //! sets are in `docs/levels.md`.
 //!
 //! - To know whether a model is calibrated, and where it fails: [`OmnibusTest`]. It keeps its level on
-//!   every data set, and has about the power of the best single test. Its documentation has an example.
+//!   every data set, and has about the power of the best of its aspects. Its documentation has an example.
 //! - To know for whom a model is not calibrated: [`GroupTest`], of named groups; [`GivenTest`], given a
 //!   feature or an embedding.
 //! - To test one estimator, such as the one that is reported: [`ExactTest`].

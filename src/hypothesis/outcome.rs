@@ -187,9 +187,8 @@ impl TestOutcome {
         if least <= OmnibusOutcome::LEVEL {
             return outcome;
         }
-        let count = drawn.len();
         outcome.with_caveat(&format!(
-            "{count} replicates cannot give a p-value below {least:.2}: too few to reject at 5 %"
+            "so few replicates give a p-value of at least {least:.2}: the test cannot reject at 5 %"
         ))
     }
 

@@ -72,6 +72,9 @@ pub struct AspectAnswer {
     #[serde(flatten)]
     pub answer: Answer,
     pub estimates: Named<Told<Estimate>>,
+    /// The means, for a calibrated model, of estimates that are above 0 for it.
+    #[serde(skip_serializing_if = "Named::is_empty")]
+    pub estimates_if_calibrated: Named<f64>,
     /// The coverage of quantiles.
     #[serde(flatten)]
     pub coverage: Option<Coverage>,
@@ -240,6 +243,7 @@ fn aspect<P: Kind>(
         let outcome = build.outcome(predictions, targets, rng);
         let told = Told {
             of: (test.of)(&view.of).into(),
+            if_calibrated: None,
             value: Known::of(outcome),
         };
         (test.name.clone(), told)
@@ -258,6 +262,11 @@ fn aspect<P: Kind>(
             omnibus,
             intervals,
         },
+        estimates_if_calibrated: Named(
+            (all.iter())
+                .filter_map(|(name, told)| Some((name.clone(), told.if_calibrated?)))
+                .collect(),
+        ),
         estimates: Named(all),
         coverage: P::coverage(view, args.sizes.level)?,
         tests: Named(tests),

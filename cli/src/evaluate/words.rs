@@ -156,7 +156,7 @@ impl fmt::Display for AspectAnswer {
                 p_value,
             ]
         };
-        for (Name { title, .. }, Told { of, value }) in &self.tests.0 {
+        for (Name { title, .. }, Told { of, value, .. }) in &self.tests.0 {
             table.known(f, title, value, cells, of)?;
             if let Some(caveat) = value.0.as_ref().ok().and_then(|o| o.caveat.as_ref()) {
                 writeln!(f, "    {caveat}")?;
@@ -183,8 +183,13 @@ impl AspectAnswer {
                 significant(mean.standard_error, 2),
             ],
         };
-        for (Name { title, .. }, Told { of, value }) in estimates {
-            table.known(f, title, value, cells, of)?;
+        for (Name { title, .. }, told) in estimates {
+            let mut note = told.of.clone();
+            if let Some(mean) = told.if_calibrated {
+                let mean = significant(mean, 3);
+                note.push_str(&format!("; a calibrated model has {mean}"));
+            }
+            table.known(f, title, &told.value, cells, note.trim_start_matches("; "))?;
         }
         Ok(())
     }

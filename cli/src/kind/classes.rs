@@ -174,7 +174,13 @@ impl Kind for Categorical {
         before: &View<Self>,
         after: &View<Self>,
     ) -> Result<Others> {
-        let errors = |view| binned_errors(&args.bins, view);
+        let errors = |view: &View<Self>| -> Vec<(Name, error::Result<f64>)> {
+            let errors = binned_errors(&args.bins, view).into_iter();
+            let estimate = |error: Tce| error.estimate(&view.predictions, &view.targets);
+            errors
+                .map(|(name, error)| (name, estimate(error)))
+                .collect()
+        };
         let ece = errors(before).into_iter().zip(errors(after));
         let (of, labels) = (&before.of, &before.targets);
         let (before, after) = (&before.predictions, &after.predictions);

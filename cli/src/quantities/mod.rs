@@ -8,7 +8,7 @@ pub use pairs::Pairs;
 
 use burn::tensor::Tensor;
 use burn_calibration::{
-    distribution::{Categorical, Subject},
+    distribution::{Categorical, Predictive, Subject},
     error::Result,
     estimator::{
         Ece, Estimator, Event, KolmogorovSmirnov, Tce, TceForm,
@@ -18,6 +18,7 @@ use burn_calibration::{
     names::{self, Name},
     score::{Brier, Corp, Crps, Divergence, LogScore, MeanEstimate, Score, Spherical},
 };
+use rand::{SeedableRng, rngs::StdRng};
 
 use crate::{
     args::{BinArgs, Norm},
@@ -29,7 +30,48 @@ use crate::{
 pub fn told(name: Name, of: &str, value: Result<impl Into<Estimate>>) -> (Name, Told<Estimate>) {
     let value = Known::of(value.map(Into::into));
     let of = of.to_owned();
-    (name, Told { of, value })
+    let if_calibrated = None;
+    (
+        name,
+        Told {
+            of,
+            if_calibrated,
+            value,
+        },
+    )
+}
+
+/// The mean of an estimate over labels that are drawn from the predictions: from 100 of small data to 4 of large.
+fn if_calibrated(estimator: &dyn Estimator, predictions: &Categorical) -> Option<f64> {
+    const NUMBERS: usize = 2_000_000;
+    let size = (predictions.len() * predictions.classes()).max(1);
+    let draws = (NUMBERS / size).clamp(4, 100);
+    let mut rng = StdRng::seed_from_u64(0);
+    let estimate = |_| {
+        let labels = predictions.sample(&mut rng);
+        estimator.estimate(predictions, &labels).ok()
+    };
+    let estimates: Option<Vec<f64>> = (0..draws).map(estimate).collect();
+    Some(estimates?.iter().sum::<f64>() / draws as f64)
+}
+
+/// An estimate that a calibrated model also has above 0, with its mean for such a model.
+fn told_with_calibrated(
+    name: Name,
+    of: &str,
+    estimator: &dyn Estimator,
+    view: &View<Categorical>,
+) -> (Name, Told<Estimate>) {
+    let (predictions, labels) = (&view.predictions, &view.targets);
+    let (name, estimate) = told(name, of, estimator.estimate(predictions, labels));
+    let if_calibrated = if_calibrated(estimator, predictions);
+    (
+        name,
+        Told {
+            if_calibrated,
+            ..estimate
+        },
+    )
 }
 
 /// The estimates of linear cost: that of a kernel, and those of a kind.
@@ -50,9 +92,9 @@ fn binned(bins: &BinArgs, norm: Norm, event: Event) -> Tce {
 
 /// The ECE of an event, and the error by the norm that is asked for, each by the name that it has of a view, as
 /// `evaluate` and `compare` have them.
-pub fn binned_errors(bins: &BinArgs, view: &View<Categorical>) -> Vec<(Name, Result<f64>)> {
+pub fn binned_errors(bins: &BinArgs, view: &View<Categorical>) -> Vec<(Name, Tce)> {
     use names::*;
-    let (predictions, labels) = (&view.predictions, &view.targets);
+    let predictions = &view.predictions;
     let error = |norm| {
         let (what, [top_label, against_rest, of_event]) = match norm {
             Norm::One => ("ECE", [ECE_TOP_LABEL, ECE_AGAINST_REST, ECE_EVENT]),
@@ -69,8 +111,7 @@ pub fn binned_errors(bins: &BinArgs, view: &View<Categorical>) -> Vec<(Name, Res
         };
         let title = format!("{what}, {} equal-{} bins", bins.bins, key(bins.binning));
         let title = title.into();
-        let estimate = binned(bins, norm, view.event()).estimate(predictions, labels);
-        (Name { title, ..name }, estimate)
+        (Name { title, ..name }, binned(bins, norm, view.event()))
     };
     let mut norms = vec![Norm::One, bins.norm];
     norms.dedup();
@@ -110,13 +151,11 @@ pub fn estimates_of_classes(view: &View<Categorical>) -> Estimates {
         let mean = score.upper_bound(predictions, labels);
         told(name, of, mean.map(|mean| mean.estimate))
     };
-    let ece = |key, title, ece: Ece| {
-        let estimate = ece.estimate(predictions, labels);
-        told(Name::new(key, title), &of.whole, estimate)
-    };
+    let ece =
+        |key, title, ece: Ece| told_with_calibrated(Name::new(key, title), &of.whole, &ece, view);
     let cox = |key, title, value| told(Name::new(key, title), &of.one, value);
     let binned = binned_errors(&view.bins, view);
-    let ks = KolmogorovSmirnov::new(view.event()).estimate(predictions, labels);
+    let ks = KolmogorovSmirnov::new(view.event());
     let in_the_large = Cox::new(one).in_the_large(predictions, labels);
     let line = Cox::new(one).fit(predictions, labels);
     let [intercept, slope] = match line {
@@ -133,8 +172,9 @@ pub fn estimates_of_classes(view: &View<Categorical>) -> Estimates {
         ),
         ece("ece_median_variance", bins, Ece::median_variance(100)),
     ];
-    estimates.extend((binned.into_iter()).map(|(name, error)| told(name, &of.event, error)));
-    estimates.push(told(names::KS, &of.event, ks));
+    let binned = binned.into_iter();
+    estimates.extend(binned.map(|(name, tce)| told_with_calibrated(name, &of.event, &tce, view)));
+    estimates.push(told_with_calibrated(names::KS, &of.event, &ks, view));
     estimates.push(score(names::BRIER, &of.sum, &Brier));
     estimates.extend(parts(BRIER_PARTS, &summed, &Brier));
     estimates.push(score(names::LOG, &of.whole, &LogScore));

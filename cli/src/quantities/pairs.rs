@@ -102,7 +102,15 @@ where
             );
             let skipped = |name| {
                 let (of, value) = (of.clone(), Known::or_skipped(None, &reason));
-                (name, Told { of, value })
+                let if_calibrated = None;
+                (
+                    name,
+                    Told {
+                        of,
+                        if_calibrated,
+                        value,
+                    },
+                )
             };
             let names = [names::SKCE_BIASED, names::SKCE_UNBIASED];
             return names.map(skipped).into();

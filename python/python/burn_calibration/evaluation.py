@@ -96,6 +96,8 @@ class Outcome:
         The answer in a sentence.
     p_value : float or None
         The p-value; None if there is no test.
+    adjusted_p_value : float or None
+        Of one of several classes or columns: the p-value adjusted for their number, which the verdict is about. Else None.
     findings : list of dict
         The aspects that fail at the level 0.05, adjusted, the most significant first: ``name``, ``finding`` in words,
         ``estimate``, ``p_value``, ``adjusted_p_value``, and ``row`` if it is about one sample.
@@ -105,12 +107,14 @@ class Outcome:
     verdict: str
     p_value: float | None
     findings: list[dict[str, Any]]
+    adjusted_p_value: float | None = None
 
 
 def _outcome(outcome: dict[str, Any]) -> Outcome:
     reason = outcome.get("error")
     verdict = outcome["verdict"] if reason is None else f"There is no test of calibration: {reason}"
-    return Outcome(outcome["of"], verdict, outcome.get("p_value"), outcome.get("findings", []))
+    adjusted = outcome.get("adjusted_p_value")
+    return Outcome(outcome["of"], verdict, outcome.get("p_value"), outcome.get("findings", []), adjusted)
 
 
 class _Answer:
@@ -171,7 +175,8 @@ class Evaluation(_Answer):
     Attributes
     ----------
     verdict : str
-        The answer in a sentence, one line a class with ``lens="class-wise"``.
+        The answer in a sentence. With ``lens="class-wise"`` one headline, then one line for each class, adjusted for
+        their number.
     p_value : float or None
         The p-value of the omnibus test. With ``lens="class-wise"`` the least of the classes, adjusted for their number
         by Holm's method.
@@ -185,6 +190,11 @@ class Evaluation(_Answer):
     outcomes : list of Outcome
         The omnibus test, or that of each class.
     """
+
+    @property
+    def verdict(self) -> str:
+        headline = self.to_dict().get("verdict")
+        return super().verdict if headline is None else f"{headline}\n{super().verdict}"
 
     @property
     def p_value(self) -> float | None:

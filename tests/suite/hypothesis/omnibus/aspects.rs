@@ -283,3 +283,140 @@ fn resampling_intervals() {
     let (low, high) = right.resampling_interval;
     assert!(low <= right.p_value && right.p_value <= high && high - low < 0.1);
 }
+
+/// Where class 0 is the most likely, wrong labels are class 1 in 16 of 20 cases where 10 are expected; by hand.
+fn confused() -> OmnibusOutcome {
+    let rows = [[0.6, 0.2, 0.2]; 50];
+    let classes: Vec<usize> = (0..50)
+        .map(|i| match i {
+            0..30 => 0,
+            30..46 => 1,
+            _ => 2,
+        })
+        .collect();
+    outcome(&categorical(&rows), &classes, OmnibusTest::new())
+}
+
+#[test]
+fn labels_among_the_others() {
+    let found = confused();
+    let [of_table, of_pair] = ["other_labels", "label_pair"].map(|name| aspect(&found, name));
+    // 20 wrong labels of 50 · 0.4: z = 6/√(20 · ¼) for both classes, and 1 − π = ½
+    assert!(
+        (of_table.estimate - 36.0 / 5.0).abs() < 1e-5,
+        "{}",
+        of_table.estimate
+    );
+    assert!(
+        (of_pair.estimate - 6.0 / 5f64.sqrt()).abs() < 1e-5,
+        "{}",
+        of_pair.estimate
+    );
+    // χ² ≥ 7.2 if 16 or more of 20 fair coins agree
+    assert!(
+        (of_table.p_value - 0.0118).abs() < 0.012,
+        "{}",
+        of_table.p_value
+    );
+    let sentence = "where class 0 is the most likely and wrong, the label is class 1 more often than predicted: 16 of \
+                    20 wrong labels, 10.0 expected";
+    assert_eq!(of_pair.finding, sentence);
+    // twice the binomial tail, times the caution, times two pairs
+    let tail = 6196.0 / f64::from(1 << 20);
+    assert!(of_pair.adjusted_p_value >= 2.0 * 2.0 * CAUTION * tail - 1e-6);
+}
+
+#[test]
+fn no_pairs_of_few_errors() {
+    let rows = [[0.98, 0.01, 0.01]; 9];
+    let found = outcome(&categorical(&rows), &[0; 9], OmnibusTest::new());
+    assert!(
+        found
+            .aspects
+            .iter()
+            .all(|aspect| aspect.name != "label_pair")
+    );
+    let two = outcome(
+        &categorical(&[[0.5, 0.5]; 40]),
+        &[0; 40],
+        OmnibusTest::new(),
+    );
+    assert!(
+        two.aspects
+            .iter()
+            .all(|aspect| aspect.name != "other_labels")
+    );
+}
+
+#[test]
+fn too_few_redraws_give_no_verdict() {
+    let rows = [[0.9, 0.1]; 40];
+    let classes: Vec<usize> = (0..40).map(|i| i % 2).collect();
+    let few = outcome(
+        &categorical(&rows),
+        &classes,
+        OmnibusTest::new().with_redraws(9),
+    );
+    assert_eq!(few.least_p_value(), Some(0.1));
+    let verdict =
+        "There are too few redraws for a verdict: p ≤ 0.100; 9 redraws cannot give less than 0.10.";
+    assert_eq!(few.verdict(), verdict);
+    assert!(!few.is_rejected());
+    let test = OmnibusTest::new().with_redraws(19);
+    assert!(outcome(&categorical(&rows), &classes, test).is_rejected());
+}
+
+#[test]
+fn outcomes_are_adjusted_together() {
+    let wrong = (
+        vec![[0.9, 0.1]; 40],
+        (0..40).map(|i| i % 2).collect::<Vec<usize>>(),
+    );
+    let right = (vec![[0.5, 0.5]; 40], wrong.1.clone());
+    let test = OmnibusTest::new().as_one_of(3);
+    let outcomes =
+        [&wrong, &right, &right].map(|(rows, classes)| outcome(&categorical(rows), classes, test));
+    let alone = outcomes.clone();
+    let together = OmnibusOutcome::together(outcomes.into());
+    let p_values: Vec<f64> = alone.iter().map(|outcome| outcome.p_value).collect();
+    let adjusted: Vec<f64> = together
+        .iter()
+        .map(|o| o.adjusted_p_value.unwrap())
+        .collect();
+    assert_eq!(adjusted, holm(&p_values).unwrap());
+    assert!(together[0].is_rejected() && !together[1].is_rejected());
+    assert!(together[0].verdict().ends_with(", adjusted for 3 tests."));
+    for (together, alone) in together.iter().zip(&alone) {
+        for (aspect, own) in together.aspects.iter().zip(&alone.aspects) {
+            assert_eq!(
+                aspect.adjusted_p_value,
+                (3.0 * own.adjusted_p_value).min(1.0)
+            );
+        }
+    }
+}
+
+/// The largest gap is that of all samples: it repeats the overconfidence.
+#[test]
+fn a_gap_of_all_samples_is_no_finding_of_its_own() {
+    let rows: Vec<[f64; 3]> = (0..300)
+        .map(|i| {
+            let confidence = 0.6 + 0.3 * f64::from(i) / 300.0;
+            [
+                confidence,
+                0.5 * (1.0 - confidence),
+                0.5 * (1.0 - confidence),
+            ]
+        })
+        .collect();
+    let classes: Vec<usize> = (0..300).map(|i| i % 3).collect();
+    let found = outcome(&categorical(&rows), &classes, OmnibusTest::new());
+    let gap = aspect(&found, "cumulative_confidence");
+    assert_eq!((gap.p_value, gap.adjusted_p_value), (0.001, 1.0));
+    let named = found.failing(0.05);
+    assert!(
+        named
+            .iter()
+            .any(|aspect| aspect.finding.starts_with("overconfident by "))
+    );
+}
