@@ -172,7 +172,7 @@ impl ErrorSize {
     /// Returns whether the error has a sign, as overconfidence has: then
     /// [`p_value_above`](Self::p_value_above) is of its absolute value.
     pub fn is_signed(&self) -> bool {
-        matches!(self.law, SizeLaw::Count(_) | SizeLaw::Frequency(_))
+        matches!(self.law, SizeLaw::Count(_) | SizeLaw::Difference(_))
     }
 
     /// The p-value of the hypothesis that the error is at most `tolerance` in size: small if it is
