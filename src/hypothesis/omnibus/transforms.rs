@@ -290,7 +290,11 @@ impl Transforms {
             _ => 0.0,
         };
         let row = (aspect == RealAspect::Furthest).then_some(numbers.furthest.at / self.dimensions);
-        Detail { least_p_value, row }
+        Detail {
+            least_p_value,
+            row,
+            ..Detail::default()
+        }
     }
 
     fn rows(&self) -> usize {
