@@ -45,6 +45,6 @@ fn absent_classes() {
         let map = LogitShiftConfig::new().fitted(&vec![vec![0.0, 1.0, 2.0]; 5], &classes);
         assert!(map.shifts().iter().all(|b| b.abs() < 5.0), "{map:?}");
     }
-    refuses(LogitShift::from_shifts(vec![1.0], &device()));
-    refuses(LogitShift::from_shifts(vec![1.0, f64::NAN], &device()));
+    assert!(LogitShift::from_shifts(vec![1.0], &device()).is_err());
+    assert!(LogitShift::from_shifts(vec![1.0, f64::NAN], &device()).is_err());
 }
