@@ -75,7 +75,8 @@ fn swapped_labels() {
     let mut rng = rng(201);
     for _ in 0..200 {
         let found = warnings(&rows, &random_labels(60, 2, &mut rng));
-        assert_eq!(found, []);
+        let unrelated = |warning: &FitWarning| matches!(warning, FitWarning::Unrelated { .. });
+        assert!(found.iter().all(unrelated), "{found:?}");
     }
 }
 
