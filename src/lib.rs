@@ -128,7 +128,7 @@ pub mod prelude {
         diagram::Reliability,
         distribution::{
             Categorical, Given, Laplace, Mixture, Normal, Predictive, QuantileForecasts, Samples,
-            Subject,
+            Subject, Weighted,
         },
         estimator::{
             Accuracy, Cwce, Ece, Estimator, Event, Mmce, Skce, Tce,

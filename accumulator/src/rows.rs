@@ -1,7 +1,7 @@
 use burn::tensor::{DType, Int, Tensor};
 
 use burn_calibration::{
-    distribution::{Categorical, Predictive, Targets},
+    distribution::{Categorical, Targets, Weighted as _},
     error::{
         Error, Result,
         checks::{check_classes, check_finite, check_labels, check_parameter, check_probabilities},

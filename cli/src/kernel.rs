@@ -1,7 +1,7 @@
 //! Kernels by the names of profiles and distances, and the kernel that the arguments ask for.
 
 use burn_calibration::{
-    distribution::Geometry,
+    distribution::{Batch as _, Geometry},
     hypothesis::Omnibus,
     kernel::{Bandwidth, Distance, Kernel, Profile, median_distance_with_diagonal},
 };

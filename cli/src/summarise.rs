@@ -4,7 +4,7 @@ use std::fmt;
 
 use burn::tensor::Tensor;
 use burn_calibration::{
-    distribution::{Categorical, Predictive},
+    distribution::{Categorical, Weighted as _},
     error,
     estimator::{JointKernel, regression::IntervalCoverage},
     kernel::{Bandwidth, Kernel, RealKernel, TargetKernel, TensorKernel},

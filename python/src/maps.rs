@@ -11,7 +11,7 @@ use burn::{
     tensor::{Int, Tensor, TensorData, activation::softmax},
 };
 use burn_calibration::{
-    distribution::{Categorical, Predictive},
+    distribution::{Categorical, Predictive, Weighted as _},
     error::{self, Error},
     recalibration::*,
 };

@@ -11,7 +11,7 @@ use super::{
 };
 use burn_calibration::{
     diagram::QuantileDiagram,
-    distribution::{Predictive, QuantileForecasts},
+    distribution::{QuantileForecasts, Weighted as _},
     error::{Result, serialize_or_reason},
     estimator::regression::QuantileCoverage,
     hypothesis::{Omnibus, OmnibusOutcome},

@@ -14,7 +14,7 @@ use super::{
 };
 use burn_calibration::{
     diagram::{PitDiagram, QuantileDiagram},
-    distribution::{Geometry, Marginals, Weights},
+    distribution::{Batch as _, Geometry, Marginals, Weights},
     error::{Result, serialize_or_reason},
     estimator::{
         JointKernel,

@@ -15,7 +15,7 @@ use super::{
 };
 use burn_calibration::{
     diagram::{CorpDiagram, CorpReliability, Reliability, ReliabilityDiagram},
-    distribution::{Categorical, Predictive, Subject},
+    distribution::{Categorical, Subject, Weighted as _},
     error::{Result, checks::check_parameter, serialize_or_infinite, serialize_or_reason},
     estimator::{Binning, Estimator, Event, JointKernel, KolmogorovSmirnov, Tce, TceForm},
     hypothesis::OmnibusOutcome,

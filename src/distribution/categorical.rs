@@ -4,8 +4,8 @@ use burn::tensor::{Bool, Int, Tensor, activation};
 use rand::{Rng, RngExt};
 
 use super::{
-    Density, Geometry, LabelSets, Predictive, Redrawer, Sampler, Subject, Targets,
-    class_rows::ClassRows, redrawn, weights::refuse,
+    Density, Geometry, LabelSets, Predictive, Redrawer, Redraws, Sampler, Subject, Targets,
+    Weighted, class_rows::ClassRows, redrawn, weights::refuse,
 };
 use crate::{
     error::{
@@ -203,17 +203,6 @@ impl Predictive for Categorical {
         self.classes()
     }
 
-    fn sample_weights(&self) -> Option<Tensor<2>> {
-        self.sample_weights.clone()
-    }
-
-    fn with_sample_weights(&self, sample_weights: Option<Tensor<2>>) -> Option<Self> {
-        Some(Self {
-            sample_weights,
-            ..self.clone()
-        })
-    }
-
     fn map(&self, f: &dyn Fn(Tensor<2>) -> Tensor<2>) -> Self {
         let probabilities = self.probabilities.get().cloned();
         Self {
@@ -243,6 +232,41 @@ impl Predictive for Categorical {
         self.check_labels(labels).map(|_| ())
     }
 
+    fn sampler(&self) -> Sampler<Self> {
+        let classes = self.classes();
+        let mut cumulative = to_vec(self.probabilities()); // Σ_{d ≤ c} p_id
+        for row in cumulative.chunks_mut(classes) {
+            for class in 1..classes {
+                row[class] += row[class - 1];
+            }
+        }
+        // never a label of probability 0
+        Box::new(move |rows, rng| {
+            let draw = |row: &usize| {
+                let cumulative = &cumulative[row * classes..][..classes];
+                let total = cumulative[classes - 1]; // 1 up to rounding
+                let u = (1.0 - rng.random::<f64>()) * total; // in (0, total]
+                cumulative.partition_point(|&sum| sum < u)
+            };
+            rows.iter().map(draw).collect()
+        })
+    }
+}
+
+impl Weighted for Categorical {
+    fn sample_weights(&self) -> Option<Tensor<2>> {
+        self.sample_weights.clone()
+    }
+
+    fn with_sample_weights(&self, sample_weights: Option<Tensor<2>>) -> Option<Self> {
+        Some(Self {
+            sample_weights,
+            ..self.clone()
+        })
+    }
+}
+
+impl Redraws for Categorical {
     /// `Σ_i (1 − max_c p_ic)`, summed in f64.
     fn expected_errors(&self) -> Option<f64> {
         let largest = to_vec(self.probabilities().detach().max_dim(1)); // [n, 1]
@@ -284,26 +308,6 @@ impl Predictive for Categorical {
             "a wrong prediction"
         };
         target.into()
-    }
-
-    fn sampler(&self) -> Sampler<Self> {
-        let classes = self.classes();
-        let mut cumulative = to_vec(self.probabilities()); // Σ_{d ≤ c} p_id
-        for row in cumulative.chunks_mut(classes) {
-            for class in 1..classes {
-                row[class] += row[class - 1];
-            }
-        }
-        // never a label of probability 0
-        Box::new(move |rows, rng| {
-            let draw = |row: &usize| {
-                let cumulative = &cumulative[row * classes..][..classes];
-                let total = cumulative[classes - 1]; // 1 up to rounding
-                let u = (1.0 - rng.random::<f64>()) * total; // in (0, total]
-                cumulative.partition_point(|&sum| sum < u)
-            };
-            rows.iter().map(draw).collect()
-        })
     }
 
     fn redrawer(&self) -> Redrawer<LabelSets> {

@@ -3,7 +3,7 @@ use rand::Rng;
 
 use super::{
     Categorical, DrawnBy, Geometry, HostMarginals, Marginals, Predictive, Redrawer, RedrawnBy,
-    Sampler,
+    Redraws, Sampler, Weighted,
 };
 use crate::{
     error::{Result, check_length, check_values},
@@ -226,15 +226,6 @@ impl<P: Predictive> Predictive for Given<P> {
         self.predictions.dimensions()
     }
 
-    fn sample_weights(&self) -> Option<Tensor<2>> {
-        self.predictions.sample_weights()
-    }
-
-    fn with_sample_weights(&self, weights: Option<Tensor<2>>) -> Option<Self> {
-        let predictions = self.predictions.with_sample_weights(weights)?;
-        Some(self.of(predictions))
-    }
-
     /// The conditioning variable is mapped as the parameters are: rows are taken of both, and so are
     /// devices and dtypes.
     fn map(&self, f: &dyn Fn(Tensor<2>) -> Tensor<2>) -> Self {
@@ -253,24 +244,37 @@ impl<P: Predictive> Predictive for Given<P> {
         check_values(&values, (columns, "column"), what, finite)
     }
 
+    fn sampler(&self) -> Sampler<Self> {
+        self.predictions.sampler()
+    }
+}
+
+impl<P: Predictive> Weighted for Given<P> {
+    fn sample_weights(&self) -> Option<Tensor<2>> {
+        self.predictions.sample_weights()
+    }
+
+    fn with_sample_weights(&self, weights: Option<Tensor<2>>) -> Option<Self> {
+        let predictions = self.predictions.with_sample_weights(weights)?;
+        Some(self.of(predictions))
+    }
+}
+
+impl<P: Predictive> Redraws for Given<P> {
     fn expected_errors(&self) -> Option<f64> {
         self.predictions.expected_errors()
     }
 
-    fn errors(&self, targets: &P::Targets) -> Option<usize> {
+    fn errors(&self, targets: &<Self as Predictive>::Targets) -> Option<usize> {
         self.predictions.errors(targets)
     }
 
-    fn expected_targets(&self) -> Vec<(P::Targets, Vec<f64>)> {
+    fn expected_targets(&self) -> Vec<(<Self as Predictive>::Targets, Vec<f64>)> {
         self.predictions.expected_targets()
     }
 
-    fn target_text(&self, targets: &P::Targets, row: usize) -> String {
+    fn target_text(&self, targets: &<Self as Predictive>::Targets, row: usize) -> String {
         self.predictions.target_text(targets, row)
-    }
-
-    fn sampler(&self) -> Sampler<Self> {
-        self.predictions.sampler()
     }
 
     fn redrawer(&self) -> Redrawer<RedrawnBy<Self>> {
@@ -286,12 +290,12 @@ impl<P: Predictive> Predictive for Given<P> {
         Some((self.of(first), self.of(second)))
     }
 
-    fn pooled(&self, targets: &P::Targets) -> Option<(Self, f64)> {
+    fn pooled(&self, targets: &<Self as Predictive>::Targets) -> Option<(Self, f64)> {
         let (predictions, weight) = self.predictions.pooled(targets)?;
         Some((self.of(predictions), weight))
     }
 
-    fn locations(&self, rows: &[usize], rng: &mut dyn Rng) -> P::Targets {
+    fn locations(&self, rows: &[usize], rng: &mut dyn Rng) -> <Self as Predictive>::Targets {
         self.predictions.locations(rows, rng)
     }
 }

@@ -1,6 +1,6 @@
 use burn::tensor::{IndexingUpdateOp, Int, Tensor};
 
-use super::{Categorical, Subject, most_likely_on_device};
+use super::{Categorical, Subject, Weighted as _, most_likely_on_device};
 use crate::{
     distribution::Predictive,
     error::{Error, Result, check_parameter},

@@ -6,8 +6,8 @@ use burn::tensor::Tensor;
 use rand::Rng;
 
 use super::{
-    AbsoluteMoments, Component, Density, Geometry, HostMarginals, Marginals, Predictive, Sampler,
-    weights::refuse,
+    AbsoluteMoments, Component, Density, Geometry, HostMarginals, Marginals, Predictive, Redraws,
+    Sampler, Weighted, weights::refuse,
 };
 use crate::{
     error::{Result, check_samples, check_values},
@@ -154,17 +154,6 @@ impl<F: Family> Predictive for LocationScale<F> {
         self.location.dims()[1]
     }
 
-    fn sample_weights(&self) -> Option<Tensor<2>> {
-        self.sample_weights.clone()
-    }
-
-    fn with_sample_weights(&self, sample_weights: Option<Tensor<2>>) -> Option<Self> {
-        Some(Self {
-            sample_weights,
-            ..self.clone()
-        })
-    }
-
     fn map(&self, f: &dyn Fn(Tensor<2>) -> Tensor<2>) -> Self {
         Self {
             location: f(self.location.clone()),
@@ -189,6 +178,21 @@ impl<F: Family> Predictive for LocationScale<F> {
         })
     }
 }
+
+impl<F: Family> Weighted for LocationScale<F> {
+    fn sample_weights(&self) -> Option<Tensor<2>> {
+        self.sample_weights.clone()
+    }
+
+    fn with_sample_weights(&self, sample_weights: Option<Tensor<2>>) -> Option<Self> {
+        Some(Self {
+            sample_weights,
+            ..self.clone()
+        })
+    }
+}
+
+impl<F: Family> Redraws for LocationScale<F> {}
 
 impl<F: Family> Geometry for LocationScale<F> {
     /// `(μ, √v β)`, whose Euclidean distance is the 2-Wasserstein distance.

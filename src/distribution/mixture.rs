@@ -3,7 +3,9 @@ use std::fmt::Debug;
 use burn::tensor::{Tensor, activation::softmax};
 use rand::RngExt;
 
-use super::{Geometry, Predictive, Sampler, predictive::in_batches, weights::refuse};
+use super::{
+    Geometry, Predictive, Redraws, Sampler, Weighted, predictive::in_batches, weights::refuse,
+};
 use crate::{
     error::{Error, Result, checks::check_simplex},
     host::to_vec,
@@ -161,17 +163,6 @@ impl<C: Component> Predictive for Mixture<C> {
         self.components.dimensions()
     }
 
-    fn sample_weights(&self) -> Option<Tensor<2>> {
-        self.sample_weights.clone()
-    }
-
-    fn with_sample_weights(&self, sample_weights: Option<Tensor<2>>) -> Option<Self> {
-        Some(Self {
-            sample_weights,
-            ..self.clone()
-        })
-    }
-
     fn map(&self, f: &dyn Fn(Tensor<2>) -> Tensor<2>) -> Self {
         let k = self.components();
         let of_component = |parameter: Tensor<2>| {
@@ -208,6 +199,21 @@ impl<C: Component> Predictive for Mixture<C> {
         })
     }
 }
+
+impl<C: Component> Weighted for Mixture<C> {
+    fn sample_weights(&self) -> Option<Tensor<2>> {
+        self.sample_weights.clone()
+    }
+
+    fn with_sample_weights(&self, sample_weights: Option<Tensor<2>>) -> Option<Self> {
+        Some(Self {
+            sample_weights,
+            ..self.clone()
+        })
+    }
+}
+
+impl<C: Component> Redraws for Mixture<C> {}
 
 impl<C: Component> Geometry for Mixture<C> {
     fn check_distance(&self, distance: Distance) -> Result<()> {

@@ -14,7 +14,7 @@
 //!
 //! For other families kernels take [`Samples`].
 //!
-//! Samples can have weights, see [`Predictive::weighted`].
+//! Samples can have weights, see [`Weighted::weighted`].
 //!
 //! Any predictions can be [`Given`] a variable (a feature, an embedding or a group), to ask for calibration
 //! given this variable.
@@ -39,6 +39,7 @@
 //! ```
 
 mod absolute_moments;
+mod batch;
 mod categorical;
 mod class_rows;
 mod density;
@@ -53,13 +54,16 @@ mod normal;
 mod predictive;
 mod quantile_forecasts;
 mod redrawn;
+mod redraws;
 mod samples;
 mod standard_normal;
 mod subject;
 mod targets;
+mod weighted;
 mod weights;
 
 pub use absolute_moments::AbsoluteMoments;
+pub use batch::Batch;
 pub use categorical::{Categorical, residuals};
 pub(crate) use categorical::{hits, observed};
 pub(crate) use class_rows::{ClassRows, most_likely, most_likely_on_device};
@@ -77,9 +81,11 @@ pub use predictive::{DrawnBy, Predictive, Sampler};
 pub use quantile_forecasts::QuantileForecasts;
 pub(crate) use redrawn::Flip;
 pub use redrawn::{Draw, LabelSets, Redrawer, Redrawn, RedrawnBy};
+pub use redraws::Redraws;
 pub use samples::Samples;
 pub(crate) use standard_normal::upper_quantile as upper_normal_quantile;
 pub use subject::Subject;
 pub use targets::Targets;
+pub use weighted::Weighted;
 pub use weights::Weights;
 pub(crate) use weights::weights_refused;

@@ -1,7 +1,7 @@
 use burn::tensor::Tensor;
 use rand::{Rng, RngExt};
 
-use super::{Predictive, Sampler, weights::refuse};
+use super::{Predictive, Redraws, Sampler, Weighted, weights::refuse};
 use crate::{
     error::{
         Error, Result, check_count, check_inside, check_parameter, check_samples, check_values,
@@ -157,17 +157,6 @@ impl Predictive for QuantileForecasts {
         }
     }
 
-    fn sample_weights(&self) -> Option<Tensor<2>> {
-        self.sample_weights.clone()
-    }
-
-    fn with_sample_weights(&self, sample_weights: Option<Tensor<2>>) -> Option<Self> {
-        Some(Self {
-            sample_weights,
-            ..self.clone()
-        })
-    }
-
     fn check(&self) -> Result<()> {
         refuse(&self.sample_weights)?;
         let k = self.levels.len();
@@ -204,6 +193,33 @@ impl Predictive for QuantileForecasts {
         })
     }
 
+    /// Draws the level of a target, uniformly, and a target at it: linear between two quantiles, and beyond the
+    /// outer ones with exponential tails. The forecasts say nothing of where between two quantiles a target is, and
+    /// tests look only at between which it is.
+    fn sampler(&self) -> Sampler<Self> {
+        let (levels, values) = (self.levels.clone(), to_vec(self.values()));
+        let k = levels.len();
+        Box::new(move |rows, rng| {
+            let draw = |&row: &usize| draw(&levels, &values[row * k..][..k], rng);
+            rows.iter().map(draw).collect()
+        })
+    }
+}
+
+impl Weighted for QuantileForecasts {
+    fn sample_weights(&self) -> Option<Tensor<2>> {
+        self.sample_weights.clone()
+    }
+
+    fn with_sample_weights(&self, sample_weights: Option<Tensor<2>>) -> Option<Self> {
+        Some(Self {
+            sample_weights,
+            ..self.clone()
+        })
+    }
+}
+
+impl Redraws for QuantileForecasts {
     /// The quantile at each level, with half of the probability of either side up to the next one; and targets far
     /// beyond the outer quantiles, with theirs. Between two quantiles pinball scores are linear, and their differences
     /// are constant far out: so these targets have the most extreme differences.
@@ -232,18 +248,6 @@ impl Predictive for QuantileForecasts {
                 .map(|level| column(&|row| row[level], 0.5 * (next(level + 1) - before(level)))),
         );
         expected
-    }
-
-    /// Draws the level of a target, uniformly, and a target at it: linear between two quantiles, and beyond the
-    /// outer ones with exponential tails. The forecasts say nothing of where between two quantiles a target is, and
-    /// tests look only at between which it is.
-    fn sampler(&self) -> Sampler<Self> {
-        let (levels, values) = (self.levels.clone(), to_vec(self.values()));
-        let k = levels.len();
-        Box::new(move |rows, rng| {
-            let draw = |&row: &usize| draw(&levels, &values[row * k..][..k], rng);
-            rows.iter().map(draw).collect()
-        })
     }
 }
 

@@ -4,7 +4,7 @@ use burn::tensor::Tensor;
 use rand::{Rng, RngExt};
 
 use super::{
-    Geometry, HostMarginals, Marginals, Moments, Predictive, Sampler,
+    Geometry, HostMarginals, Marginals, Moments, Predictive, Redraws, Sampler, Weighted,
     location_scale::{assert_targets, check_real},
     predictive::in_batches,
     weights::refuse,
@@ -22,7 +22,7 @@ use crate::{
 /// For estimators and losses a prediction is the empirical distribution of its samples, so all expectations
 /// are sums. The target does not have this distribution. So tests, and sizes of errors
 /// ([`Quantify`](crate::score::Quantify)), ask whether the target is one more draw from the distribution of
-/// the samples ([`Predictive::pooled`]), for any number of samples.
+/// the samples ([`Redraws::pooled`]), for any number of samples.
 ///
 /// The distance is the 2-Wasserstein distance of the empirical distributions: for `d = 1` between sorted
 /// samples, otherwise a linear program for each pair of predictions, over `S²` costs: keep `S` small there.
@@ -159,17 +159,6 @@ impl Predictive for Samples {
         self.draws.dims()[2]
     }
 
-    fn sample_weights(&self) -> Option<Tensor<2>> {
-        self.sample_weights.clone()
-    }
-
-    fn with_sample_weights(&self, sample_weights: Option<Tensor<2>>) -> Option<Self> {
-        Some(Self {
-            sample_weights,
-            ..self.clone()
-        })
-    }
-
     fn map(&self, f: &dyn Fn(Tensor<2>) -> Tensor<2>) -> Self {
         let [_, s, d] = self.draws.dims();
         let draws = f(self.parameter());
@@ -186,6 +175,34 @@ impl Predictive for Samples {
         check_real(&self.parameter(), "the sample").map(|_| ())
     }
 
+    fn sampler(&self) -> Sampler<Self> {
+        let [_, s, d] = self.draws.dims();
+        let draws = to_vec(self.draws());
+        Box::new(move |rows, rng| {
+            rows.iter()
+                .flat_map(|row| {
+                    let at = (row * s + rng.random_range(0..s)) * d;
+                    draws[at..at + d].to_vec()
+                })
+                .collect()
+        })
+    }
+}
+
+impl Weighted for Samples {
+    fn sample_weights(&self) -> Option<Tensor<2>> {
+        self.sample_weights.clone()
+    }
+
+    fn with_sample_weights(&self, sample_weights: Option<Tensor<2>>) -> Option<Self> {
+        Some(Self {
+            sample_weights,
+            ..self.clone()
+        })
+    }
+}
+
+impl Redraws for Samples {
     fn halves(&self) -> Option<(Self, Self)> {
         let [n, s, d] = self.draws.dims();
         let part = |draws: Range<usize>| Self {
@@ -204,19 +221,6 @@ impl Predictive for Samples {
             ..self.clone()
         };
         Some((pooled, ((s + 1) as f64).recip()))
-    }
-
-    fn sampler(&self) -> Sampler<Self> {
-        let [_, s, d] = self.draws.dims();
-        let draws = to_vec(self.draws());
-        Box::new(move |rows, rng| {
-            rows.iter()
-                .flat_map(|row| {
-                    let at = (row * s + rng.random_range(0..s)) * d;
-                    draws[at..at + d].to_vec()
-                })
-                .collect()
-        })
     }
 }
 

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Binning, Event, TceForm, check_order, event::Outcomes, tce::binned_power};
 use crate::{
-    distribution::{Categorical, Predictive},
+    distribution::{Categorical, Weighted as _},
     error::Result,
     estimator::Estimator,
 };

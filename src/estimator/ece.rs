@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Bin, Binning, Event, event::tied_probabilities};
 use crate::{
-    distribution::{Categorical, Predictive},
+    distribution::{Categorical, Weighted as _},
     error::Result,
     estimator::Estimator,
     parallel,

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use super::{Block, pool};
 use crate::{
     distribution::{
-        Categorical, ClassRows, Predictive, Subject, Weights, check_column, most_likely,
+        Categorical, ClassRows, Predictive, Subject, Weighted as _, Weights, check_column,
+        most_likely,
     },
     error::Result,
     host::to_vec,

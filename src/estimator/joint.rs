@@ -4,7 +4,7 @@ use burn::tensor::{Bool, Tensor};
 
 use super::{PairMatrix, null_variance};
 use crate::{
-    distribution::{Geometry, Predictive},
+    distribution::{Batch as _, Geometry},
     error::{Result, check_parameter},
     kernel::{Kernel, TargetKernel, TensorKernel, White},
     ops::Computation,
@@ -69,7 +69,7 @@ pub trait JointKernel<P: Geometry>: Clone + Debug {
 
     /// `h` of data, of mean 0 over the pairs `i ≠ j` if the model is calibrated, where predictions are
     /// draws from distributions that are not known too: then the one half of the draws of each tells
-    /// samples apart, and the expectations are over the other ([`Predictive::halves`]), so that the target,
+    /// samples apart, and the expectations are over the other ([`Redraws::halves`](crate::distribution::Redraws::halves)), so that the target,
     /// one more draw, is not known from either. For other predictions, and of draws of several dimensions,
     /// [`pairs`](Self::pairs), which take draws for the whole distribution.
     ///

@@ -2,7 +2,7 @@ use burn::tensor::{Bool, Int, Tensor};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    distribution::{Categorical, Predictive, most_likely_on_device},
+    distribution::{Batch as _, Categorical, Predictive, Weighted as _, most_likely_on_device},
     error::{Result, check_samples},
     estimator::Estimator,
     host::to_scalar,

@@ -12,7 +12,7 @@ use burn::tensor::{Bool, Tensor};
 
 use super::{SkceForm, road::Road, skce::mean};
 use crate::{
-    distribution::{Geometry, Predictive, Targets, in_batches, residuals},
+    distribution::{Batch as _, Geometry, Predictive, Targets, in_batches, residuals},
     error::{Error, Result},
     host::{is_host, to_scalar, to_vec},
     kernel::{Bandwidth, Kernel, TargetKernel},

@@ -3,7 +3,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{JointKernel, SkceForm};
 use crate::{
-    distribution::Geometry, error::Result, estimator::Estimator, kernel::Kernel, ops::Computation,
+    distribution::{Batch as _, Geometry},
+    error::Result,
+    estimator::Estimator,
+    kernel::Kernel,
+    ops::Computation,
 };
 
 /// The squared kernel calibration error: `E[k(P, P') · δᵀδ']` over two independent samples, 0 if and only

@@ -2,7 +2,7 @@ use burn::tensor::Tensor;
 
 use super::JointKernel;
 use crate::{
-    distribution::{Categorical, Geometry, Predictive, Targets},
+    distribution::{Batch as _, Categorical, Geometry, Predictive, Targets},
     error::Result,
     estimator::Estimator,
     host::to_scalar,

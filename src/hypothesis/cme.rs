@@ -10,7 +10,7 @@ use super::{
     CalibrationTest, Statistic, StatisticFunction, TestOutcome, check_unweighted, null::check_known,
 };
 use crate::{
-    distribution::{Categorical, Geometry, Predictive},
+    distribution::{Batch as _, Categorical, Geometry, Predictive},
     error::{Error, Result, check_count, check_samples},
     estimator::{Estimator, JointKernel, Ucme},
     host::to_vec,
@@ -70,7 +70,7 @@ pub struct CmeTest<K = Kernel, P: Predictive = Categorical> {
 #[non_exhaustive]
 pub enum Locations<P: Predictive = Categorical> {
     /// A number of points, drawn by the generator of the test: the predictions from those of the data without
-    /// replacement, the targets as [`Predictive::locations`], which is uniformly for classes and from
+    /// replacement, the targets as [`Redraws::locations`](crate::distribution::Redraws::locations), which is uniformly for classes and from
     /// the predictions otherwise.
     Drawn(usize),
     /// Given: as many targets as predictions.

@@ -1,3 +1,4 @@
+use crate::distribution::Batch as _;
 use rand::Rng;
 
 use super::{
@@ -21,7 +22,7 @@ use crate::{distribution::Predictive, error::Result};
 ///
 /// For predictions by draws, [`Samples`](crate::distribution::Samples), the hypothesis is that the target
 /// is one more draw from the same distribution, which is not known. Then each of the draws and the target
-/// is equally likely to be the target: it is redrawn from all of them ([`Predictive::pooled`]), and the
+/// is equally likely to be the target: it is redrawn from all of them ([`Redraws::pooled`](crate::distribution::Redraws::pooled)), and the
 /// p-value is valid for any number of draws, of real numbers or of counts.
 ///
 /// ```

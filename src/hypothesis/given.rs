@@ -2,7 +2,7 @@ use rand::Rng;
 
 use super::{CalibrationTest, Omnibus, OmnibusOutcome, OmnibusTest, TestOutcome};
 use crate::{
-    distribution::{Given, Predictive},
+    distribution::{Given, Predictive, Redraws},
     error::Result,
     kernel::Kernel,
 };

@@ -5,7 +5,7 @@ use burn::tensor::{Bool, Tensor};
 
 use super::{Bandwidth, Distances, Kernel, median_distance};
 use crate::{
-    distribution::{Geometry, in_batches},
+    distribution::{Batch as _, Geometry, in_batches},
     error::{Result, check_parameter},
     host::{HostNumbers, to_scalar, to_vec},
     ops::{median_of_pairs, median_of_tiles, subsample},

@@ -3,7 +3,7 @@ use burn::{
     tensor::{Int, Tensor},
 };
 
-use crate::distribution::{Categorical, Predictive};
+use crate::distribution::{Batch as _, Categorical, Predictive};
 
 /// A differentiable criterion of predictions: what a [`PenalisedLoss`](super::PenalisedLoss) is made of,
 /// and what recalibration maps are fitted by. Smaller is better.
@@ -23,7 +23,7 @@ use crate::distribution::{Categorical, Predictive};
 /// ```
 ///
 /// Predictions of a batch with weights of samples carry them: a function that does not read
-/// [`sample_weights`](Predictive::sample_weights) counts each sample once. A fit of a map of distributions
+/// [`sample_weights`](crate::distribution::Weighted::sample_weights) counts each sample once. A fit of a map of distributions
 /// gives them to a criterion that [takes weights](Self::takes_weights), and refuses any other; maps of logits are fitted
 /// to weights by the log loss only.
 ///

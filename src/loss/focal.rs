@@ -7,7 +7,7 @@ use burn::{
 };
 
 use super::{Criterion, Input, score::mean_of_kept};
-use crate::distribution::{Categorical, Predictive, Targets, hits, observed};
+use crate::distribution::{Batch as _, Categorical, Targets, hits, observed};
 
 /// Configuration of [`FocalLoss`].
 #[derive(Config, Debug)]

@@ -7,7 +7,7 @@ use burn::{
 use serde::{Deserialize, Serialize};
 
 use super::{Criterion, Input};
-use crate::distribution::{Categorical, Predictive, check_ranks};
+use crate::distribution::{Batch as _, Categorical, check_ranks};
 
 /// The part of class predictions that is to be calibrated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,3 +1,4 @@
+use crate::distribution::Batch as _;
 use std::borrow::Borrow;
 
 use burn::{module::Module, tensor::Tensor};

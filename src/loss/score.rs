@@ -7,7 +7,7 @@ use burn::{
 
 use super::{Criterion, Input};
 use crate::{
-    distribution::{Predictive, Targets},
+    distribution::{Batch as _, Predictive, Targets},
     score::Score,
 };
 
@@ -53,7 +53,7 @@ impl<S: Clone + Debug + Send> ScoreLoss<S> {
         Self { pad_tokens, ..self }
     }
 
-    /// Returns the mean score, by the weights of [`weighted_batch`](Predictive::weighted_batch) if there
+    /// Returns the mean score, by the weights of [`weighted_batch`](crate::distribution::Batch::weighted_batch) if there
     /// are any, `[1]`, in the dtype of the input: for logits and labels, or of predictions and their
     /// targets, see [`Input`].
     ///

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Criterion, Input};
 use crate::{
-    distribution::{Geometry, Targets},
+    distribution::{Batch as _, Geometry, Targets},
     estimator::{JointKernel, Skce, SkceForm},
     kernel::{Bandwidth, Kernel},
     ops::Computation,

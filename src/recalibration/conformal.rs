@@ -1,6 +1,6 @@
 use super::{FitWarning, common::*};
 use crate::{
-    distribution::{Predictive, QuantileForecasts, Targets, Weights},
+    distribution::{Batch as _, Predictive, QuantileForecasts, Targets, Weighted as _, Weights},
     error::check_samples,
     score::{Score, WeightedIntervalScore},
 };

@@ -82,7 +82,7 @@ pub trait Fit<P = Tensor<2>, T = Tensor<1, Int>> {
     type Map;
 
     /// Fits the map to the mean log loss, or to what the configuration says: to the weighted mean of predictions with
-    /// weights, see [`weighted`](Predictive::weighted).
+    /// weights, see [`weighted`](crate::distribution::Weighted::weighted).
     ///
     /// # Shapes
     ///

@@ -3,7 +3,7 @@ use serde::Serialize;
 
 use super::{Fit, FittedMap as _, ScaleFamily, TemperatureScaling, TemperatureScalingConfig};
 use crate::{
-    distribution::{Categorical, Predictive as _},
+    distribution::{Batch as _, Categorical},
     error::Result,
     estimator::Estimator,
 };

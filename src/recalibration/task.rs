@@ -12,7 +12,7 @@ use super::{
     regularisation::Split,
 };
 use crate::{
-    distribution::{Categorical, Predictive, Weights, weights_refused},
+    distribution::{Categorical, Predictive, Weighted as _, Weights, weights_refused},
     error::{Error, Result},
 };
 

@@ -305,7 +305,7 @@ pub trait Scored<T> {
     fn target_text(&self, targets: &T, row: usize) -> String;
 
     /// Targets that can be expected of a calibrated model, with their probabilities
-    /// ([`Predictive::expected_targets`]).
+    /// ([`Redraws::expected_targets`](crate::distribution::Redraws::expected_targets)).
     fn expected_targets(&self) -> Vec<(T, Vec<f64>)>;
 }
 

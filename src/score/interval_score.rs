@@ -2,7 +2,7 @@ use burn::tensor::{Tensor, s};
 
 use super::{MeanEstimate, Score};
 use crate::{
-    distribution::{Predictive, QuantileForecasts},
+    distribution::{Batch as _, Predictive, QuantileForecasts, Weighted as _},
     error::{Error, Result},
     estimator::regression::pinball,
     host::to_vec,

@@ -2,7 +2,7 @@ use std::fmt::Debug;
 
 use super::{Improvement, MeanEstimate};
 use crate::{
-    distribution::{Predictive, Targets},
+    distribution::{Batch as _, Predictive, Targets},
     error::{Error, Result},
     host::to_vec,
 };

@@ -5,7 +5,7 @@ use super::{
     improvement::{Law, check_same_weights},
 };
 use crate::{
-    distribution::{Categorical, Predictive},
+    distribution::{Categorical, Predictive, Redraws as _, Weighted as _},
     error::{Result, check_samples},
     estimator::{JointKernel, Skce, SkceForm, differences},
 };

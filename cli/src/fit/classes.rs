@@ -4,7 +4,7 @@ use std::path::Path;
 
 use burn::tensor::{Int, Tensor, activation::softmax};
 use burn_calibration::{
-    distribution::{Categorical, Predictive, Subject},
+    distribution::{Categorical, Predictive, Subject, Weighted as _},
     estimator::SkceForm,
     kernel::Kernel,
     loss::{MmceLossConfig, ScoreLoss, SkceLossConfig},

@@ -4,7 +4,7 @@ use std::iter;
 
 use burn::tensor::{Int, Tensor};
 use burn_calibration::{
-    distribution::{Categorical, Predictive, Subject},
+    distribution::{Categorical, Predictive, Subject, Weighted as _},
     error,
     estimator::{Accuracy, Aspect, Estimator, Event, Skce, Tce},
     kernel::Kernel,

@@ -12,7 +12,7 @@ pub use soft_avuc::SoftAvUc;
 pub use soft_ece::{SoftEce, SoftEceForm};
 
 use burn::tensor::{Int, Tensor};
-use burn_calibration::distribution::{Categorical, Predictive};
+use burn_calibration::distribution::{Batch as _, Categorical, Predictive};
 
 /// The most likely class of each sample of a batch. Nothing is read back from the device.
 struct TopLabel {

@@ -2,7 +2,7 @@ use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    distribution::Marginals,
+    distribution::{Batch as _, Marginals},
     error::{Result, check_values},
     estimator::{Binning, Estimator},
     host::{rounding, to_vec},

@@ -3,7 +3,7 @@ use statrs::function::beta::beta_reg;
 
 use super::{QuantileCurve, QuantilePoint, checks::check_level};
 use crate::{
-    distribution::{Predictive, QuantileForecasts, Weights},
+    distribution::{Batch as _, Predictive, QuantileForecasts, Weighted as _, Weights},
     error::Result,
     estimator::{ASYMPTOTIC_FLOOR, Interval},
     host::to_vec,

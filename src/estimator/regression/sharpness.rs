@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 
 use super::checks::row_means;
 use crate::{
-    distribution::Marginals,
+    distribution::{Batch as _, Marginals},
     error::Result,
     estimator::{Estimator, MeanEstimate},
     host::to_vec,

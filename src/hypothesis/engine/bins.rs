@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use super::{Detail, EachSet, Evaluator, Place};
 use crate::{
-    distribution::{Categorical, ClassRows, Flip, LabelSets, Predictive, Weights},
+    distribution::{Categorical, ClassRows, Flip, LabelSets, Weighted as _, Weights},
     error::Result,
     estimator::{Binning, Event, EventBin},
 };

@@ -1,6 +1,6 @@
 use super::{EachSet, Evaluator};
 use crate::{
-    distribution::{Categorical, Flip, LabelSets, Predictive},
+    distribution::{Categorical, Flip, LabelSets, Weighted as _},
     estimator::{Mmce, MmceForm},
     ops::Line,
 };

@@ -4,7 +4,7 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use super::{Detail, Evaluator, Place, p_value_of_count, p_value_of_sum};
 use crate::{
-    distribution::{Categorical, ClassRows, Flip, LabelSets, Predictive, Weights},
+    distribution::{Categorical, ClassRows, Flip, LabelSets, Weighted as _, Weights},
     error::Result,
     parallel,
 };

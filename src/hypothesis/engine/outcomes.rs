@@ -2,7 +2,7 @@ use burn::tensor::{Int, Tensor};
 
 use super::{EachSet, Evaluator};
 use crate::{
-    distribution::{Categorical, Flip, LabelSets, Predictive, Weights},
+    distribution::{Categorical, Flip, LabelSets, Predictive, Weighted as _, Weights},
     error::Result,
     estimator::Event,
     hypothesis::TestOutcome,

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use super::{Detail, Evaluator, p_value_of_count, p_value_of_sum};
 use crate::{
-    distribution::{Categorical, ClassRows, Flip, LabelSets, Predictive, Redrawn, Weights},
+    distribution::{Categorical, ClassRows, Flip, LabelSets, Redrawn, Weighted as _, Weights},
     error::Result,
     parallel,
 };

@@ -21,7 +21,7 @@ use crate::{
 pub trait Omnibus: Predictive {
     /// The aspects that are tested.
     ///
-    /// - weight: that of a target among the draws of its prediction, where these are [`pooled`](Predictive::pooled);
+    /// - weight: that of a target among the draws of its prediction, where these are [`pooled`](crate::distribution::Redraws::pooled);
     ///   else 0
     /// - exact: the number of samples of classes up to which the SKCE is over all pairs
     ///

@@ -5,7 +5,7 @@ use super::aspect::{
     TestedAspect, of_kernel, short,
 };
 use crate::{
-    distribution::{Categorical, Geometry, Given, LabelSets, Predictive, Subject},
+    distribution::{Categorical, Geometry, Given, LabelSets, Predictive, Subject, Weighted as _},
     error::Result,
     estimator::{Event, SkceForm},
     hypothesis::engine::{

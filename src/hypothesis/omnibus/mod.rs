@@ -22,7 +22,7 @@ use combine::{AspectStatistics, Combined, Family, combine};
 
 use super::{CalibrationTest, TestOutcome, engine::Engine};
 use crate::{
-    distribution::RedrawnBy,
+    distribution::{Batch as _, RedrawnBy},
     error::{Result, check_count},
     kernel::Kernel,
     score::clopper_pearson,

@@ -2,7 +2,7 @@ use rand::Rng;
 
 use super::aspect::{Deviation, Omnibus, OmnibusPlan, Sentence, TestedAspect};
 use crate::{
-    distribution::{Predictive, QuantileForecasts, Weights},
+    distribution::{Predictive, QuantileForecasts, Weighted as _, Weights},
     error::Result,
     estimator::regression::Region,
     host::{rounding, to_vec},

@@ -5,7 +5,7 @@ use rand::{Rng, RngExt, seq::SliceRandom};
 
 use super::curve::LevelCurve;
 use crate::{
-    distribution::{HostMarginals, Marginals, Predictive, Sampler, Samples},
+    distribution::{HostMarginals, Marginals, Predictive, Redraws, Sampler, Samples, Weighted},
     error::Result,
     host::to_vec,
 };
@@ -150,6 +150,10 @@ impl<P: Marginals> Predictive for QuantileRecalibrated<P> {
         })
     }
 }
+
+impl<P: Marginals> Weighted for QuantileRecalibrated<P> {}
+
+impl<P: Marginals> Redraws for QuantileRecalibrated<P> {}
 
 impl<P: Marginals> Marginals for QuantileRecalibrated<P> {
     fn means(&self) -> Tensor<2> {

@@ -3,7 +3,7 @@
 use approx::assert_relative_eq;
 use burn::tensor::Tensor;
 use burn_calibration::{
-    distribution::Predictive,
+    distribution::Weighted as _,
     score::{Brier, Score},
 };
 use rand::RngExt;

@@ -1,7 +1,7 @@
 //! What weights cannot be, alone, merged and on file.
 
 use burn::tensor::Tensor;
-use burn_calibration::{distribution::Predictive, score::Brier};
+use burn_calibration::{distribution::Weighted as _, score::Brier};
 
 use super::*;
 

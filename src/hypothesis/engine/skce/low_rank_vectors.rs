@@ -6,7 +6,7 @@ use super::{
     low_rank::{LowRank, LowRankSkce, LowRankSums, inverse_root},
 };
 use crate::{
-    distribution::{Geometry, Marginals, Weights},
+    distribution::{Batch as _, Geometry, Marginals, Weights},
     error::{Result, check_parameter},
     host::to_vec,
     hypothesis::engine::Evaluator,

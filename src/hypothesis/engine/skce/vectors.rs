@@ -5,7 +5,7 @@ use nalgebra::DMatrix;
 
 use super::estimate;
 use crate::{
-    distribution::{Geometry, Predictive, Redrawn, RedrawnBy, Targets, Weights},
+    distribution::{Batch as _, Geometry, Predictive, Redrawn, RedrawnBy, Targets, Weights},
     error::Result,
     estimator::{JointKernel, SkceForm},
     host::{to_scalar, to_vec},
