@@ -161,7 +161,7 @@ pub use crate::prelude::random_normal as normal;
 
 #[test]
 fn real_targets() {
-    let sets = 200;
+    let sets = 600;
     for d in [1, 2] {
         let rejected = rejections(sets, 99, |rng| {
             let predictions = normal(40, d, rng);
