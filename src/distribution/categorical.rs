@@ -233,20 +233,19 @@ impl Predictive for Categorical {
     }
 
     fn sampler(&self) -> Sampler<Self> {
-        let classes = self.classes();
-        let mut cumulative = to_vec(self.probabilities()); // Σ_{d ≤ c} p_id
-        for row in cumulative.chunks_mut(classes) {
-            for class in 1..classes {
-                row[class] += row[class - 1];
-            }
-        }
+        let probabilities = self.rows(); // no copy of them
         // never a label of probability 0
         Box::new(move |rows, rng| {
             let draw = |row: &usize| {
-                let cumulative = &cumulative[row * classes..][..classes];
-                let total = cumulative[classes - 1]; // 1 up to rounding
+                let p = probabilities.row(*row);
+                let total = p.iter().fold(0.0, |sum, p| sum + p); // 1 up to rounding
                 let u = (1.0 - rng.random::<f64>()) * total; // in (0, total]
-                cumulative.partition_point(|&sum| sum < u)
+                let mut sum = 0.0;
+                let reaches = |p: &f64| {
+                    sum += p;
+                    sum >= u
+                };
+                p.iter().position(reaches).unwrap_or(p.len() - 1)
             };
             rows.iter().map(draw).collect()
         })

@@ -70,7 +70,7 @@ fn probabilities() {
     }
     let options = "--predictions zero.csv --label-column y";
     let error = read(&folder, options).unwrap().logits().unwrap_err();
-    contains(&error.to_string(), "row 0, column 1: the probability is 0");
+    contains(&error.to_string(), "row 0, column b: the probability is 0");
     let clipped = read(&folder, &format!("{options} --clip 1e-6")).unwrap();
     assert!(clipped.logits().is_ok());
 }

@@ -21,8 +21,8 @@ use crate::{
 ///
 /// `σ_c` is the standard deviation given the predictions, times the root of the number of wrong labels over its
 /// expectation where that is above 1. Only pairs of a variance of at least ½ are taken, of which there are at most
-/// twice as many as wrong labels are expected. A set costs a number for each difference and pair of its most
-/// likely class.
+/// twice as many as wrong labels are expected. A label of which the prediction is certain to be another has no
+/// share, and does not count. A set costs a number for each difference and pair of its most likely class.
 pub struct OtherLabels {
     rows: Arc<ClassRows>,
     weights: Weights,
@@ -85,6 +85,8 @@ pub const LARGEST: usize = 1;
 
 /// Redraws of the labels that are wrong, for the p-value given which ones are.
 const CONDITIONAL_REDRAWS: usize = 499;
+/// Those of which the counts are held at a time.
+const CONDITIONAL_BATCH: usize = 50;
 
 impl OtherLabels {
     /// Prepares the pairs, or none if no label is expected often enough.
@@ -129,13 +131,20 @@ impl OtherLabels {
         at.ok().map(|at| first + at)
     }
 
+    /// The wrong labels whose prediction gives the other classes a probability.
+    fn with_shares<'a>(&'a self, flips: &'a [Flip]) -> impl Iterator<Item = &'a Flip> {
+        flips
+            .iter()
+            .filter(|flip| self.others[flip.sample as usize] > 0.0)
+    }
+
     fn counts(&self, flips: &[Flip]) -> Counts {
         let mut counts = Counts {
             observed: vec![0.0; self.count],
             expected: vec![0.0; self.count],
             wrong: vec![Wrong::default(); self.tops.len()],
         };
-        for flip in flips {
+        for flip in self.with_shares(flips) {
             let i = flip.sample as usize;
             let (w, p, top) = (self.weights.at(i), self.rows.row(i), self.rows.top[i]);
             let wrong = &mut counts.wrong[top as usize];
@@ -178,18 +187,39 @@ impl OtherLabels {
     /// whatever the accuracy is.
     fn conditional_p_value(&self, flips: &[Flip], counts: &Counts) -> f64 {
         let mut rng = StdRng::seed_from_u64(0);
-        let mut sets = vec![0.0; CONDITIONAL_REDRAWS * self.count];
-        for flip in flips {
+        let data = self.numbers(counts)[CHI_SQUARE];
+        let mut reaching = 0;
+        let mut left = CONDITIONAL_REDRAWS;
+        while left > 0 {
+            let sets = left.min(CONDITIONAL_BATCH);
+            left -= sets;
+            for observed in self.redrawn_labels(flips, sets, &mut rng) {
+                let redrawn = Counts {
+                    observed,
+                    expected: counts.expected.clone(),
+                    wrong: counts.wrong.clone(),
+                };
+                // equal but for rounding
+                if self.numbers(&redrawn)[CHI_SQUARE] >= data * (1.0 - 1e-9) {
+                    reaching += 1;
+                }
+            }
+        }
+        (1 + reaching) as f64 / (1 + CONDITIONAL_REDRAWS) as f64
+    }
+
+    /// The counts of each pair in sets of labels that are redrawn from the classes that are not the most likely one.
+    fn redrawn_labels(&self, flips: &[Flip], sets: usize, rng: &mut StdRng) -> Vec<Vec<f64>> {
+        let mut observed = vec![vec![0.0; self.count]; sets];
+        for flip in self.with_shares(flips) {
             let (i, top) = (flip.sample as usize, self.rows.top[flip.sample as usize]);
             let mut sum = 0.0;
-            let p = self.rows.row(i).iter().zip(0..);
-            let sums: Vec<f64> = p
-                .map(|(p, class)| {
-                    sum += if class == top { 0.0 } else { *p };
-                    sum
-                })
-                .collect();
-            for set in sets.chunks_mut(self.count) {
+            let mut sums = Vec::with_capacity(self.rows.classes); // over the classes up to each
+            for (class, p) in (0..).zip(self.rows.row(i)) {
+                sum += if class == top { 0.0 } else { *p };
+                sums.push(sum);
+            }
+            for set in &mut observed {
                 let below = rng.random::<f64>() * sum;
                 let label = sums.partition_point(|&sum| sum <= below) as u32;
                 if let Some(pair) = self.pair(top, label) {
@@ -197,16 +227,7 @@ impl OtherLabels {
                 }
             }
         }
-        let data = self.numbers(counts)[CHI_SQUARE];
-        let reaching = sets.chunks(self.count).filter(|observed| {
-            let counts = Counts {
-                observed: observed.to_vec(),
-                ..counts.clone()
-            };
-            // equal but for rounding
-            self.numbers(&counts)[CHI_SQUARE] >= data * (1.0 - 1e-9)
-        });
-        (1 + reaching.count()) as f64 / (1 + CONDITIONAL_REDRAWS) as f64
+        observed
     }
 
     /// The pair that deviates most, and the p-value of the hypothesis that it is as frequent among the wrong
@@ -222,7 +243,7 @@ impl OtherLabels {
         let top = self.tops.partition_point(|top| top.first <= pair) - 1;
         let label = self.tops[top].pairs[pair - self.tops[top].first].label;
         let [mut variance, mut squares] = [0.0; 2];
-        for flip in flips {
+        for flip in self.with_shares(flips) {
             let i = flip.sample as usize;
             if self.rows.top[i] as usize == top {
                 let share = self.rows.probability(i, label) / self.others[i];

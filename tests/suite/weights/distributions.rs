@@ -158,13 +158,14 @@ fn no_row_is_set_aside() {
     let column = |y: f64| tensor(&[&vec![vec![0.5]; 39][..], &[vec![y]]].concat());
     let standard = Normal::new(column(0.0) * 0.0, column(1.0) * 0.0 + 1.0);
     let targets = column(1e4);
-    let alone = VarianceScalingConfig::new().fit(standard.clone(), targets.clone());
+    let robust = || Robust(VarianceScalingConfig::new());
+    let alone = robust().fit(standard.clone(), targets.clone());
     assert!(!alone.unwrap().report().unwrap().warnings.is_empty());
     let weights: Vec<f64> = (0..40).map(|i| 1.0 + f64::from(i == 39)).collect();
     let (p, y) = standard
         .weighted(&weight_tensor(&weights), &targets)
         .unwrap();
-    let map = VarianceScalingConfig::new().fit(p, y).unwrap();
+    let map = robust().fit(p, y).unwrap();
     assert!(map.report().unwrap().warnings.is_empty());
     let expected = ((39.0 * 0.25 + 2.0 * 1e8) / 41.0f64).sqrt();
     assert_relative(map.factors()[0], expected, 1e-12);
