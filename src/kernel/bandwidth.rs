@@ -107,15 +107,14 @@ pub fn median_distance(points: &Tensor<2>, distance: Distance) -> f64 {
 
 /// The median of the distances between all `n²` ordered pairs of points, the zeros of the diagonal
 /// included, as in the published results of Widmann et al. 2019: a little below
-/// [`median_distance`]. 1 if it is 0. Above 4,096 points it is that of the same subsample.
+/// [`median_distance`]. 1 if it is 0. It is of all points, however many there are.
 ///
 /// # Shapes
 ///
 /// - points: `[n, d]`
 ///
-/// Cost: as [`median_distance`].
+/// Cost: as [`distance_order_statistics`].
 pub fn median_distance_with_diagonal(points: &Tensor<2>, distance: Distance) -> f64 {
-    let points = &of_subsample(points);
     let n = points.dims()[0] as u64;
     if n < 2 {
         return 1.0;
@@ -130,11 +129,7 @@ pub fn median_distance_with_diagonal(points: &Tensor<2>, distance: Distance) -> 
 /// The points whose distances have the median.
 fn of_subsample(points: &Tensor<2>) -> Tensor<2> {
     let rows = subsample(points.dims()[0]);
-    let select = |rows: Vec<usize>| {
-        points
-            .clone()
-            .select(0, int_tensor(rows.into_iter(), &points.device()))
-    };
+    let select = |rows: Vec<usize>| points.clone().select(0, int_tensor(rows, &points.device()));
     rows.map_or_else(|| points.clone(), select)
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn median_of_pairs(distances: Tensor<3>, kept: Option<Tensor<1, Bool>
     let all = || Tensor::<1, Bool>::full([batch * n], true, &device);
     let (mut distances, mut kept) = (distances, kept.unwrap_or_else(all).reshape([batch, n, 1]));
     if let Some(some) = Subsample::new(batch, n) {
-        let index = |numbers: Vec<usize>| int_tensor(numbers.into_iter(), &device);
+        let index = |numbers: Vec<usize>| int_tensor(numbers, &device);
         let (blocks, points) = (index(some.blocks), index(some.points));
         kept = kept.select(0, blocks.clone()).select(1, points.clone());
         distances = distances

@@ -74,9 +74,7 @@ pub fn median_of_blocks(points: Tensor<2>, distance: Distance, size: usize) -> T
     if let Some(some) = Subsample::new(blocks, size) {
         let rows = |block: usize| some.points.iter().map(move |point| block * size + point);
         let rows: Vec<usize> = some.blocks.iter().flat_map(|&block| rows(block)).collect();
-        points = points
-            .clone()
-            .select(0, int_tensor(rows.into_iter(), &points.device()));
+        points = points.clone().select(0, int_tensor(rows, &points.device()));
         (blocks, size) = (some.blocks.len(), some.points.len());
     }
     if !is_on_host(&points) {
