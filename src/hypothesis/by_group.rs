@@ -204,7 +204,7 @@ impl GroupTest {
                 targets.select_rows(&group.rows),
             );
             let outcome = test.outcome(&predictions, &targets, &mut *rng)?;
-            Ok(outcome.at_rows(&group.rows).as_one_of(groups.len()))
+            Ok(outcome.at_rows(&group.rows).among(groups.len()))
         };
         let outcomes: Vec<OmnibusOutcome> = groups.iter().map(of_group).collect::<Result<_>>()?;
         let p_values: Vec<f64> = outcomes.iter().map(|outcome| outcome.p_value).collect();

@@ -110,10 +110,12 @@ fn resnet18_with_the_default_kernel() {
     let folder = folder();
     let predictions = categorical(&predictions(&folder, "resnet18"));
     let labels = labels(&true_classes(&folder));
-    let kernel = Kernel::exponential().with_bandwidth_of(&predictions.probabilities());
-    let kernel = kernel.unwrap();
-    let bandwidth = fixed_bandwidth(&kernel);
+    // that of all pairs, as published: the default is that of a subsample
+    let points = predictions.probabilities();
+    let kernel = Kernel::exponential();
+    let bandwidth = median_distance_with_diagonal(&points, kernel.distance);
     assert_relative(bandwidth, 0.9986237963, 1e-10);
+    let kernel = kernel.with_bandwidth(Bandwidth::Fixed(bandwidth));
     for (skce, expected) in [
         (Skce::biased(kernel), 2.761444909e-4),
         (Skce::unbiased(kernel), 2.625240399e-4),

@@ -144,13 +144,13 @@ impl OmnibusOutcome {
         let pairs = outcomes.into_iter().zip(adjusted);
         let adjusted = pairs.map(|(outcome, adjusted)| Self {
             adjusted_p_value: Some(adjusted),
-            ..outcome.as_one_of(tests)
+            ..outcome.among(tests)
         });
         adjusted.collect()
     }
 
     /// Multiplies the p-values of aspects by the number of tests.
-    pub(in crate::hypothesis) fn as_one_of(mut self, tests: usize) -> Self {
+    pub(in crate::hypothesis) fn among(mut self, tests: usize) -> Self {
         for aspect in &mut self.aspects {
             aspect.adjusted_p_value = (tests as f64 * aspect.adjusted_p_value).min(1.0);
         }
