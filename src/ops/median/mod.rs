@@ -164,9 +164,10 @@ fn selected<T: Real>(numbers: &mut [T], ranks: &[u64]) -> Vec<T> {
     let is_inside = |x: &T| *x >= low && *x <= high;
     let mut inside: Vec<T> = numbers.iter().copied().filter(is_inside).collect();
     let has = |rank: &u64| (below..below + inside.len()).contains(&(*rank as usize));
-    let (numbers, below) = match ranks.iter().all(has) {
-        true => (&mut inside[..], below),
-        false => (numbers, 0),
+    let (numbers, below) = if ranks.iter().all(has) {
+        (&mut inside[..], below)
+    } else {
+        (numbers, 0)
     };
     let number = |rank: &u64| {
         let place = *rank as usize - below;
