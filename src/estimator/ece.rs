@@ -1,7 +1,7 @@
 use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::{Bin, Binning, Event, event::tied_probabilities};
+use super::{Bin, Binning, Event};
 use crate::{
     distribution::{Categorical, Weighted as _},
     error::Result,
@@ -154,12 +154,9 @@ impl Ece {
                 let labels = predictions.check_labels(labels)?;
                 let rows = predictions.rows();
                 let (points, m) = (&rows.values, rows.classes);
-                let partition = if matches!(self.binning, Binning::MedianVariance { .. }) {
-                    let tied = tied_probabilities(points, &predictions);
-                    self.binning.partition_weighted(&tied, m, &weights)?
-                } else {
-                    self.binning.partition_weighted(points, m, &weights)?
-                };
+                let rounding = predictions.rounding();
+                let binning = self.binning;
+                let partition = binning.partition_rounded(points, m, &weights, rounding)?;
                 let bin = |b: usize| {
                     let members = &partition[b];
                     of(Bin::of(members, points, &labels, m, &weights))

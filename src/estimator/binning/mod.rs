@@ -77,8 +77,12 @@ impl Binning {
         let [_, dimension] = points.dims();
         let rounding = rounding(points.dtype());
         let points = to_vec(points.clone().detach());
-        let points = tied(&points, |at| rounding * points[at].abs());
-        self.partition_rows(&points, dimension)
+        let points = if dimension == 1 {
+            tied(&points, |at| rounding * points[at].abs())
+        } else {
+            points // of several coordinates the split looks at one at a time
+        };
+        self.partition_rounded(&points, dimension, &Weights::default(), rounding)
     }
 
     /// [`partition`](Self::partition) of rows on the host, in row-major order.
@@ -100,6 +104,22 @@ impl Binning {
         points: &[f64],
         dimension: usize,
         weights: &Weights,
+    ) -> Result<Vec<Vec<usize>>> {
+        self.partition_rounded(points, dimension, weights, 0.0)
+    }
+
+    /// As [`partition_weighted`](Self::partition_weighted), of points that are equal to a median up to a relative
+    /// rounding.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`partition_weighted`](Self::partition_weighted).
+    pub(crate) fn partition_rounded(
+        &self,
+        points: &[f64],
+        dimension: usize,
+        weights: &Weights,
+        rounding: f64,
     ) -> Result<Vec<Vec<usize>>> {
         Ok(match *self {
             Self::Uniform { bins } => {
@@ -123,7 +143,7 @@ impl Binning {
                 check_count("the minimum size of a bin", minimum)?;
                 let samples = points.len() / dimension;
                 check_samples("a bin of the minimum size", minimum, samples)?;
-                median_variance::partition(points, dimension, minimum)
+                median_variance::partition((points, dimension), minimum, rounding)
             }
         })
     }
