@@ -128,7 +128,7 @@ impl OmnibusOutcome {
     /// let test = OmnibusTest::new().as_one_of(3);
     /// let mut rng = StdRng::seed_from_u64(0);
     /// let outcome = |class| {
-    ///     let (of_class, labels) = predictions.class_wise(class, &labels);
+    ///     let (of_class, labels) = predictions.class_wise(class, &labels)?;
     ///     test.outcome(&of_class, &labels, &mut rng)
     /// };
     /// let outcomes = OmnibusOutcome::together((0..3).map(outcome).collect::<Result<_, _>>()?);
