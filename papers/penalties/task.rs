@@ -2,6 +2,7 @@
 
 use burn::tensor::{Device, Int, Tensor};
 use burn_calibration::{
+    distribution::Batch as _,
     error::Result,
     estimator::{Tce, regression::QuantileCalibration},
     hypothesis::Omnibus,

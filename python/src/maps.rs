@@ -11,7 +11,7 @@ use burn::{
     tensor::{Int, Tensor, TensorData, activation::softmax},
 };
 use burn_calibration::{
-    distribution::{Categorical, Predictive, Weighted as _},
+    distribution::{Categorical, Weighted as _},
     error::{self, Error},
     recalibration::*,
 };

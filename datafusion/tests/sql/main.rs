@@ -7,7 +7,7 @@ mod exact;
 use std::{path::Path, sync::Arc};
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use burn_calibration::distribution::{Categorical, Predictive};
+use burn_calibration::distribution::{Categorical, Weighted as _};
 use burn_calibration_accumulator::Rows;
 use burn_calibration_datafusion::register_all;
 use datafusion::{
