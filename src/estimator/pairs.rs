@@ -313,25 +313,27 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
     }
 
     fn composed_block_estimates(&self, size: usize) -> Vec<f64> {
-        let diagonal = to_vec(self.diagonal());
         let pairs_of_block = (size * (size - 1)) as f64;
         let blocks = self.samples() / size;
         let totals: Vec<f64> = if size <= SIDE {
             let batch = (BATCH / (size * size)).max(1);
             let totals = |start: usize| {
                 let h = self.within_blocks(start..(start + batch).min(blocks), size);
-                to_vec(h.sum_dims(&[1, 2]))
+                // not subtracted from the sum: a heavy sample would leave no digits of the others
+                let diagonal = Tensor::<2>::eye(size, &h.device()).bool().unsqueeze::<3>();
+                let diagonal = diagonal.expand(h.dims());
+                to_vec(h.mask_fill(diagonal, 0.0).sum_dims(&[1, 2]))
             };
             (0..blocks).step_by(batch).flat_map(totals).collect()
         } else {
-            let total = |block| self.total(block * size, size);
+            let diagonal = to_vec(self.diagonal());
+            let total = |block: usize| {
+                let of_block = &diagonal[block * size..(block + 1) * size];
+                self.total(block * size, size) - of_block.iter().sum::<f64>()
+            };
             (0..blocks).map(total).collect()
         };
-        let pairs = totals.iter().zip(diagonal.chunks(size));
-        let estimate = |(total, diagonal): (&f64, &[f64])| {
-            (total - diagonal.iter().sum::<f64>()) / pairs_of_block
-        };
-        pairs.map(estimate).collect()
+        totals.iter().map(|total| total / pairs_of_block).collect()
     }
 
     /// `Σ h` over all pairs of `size` samples from `start` on, in tiles.

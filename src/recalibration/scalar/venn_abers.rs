@@ -159,8 +159,8 @@ impl<'a> Augmented<'a> {
     }
 }
 
-/// Beyond every log-odds of a fit: a knot that pads the others, infinite in f32.
-const BEYOND: f64 = f64::MAX;
+/// The least knot that pads the others, finite in f32; what passes it has the last entries too.
+const BEYOND: f64 = 3e38;
 
 impl VennAbersTable {
     fn new(events: &[EventOutcomes], own: f64, device: &Device) -> Self {
@@ -170,7 +170,8 @@ impl VennAbersTable {
         for event in events {
             let augmented = Augmented::new(event, own);
             knots.extend(event.groups.iter().map(|group| group.score));
-            knots.resize(knots.len().next_multiple_of(length), BEYOND);
+            let last = knots.last().copied().unwrap_or(BEYOND);
+            knots.resize(knots.len().next_multiple_of(length), last.max(BEYOND));
             for (all, hit) in [(&mut lower, false), (&mut upper, true)] {
                 let values = augmented.values(hit);
                 let last = values[values.len() - 1];
@@ -191,7 +192,7 @@ impl VennAbersTable {
         let dtype = scores.dtype();
         let knots = self.knots.cast(dtype);
         let scores = scores.detach().transpose(); // [k, n]
-        // a score that is infinite passes the padding too
+        // a score beyond the padding has the last entries, as the padding
         let below = knots_below(&knots, &scores).clamp_max(knots.dims()[1] as i64 - 1);
         let at = knots.gather(1, below.clone()).equal(scores).int();
         let entry = below * 2 + at;
