@@ -8,7 +8,7 @@
 //!
 //! Temperature scaling, its ensemble and DIAG are fitted to the first half of the predictions. Test sets
 //! of growing size are drawn from the second half: an estimator is robust if its mean over test sets
-//! does not depend on their size. What came out is in `docs/paper_gruber2022.md`.
+//! does not depend on their size. What came out is in `docs/papers.md`.
 
 mod arguments;
 mod draw;

@@ -7,7 +7,7 @@
 //!
 //! Three models of which the truth is known give many small data sets. Figure 1 shows how far
 //! estimates of the calibration error are from the truth, figure 2 how often tests of calibration
-//! err. What came out, beside the published numbers, is in `docs/paper_widmann2019.md`.
+//! err. What came out, beside the published numbers, is in `docs/papers.md`.
 
 mod arguments;
 #[path = "../bootstrap.rs"]

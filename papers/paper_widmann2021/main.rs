@@ -5,7 +5,7 @@
 //! cargo run --release -p burn-calibration-papers --example paper_widmann2021
 //! ```
 //!
-//! What came out, beside the published numbers, is in `docs/paper_widmann2021.md`.
+//! What came out, beside the published numbers, is in `docs/papers.md`.
 
 mod arguments;
 #[path = "../bootstrap.rs"]

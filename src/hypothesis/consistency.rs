@@ -12,7 +12,7 @@ use crate::{distribution::Predictive, error::Result};
 /// Each replicate is a data set of the size of the given one, from its predictions, under the hypothesis.
 /// The p-value `(1 + #{T* ≥ T})/(1 + R)` is asymptotically valid for a statistic that converges; an ECE of
 /// the full vector in many bins does not, and calibrated models are rejected far too often
-/// (docs/paper_widmann2019.md): use the exact test for it. Unlike [`ExactTest`](super::ExactTest) it also
+/// (docs/papers.md): use the exact test for it. Unlike [`ExactTest`](super::ExactTest) it also
 /// accounts for the variation of the predictions, which matters for the statistic on other data. To test
 /// the hypothesis, prefer the exact test. Source: Bröcker and Smith 2007.
 ///

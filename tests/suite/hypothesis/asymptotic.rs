@@ -91,7 +91,7 @@ fn rejections(model: Model, test: &dyn CalibrationTest, sets: usize, seed: u64) 
 }
 
 /// Widmann et al. 2019, Figure 2 (10⁴ data sets), at level 5 %: of calibrated data sets (M1) the
-/// bootstrap test rejects 3.5 %, the test by moments 4.5 % (`docs/paper_widmann2019.md`), the linear test 4.6 %; the linear test misses 81 % of M3. M2 is
+/// bootstrap test rejects 3.5 %, the test by moments 4.5 % (`docs/papers.md`), the linear test 4.6 %; the linear test misses 81 % of M3. M2 is
 /// missed by neither (an independent implementation in NumPy: none of 4,000 data sets by the linear).
 #[test]
 fn published_level_and_power() {

@@ -85,7 +85,7 @@ fn medians_of_shards_are_not_that_of_the_batch() {
     assert!((1e-6..1e-1).contains(&difference), "{difference}");
 }
 
-/// `docs/scaling.md`: the top-k lens as a training loss, of tensor operations.
+/// The top-k lens as a training loss, of tensor operations; `loss::Lens` has the same.
 #[test]
 fn a_differentiable_top_k_lens() {
     use burn::tensor::activation::softmax;
