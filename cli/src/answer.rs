@@ -164,6 +164,14 @@ pub fn omnibus<P: Kind>(
     Known::of(outcome.map(|outcome| outcome.with_class_names(class_names)))
 }
 
+/// An omnibus test beside the sizes of errors.
+pub fn beside(omnibus: Known<OmnibusOutcome>, sizes: &Named<Size>) -> Known<OmnibusOutcome> {
+    let sizes = sizes.0.iter();
+    let known =
+        sizes.filter_map(|(name, size)| Some((name.clone(), *size.interval.0.as_ref().ok()?)));
+    Known(omnibus.0.map(|outcome| outcome.beside(known)))
+}
+
 impl Answer {
     /// The name of an aspect, and that of a class if there is one.
     fn title<'a>(&self, aspect: &'a AspectOutcome) -> Cow<'a, str> {
@@ -172,72 +180,6 @@ impl Answer {
             Some(name) => format!("class {name}").into(),
             None => aspect.name.as_str().into(),
         }
-    }
-
-    /// The finite interval of each error.
-    fn known(&self) -> impl Iterator<Item = (&Name, Unit, &Interval)> {
-        let sizes = self.intervals.0.iter();
-        sizes.filter_map(|(name, size)| Some((name, size.unit, size.interval.0.as_ref().ok()?)))
-    }
-
-    /// That a model which is not calibrated errs by less than a point; nothing where a finding is of something else
-    /// than the event whose error is known, or of a larger error.
-    fn small_error(&self, outcome: &OmnibusOutcome) -> Option<String> {
-        const SMALL: f64 = 0.01;
-        let is_other = |aspect: &&AspectOutcome| match (aspect.class(), &*aspect.name) {
-            (Some(_), _) => aspect.estimate.abs() >= SMALL,
-            (None, "confidence" | "in_the_large" | "brier_score" | "log_score") => {
-                aspect.estimate.is_infinite()
-            }
-            (None, "cumulative_confidence" | "cumulative_risk") => aspect.estimate >= SMALL,
-            (None, name) => name != "binned_frequencies",
-        };
-        let others = outcome.failing(OmnibusOutcome::LEVEL);
-        if !outcome.is_rejected() || others.iter().any(is_other) {
-            return None;
-        }
-        let in_points = self.known().filter(|(name, unit, _)| {
-            let keys = [
-                names::OVERCONFIDENCE,
-                names::OVERPREDICTION,
-                names::ECE_DEBIASED,
-            ];
-            *unit == Unit::Points && keys.iter().any(|known| known.key == name.key)
-        });
-        let (mut errors, mut largest) = (Vec::new(), 0.0f64);
-        for (name, _, interval) in in_points {
-            largest = largest.max(interval.upper).max(-interval.lower);
-            let title = name.title.trim_end_matches(", points");
-            let [estimate, lower, upper] =
-                [interval.estimate, interval.lower, interval.upper].map(|x| points(x, 2));
-            errors.push(format!("{title} {estimate} points [{lower}, {upper}]"));
-        }
-        let is_small = errors.len() > 1 && largest < SMALL;
-        is_small.then(|| format!("The error is small: {}.", errors.join(", ")))
-    }
-
-    /// How intervals that a calibrated value is not in agree with a test that finds nothing.
-    fn excluding(&self, outcome: &OmnibusOutcome) -> String {
-        let excluding = self.known().filter_map(|(name, unit, interval)| {
-            let calibrated = if unit == Unit::Ratio { 1.0 } else { 0.0 };
-            let is_inside = (interval.lower..=interval.upper).contains(&calibrated);
-            let title = name.title.split(", ").next().unwrap_or_default();
-            (!is_inside).then(|| format!("{title} (without {calibrated})"))
-        });
-        let excluding: Vec<String> = excluding.collect();
-        if excluding.is_empty() || outcome.is_rejected() {
-            return String::new();
-        }
-        let adjusted = match outcome.adjusted_p_value {
-            Some(_) => " of all tests",
-            None => "",
-        };
-        format!(
-            "The interval of {} is of one quantity by itself. The verdict is adjusted for all {} aspects{adjusted}, so \
-             that the interval alone is no evidence against calibration.",
-            excluding.join(", and of "),
-            outcome.aspects.len(),
-        )
     }
 }
 
@@ -251,9 +193,6 @@ impl fmt::Display for Answer {
                 let words = outcome.to_string();
                 let (first, others) = words.split_once('\n').unwrap_or((&words, ""));
                 writeln!(f, "{}", verdict(first, !outcome.is_rejected()))?;
-                if let Some(small) = self.small_error(outcome) {
-                    writeln!(f, "{small}")?;
-                }
                 writeln!(f, "{others}")?;
             }
             Err(reason) => writeln!(f, "There is no test of calibration: {reason}")?,
@@ -264,10 +203,6 @@ impl fmt::Display for Answer {
         let Ok(outcome) = &self.omnibus.0 else {
             return Ok(());
         };
-        let excluding = self.excluding(outcome);
-        if !excluding.is_empty() {
-            writeln!(f, "{excluding}")?;
-        }
         if outcome.is_rejected() {
             writeln!(
                 f,

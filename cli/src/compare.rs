@@ -19,7 +19,7 @@ use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
 use crate::{
-    answer::{Size, omnibus, sizes},
+    answer::{Size, beside, omnibus, sizes},
     args::{BinArgs, CompareArgs},
     error::{Result, ensure},
     files::Inputs,
@@ -273,11 +273,15 @@ fn compared<P: Kind, Q: Kind>(
     let (changes, others) = changes(kernel)?;
     progress.step("omnibus test");
     let names = &data.class_names;
-    let omnibus = BeforeAfter {
-        before: omnibus(kernel, count, 1, before, names, &mut rng),
-        after: omnibus(kernel, count, 1, after, names, &mut rng),
-    };
+    let tests = (
+        omnibus(kernel, count, 1, before, names, &mut rng),
+        omnibus(kernel, count, 1, after, names, &mut rng),
+    );
     progress.step("confidence intervals");
+    let intervals = BeforeAfter {
+        before: sizes(&args.sizes, before, P::on_classes(kernel)),
+        after: sizes(&args.sizes, after, Q::on_classes(kernel)),
+    };
     Ok(Outcome::Two(Box::new(Comparison {
         data,
         kernel: kernel.as_ref().map(KernelWords::from),
@@ -286,10 +290,10 @@ fn compared<P: Kind, Q: Kind>(
         changes: Named(changes),
         others,
         binned: args.bins.asked(),
-        omnibus,
-        intervals: BeforeAfter {
-            before: sizes(&args.sizes, before, P::on_classes(kernel)),
-            after: sizes(&args.sizes, after, Q::on_classes(kernel)),
+        omnibus: BeforeAfter {
+            before: beside(tests.0, &intervals.before),
+            after: beside(tests.1, &intervals.after),
         },
+        intervals,
     })))
 }

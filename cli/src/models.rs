@@ -7,7 +7,7 @@ use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
 use crate::{
-    answer::{Size, omnibus, sizes},
+    answer::{Size, beside, omnibus, sizes},
     args::CompareArgs,
     compare::{Outcome, Paired, paired, write_changes, write_unbounded, write_verdict},
     error::{Result, ensure},
@@ -78,10 +78,12 @@ pub fn compared<P: Kind>(
     let progress = Progress::new(views.len() + views.len() * (views.len() - 1) / 2);
     let model = |(name, view): (&String, &View<P>)| {
         progress.step(name);
+        let omnibus = omnibus(kernel, count, 1, view, &data.class_names, &mut rng);
+        let intervals = sizes(&args.sizes, view, None);
         Model {
             name: name.clone(),
-            omnibus: omnibus(kernel, count, 1, view, &data.class_names, &mut rng),
-            intervals: sizes(&args.sizes, view, None),
+            omnibus: beside(omnibus, &intervals),
+            intervals,
         }
     };
     let models = args.models.iter().zip(views).map(model).collect();

@@ -36,12 +36,13 @@ pub(super) fn verdicts(named: &[(&str, &Result<OmnibusOutcome>)]) -> Markup {
 
 /// The verdict, and how much it says.
 fn verdict(outcome: &OmnibusOutcome) -> Markup {
-    let p = p_value(outcome.p_value, outcome.redraws);
-    let is_rejected = outcome.p_value <= OmnibusOutcome::LEVEL;
+    let sentences = outcome.sentences();
+    let (first, others) = sentences.split_first().expect("the answer");
     html! {
-        strong { (outcome.conclusion()) ": " (p) "." }
+        strong { (unbroken(first)) }
+        @for sentence in others { " " (unbroken(sentence)) }
         " Omnibus test with " (whole(outcome.redraws)) " redraws."
-        @if !is_rejected {
+        @if !outcome.is_rejected() {
             " This does not prove that the model is calibrated."
         } @else if outcome.failing(OmnibusOutcome::LEVEL).is_empty() {
             " No single aspect is significant by itself."
@@ -54,7 +55,7 @@ fn verdict(outcome: &OmnibusOutcome) -> Markup {
 /// The aspects that fail, where the model is not calibrated: the first ones, and the others on demand.
 fn findings(outcome: &OmnibusOutcome) -> Markup {
     let mut failing = outcome.failing(OmnibusOutcome::LEVEL);
-    if outcome.p_value > OmnibusOutcome::LEVEL {
+    if !outcome.is_rejected() {
         failing.clear();
     }
     let (first, others) = failing.split_at(failing.len().min(SHOWN));
@@ -62,7 +63,7 @@ fn findings(outcome: &OmnibusOutcome) -> Markup {
         html! {
             ul {
                 @for aspect in aspects {
-                    li { (unbroken(&aspect.finding)) " (adjusted " (p_value(aspect.adjusted_p_value, outcome.redraws)) ")" }
+                    li { (unbroken(&aspect.finding)) " (adjusted " (p_value(outcome.adjusted(aspect))) ")" }
                 }
             }
         }
@@ -78,9 +79,11 @@ fn findings(outcome: &OmnibusOutcome) -> Markup {
     }
 }
 
-/// A finding without line breaks inside numbers: `χ² = 70.9` and `6.96e-5` stay in one piece.
-fn unbroken(finding: &str) -> String {
-    let spaced = finding.replace(" = ", "\u{a0}=\u{a0}");
+/// A sentence without line breaks inside numbers: `χ² = 70.9` and `6.96e-5` stay in one piece.
+fn unbroken(sentence: &str) -> String {
+    let spaced = sentence
+        .replace(" = ", "\u{a0}=\u{a0}")
+        .replace(" ≤ ", "\u{a0}≤\u{a0}");
     ('0'..='9').fold(spaced, |text, digit| {
         text.replace(&format!("{digit}e-"), &format!("{digit}e\u{2011}"))
     })

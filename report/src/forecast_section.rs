@@ -69,7 +69,7 @@ impl Reportable for QuantileForecasts {
         let levels = QuantileCoverage::of_levels(self, targets)?;
         let curve = QuantileCoverage::curve(&levels);
         Ok(ForecastSection {
-            omnibus: plan.omnibus(Self::default_kernel(), self),
+            omnibus: plan.omnibus(Self::default_kernel(), self, []),
             wis: WeightedIntervalScore.mean(self, targets),
             wis_parts: WeightedIntervalScore.parts(self, targets),
             central_intervals: QuantileCoverage::of_intervals(self, targets)?,

@@ -115,9 +115,9 @@ pub(super) fn significant(x: f64) -> String {
     }
 }
 
-/// A p-value by redraws, without line breaks: `p = 0.034`, or `p ≤ 0.001` if no redraw reaches the data.
-pub(super) fn p_value(p: f64, redraws: usize) -> String {
-    typeset(&Probability::resampled(p, redraws).to_string())
+/// A p-value without line breaks: `p = 0.034`, or `p ≤ 0.001` if it is a bound.
+pub(super) fn p_value(p: Probability) -> String {
+    typeset(&p.to_string())
 }
 
 /// A share in points, hundredths of a probability.
@@ -163,11 +163,17 @@ mod tests {
         assert_eq!(edges, ["0", "0.0004", "0.25", "0.99992", "1"]);
         assert_eq!(fixed(0.000_012), "0.000012");
         assert_eq!(points(-0.0125), "−1.25");
-        let p_values = [p_value(0.001, 999), p_value(0.25, 999), p_value(0.002, 999)];
+        let p_values = [0.001, 0.25, 0.002].map(|p| p_value(Probability::resampled(p, 999)));
         let expected = ["p ≤ 0.001", "p = 0.250", "p = 0.002"];
         assert_eq!(p_values.map(pieces), expected);
-        assert_eq!(pieces(p_value(1e-4, 9999)), "p ≤ 1.0 × 10⁻⁴");
-        assert!(!p_value(0.001, 999).contains(' '), "no line ends in it");
+        assert_eq!(
+            pieces(p_value(Probability::resampled(1e-4, 9999))),
+            "p ≤ 1.0 × 10⁻⁴"
+        );
+        assert!(
+            !p_value(Probability::AtMost(0.001)).contains(' '),
+            "no line ends in it"
+        );
     }
 
     #[test]

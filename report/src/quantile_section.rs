@@ -159,11 +159,19 @@ where
         let y = plan.targets;
         let pit = Pit::randomised(self, y, &mut StdRng::seed_from_u64(plan.seed))?;
         let curve = QuantileCalibration::default().curve(self, y)?;
-        let overconfidence = IntervalOverconfidence::default();
+        let overconfidence = plan.interval(&IntervalOverconfidence::default(), self);
+        let skce = plan.skce(self);
         Ok(QuantileSection {
-            omnibus: plan.omnibus(plan.kernel.predictions, self),
-            overconfidence: plan.interval(&overconfidence, self),
-            skce: plan.skce(self),
+            omnibus: plan.omnibus(
+                plan.kernel.predictions,
+                self,
+                [
+                    (names::INTERVAL_OVERCONFIDENCE, &overconfidence),
+                    (names::SKCE, &skce),
+                ],
+            ),
+            overconfidence,
+            skce,
             log: self.log_score(y),
             crps: Crps.mean(self, y),
             sharpness: Spread {

@@ -171,16 +171,33 @@ impl Reportable for Categorical {
             let error = error.estimate(self, labels)?;
             Ok(EceOfOrder { order, error })
         };
-        let ratio = || ObservedExpected::interval(event, self, labels, level);
-        let is_event = self.subject() == Subject::Event;
+        let (subject, of) = (self.subject(), quantities::event_in_words(self.subject()));
+        let is_event = subject == Subject::Event;
+        let excess = if is_event {
+            names::OVERPREDICTION
+        } else {
+            names::OVERCONFIDENCE
+        };
+        let ratio = is_event.then(|| ObservedExpected::interval(event, self, labels, level));
+        let overconfidence = plan.interval(&Overconfidence { event }, self);
+        let ece_debiased = plan.interval(&Tce::default().with_event(event), self);
+        let skce = plan.skce(self);
+        let errors = (ratio
+            .iter()
+            .map(|ratio| (names::OBSERVED_EXPECTED.of(of), ratio)))
+        .chain([
+            (excess.of(of), &overconfidence),
+            (names::ECE_DEBIASED.of(of), &ece_debiased),
+            (names::SKCE, &skce),
+        ]);
+        let omnibus = plan.omnibus(plan.kernel, self, errors);
         Ok(ReliabilitySection {
-            subject: self.subject(),
-            observed_expected: is_event.then(ratio).and_then(Result::ok),
-            omnibus: (plan.omnibus(plan.kernel, self))
-                .map(|outcome| outcome.with_class_names(&plan.subject.names)),
-            overconfidence: plan.interval(&Overconfidence { event }, self),
-            ece_debiased: plan.interval(&Tce::default().with_event(event), self),
-            skce: plan.skce(self),
+            subject,
+            omnibus: omnibus.map(|outcome| outcome.with_class_names(&plan.subject.names)),
+            observed_expected: ratio.and_then(Result::ok),
+            overconfidence,
+            ece_debiased,
+            skce,
             accuracy: MeanEstimate::weighted(&correct, &weights),
             confidence: MeanEstimate::weighted(&outcomes.probability, &weights),
             brier: score(&Brier)?,

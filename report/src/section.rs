@@ -262,10 +262,18 @@ impl<P: Reportable> Plan<'_, P> {
         size?.interval(self.level)
     }
 
-    /// The omnibus test of all samples, with the kernel of the SKCE on predictions.
-    pub(super) fn omnibus(&self, kernel: Kernel, predictions: &P) -> Result<OmnibusOutcome> {
+    /// The omnibus test of all samples, with the kernel of the SKCE on predictions, beside the errors that are known.
+    pub(super) fn omnibus<'e>(
+        &self,
+        kernel: Kernel,
+        predictions: &P,
+        errors: impl IntoIterator<Item = (Name, &'e Result<Interval>)>,
+    ) -> Result<OmnibusOutcome> {
         let mut rng = StdRng::seed_from_u64(self.seed);
         let test = OmnibusTest::new().with_kernel(kernel);
-        test.outcome(predictions, self.targets, &mut rng)
+        let outcome = test.outcome(predictions, self.targets, &mut rng)?;
+        let errors = errors.into_iter();
+        let known = errors.filter_map(|(name, error)| Some((name, *error.as_ref().ok()?)));
+        Ok(outcome.beside(known))
     }
 }

@@ -90,7 +90,7 @@ impl Cell {
         match omnibus {
             Ok(outcome) => Self {
                 note: Some(format!("({} redraws)", whole(outcome.redraws))),
-                ..Self::of(p_value(outcome.p_value, outcome.redraws))
+                ..Self::of(p_value(outcome.probability()))
             },
             Err(reason) => Self::missing("–", reason),
         }

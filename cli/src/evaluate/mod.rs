@@ -10,7 +10,7 @@ use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
 use crate::{
-    answer::{Answer, omnibus, sizes},
+    answer::{Answer, beside, omnibus, sizes},
     args::{BinArgs, EvaluateArgs, FamilyName, LensName},
     coverage::Coverage,
     error::{Result, wrong},
@@ -259,7 +259,7 @@ fn aspect<P: Kind>(
         given,
         answer: Answer {
             class_names: names,
-            omnibus,
+            omnibus: beside(omnibus, &intervals),
             intervals,
         },
         estimates_if_calibrated: Named(

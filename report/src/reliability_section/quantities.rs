@@ -11,14 +11,19 @@ use crate::{
     table::{Cell, PageQuantity},
 };
 
+/// What the quantities of one event are of.
+pub(super) fn event_in_words(subject: Subject) -> &'static str {
+    match subject {
+        Subject::Classes => "of the top label",
+        Subject::Event => "of the event",
+        Subject::Correctness => "of the confidence",
+    }
+}
+
 impl ReliabilitySection {
     /// All numbers of the page.
     pub(super) fn all_quantities(&self) -> Vec<PageQuantity> {
-        let of = match self.subject {
-            Subject::Classes => "of the top label",
-            Subject::Event => "of the event",
-            Subject::Correctness => "of the confidence",
-        };
+        let of = event_in_words(self.subject);
         let first = match self.subject {
             Subject::Event => self.of_event(of),
             Subject::Classes | Subject::Correctness => self.of_confidence(of),

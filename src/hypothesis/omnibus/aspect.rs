@@ -1,8 +1,6 @@
-use std::{fmt, sync::Arc};
-
 use rand::Rng;
 
-use super::combine::Family;
+use super::{classes::ClassAspect, combine::Family, quantiles::CoverageAspect, real::RealAspect};
 use crate::{
     distribution::{Predictive, RedrawnBy},
     error::{Result, check_samples},
@@ -92,30 +90,81 @@ impl<'a, S> OmnibusPlan<'a, S> {
 
 /// A number that is 0, or small, for a calibrated model.
 pub(super) struct TestedAspect {
-    /// The name in JSON and tables.
-    pub name: String,
-    /// The class that it is of, if it is of one.
-    pub class: Option<usize>,
+    pub aspect: Aspect,
     /// The place of the estimate among the numbers of its evaluator, then among those of all.
     pub at: usize,
     /// The number of numbers from there on that belong to the aspect.
     pub width: usize,
     pub deviation: Deviation,
     pub family: Option<Family>,
-    pub sentence: Sentence,
 }
 
 impl TestedAspect {
     /// A number at its place among those of its evaluator that is large where the model is not calibrated.
-    pub fn new(name: impl Into<String>, at: usize, sentence: Sentence) -> Self {
+    pub fn new(aspect: Aspect, at: usize) -> Self {
         Self {
-            name: name.into(),
-            class: None,
+            aspect,
             at,
             width: 1,
             deviation: Deviation::None,
             family: None,
-            sentence,
+        }
+    }
+}
+
+/// A property of calibrated predictions, with what its finding needs beside the numbers of the data.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Aspect {
+    Classes(ClassAspect),
+    Real {
+        aspect: RealAspect,
+        dimensions: usize,
+    },
+    Quantiles(CoverageAspect),
+    /// The SKCE at a bandwidth.
+    Kernel {
+        bandwidth: f64,
+        estimator: &'static str,
+        /// What the kernel compares.
+        compared: &'static str,
+    },
+}
+
+impl Aspect {
+    /// The name in JSON and tables.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Classes(aspect) => aspect.name(),
+            Self::Real { aspect, dimensions } => aspect.name(*dimensions),
+            Self::Quantiles(aspect) => aspect.name(),
+            Self::Kernel { bandwidth, .. } => format!("skce_bandwidth_{}", short(*bandwidth)),
+        }
+    }
+
+    /// The class that it is of, if it is of one.
+    pub fn class(&self) -> Option<usize> {
+        match self {
+            Self::Classes(ClassAspect::Frequency(class)) => Some(*class),
+            _ => None,
+        }
+    }
+
+    /// The finding of data.
+    pub fn finding(&self, data: &Observed) -> String {
+        match self {
+            Self::Classes(aspect) => aspect.finding(data),
+            Self::Real { aspect, dimensions } => aspect.finding(*dimensions, data),
+            Self::Quantiles(aspect) => aspect.finding(data),
+            Self::Kernel {
+                bandwidth,
+                estimator,
+                compared,
+            } => {
+                let (estimate, bandwidth) = (data.estimate(), short(*bandwidth));
+                format!(
+                    "something is off {compared}: {estimator} {estimate:.2e}, bandwidth {bandwidth}"
+                )
+            }
         }
     }
 }
@@ -153,34 +202,6 @@ impl Observed<'_> {
     }
 }
 
-/// Writes the finding of an aspect.
-#[derive(Clone)]
-pub(super) struct Sentence(Arc<dyn Fn(&Observed) -> String + Send + Sync>);
-
-impl Sentence {
-    pub fn new(write: impl Fn(&Observed) -> String + Send + Sync + 'static) -> Self {
-        Self(Arc::new(write))
-    }
-
-    /// The finding of data.
-    pub fn of(&self, observed: &Observed) -> String {
-        (self.0)(observed)
-    }
-}
-
-impl fmt::Debug for Sentence {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Sentence")
-    }
-}
-
-/// What they write is compared by the findings.
-impl PartialEq for Sentence {
-    fn eq(&self, _other: &Self) -> bool {
-        true
-    }
-}
-
 /// The bandwidths of the SKCE, in units of that of its kernel.
 pub(super) const BANDWIDTHS: [f64; 3] = [0.25, 1.0, 4.0];
 /// Landmarks of a kernel of low rank.
@@ -191,20 +212,19 @@ pub(super) const ALL_PAIRS: &str = "SKCE";
 /// The SKCE by [`LANDMARKS`], in words.
 pub(super) const BY_LANDMARKS: &str = "SKCE by 16 landmarks";
 
-/// The aspects of an SKCE at all bandwidths, how it is estimated, and where it looks.
+/// The aspects of an SKCE at all bandwidths.
 pub(super) fn of_kernel(
     kernel: Kernel,
-    skce: &'static str,
-    at: &'static str,
+    estimator: &'static str,
+    compared: &'static str,
 ) -> impl Iterator<Item = TestedAspect> {
     let aspect = move |(number, factor)| {
-        let bandwidth = short(factor * kernel.fixed_bandwidth());
-        let name = format!("skce_bandwidth_{bandwidth}");
-        let sentence = Sentence::new(move |data| {
-            let estimate = data.estimate();
-            format!("something is off {at}: {skce} {estimate:.2e}, bandwidth {bandwidth}")
-        });
-        TestedAspect::new(name, number, sentence)
+        let aspect = Aspect::Kernel {
+            bandwidth: factor * kernel.fixed_bandwidth(),
+            estimator,
+            compared,
+        };
+        TestedAspect::new(aspect, number)
     };
     BANDWIDTHS.into_iter().enumerate().map(aspect)
 }

@@ -7,6 +7,7 @@ mod outcome;
 mod predicted;
 mod quantiles;
 mod real;
+mod statement;
 mod step;
 mod studentised;
 mod transforms;
@@ -265,6 +266,7 @@ impl OmnibusTest {
                     ),
                     samples,
                     aspects: outcomes(aspects, &engine, &combined),
+                    errors: Vec::new(),
                 });
             }
             engine.extend(redraws.min(self.most - redraws), rng)?;
@@ -295,7 +297,7 @@ impl TestedAspect {
         AspectStatistics {
             data: of_set(&|at| data[at]),
             drawn: (0..drawn[at].len()).map(redraw).collect(),
-            family: self.class.map(|_| Family::Classes).or(self.family),
+            family: self.aspect.class().map(|_| Family::Classes).or(self.family),
         }
     }
 }
@@ -306,23 +308,24 @@ fn outcomes<S>(
     combined: &Combined,
 ) -> Vec<AspectOutcome> {
     // gaps of all classes add up to 0: of two classes there is one
-    let classes = aspects.iter().filter(|aspect| aspect.class.is_some());
+    let classes = aspects
+        .iter()
+        .filter(|tested| tested.aspect.class().is_some());
     let gaps = classes.count().saturating_sub(1).max(1);
-    let outcome = |(k, aspect): (usize, &TestedAspect)| {
-        let numbers = engine.data[aspect.at..][..aspect.width].to_vec();
-        let (estimate, detail) = (numbers[0], engine.details[aspect.at]);
-        let alike = aspect.class.map_or(1, |_| gaps);
+    let outcome = |(k, tested): (usize, &TestedAspect)| {
+        let numbers = engine.data[tested.at..][..tested.width].to_vec();
+        let (estimate, detail) = (numbers[0], engine.details[tested.at]);
+        let alike = tested.aspect.class().map_or(1, |_| gaps);
         let least = detail.least_p_value * alike as f64;
         let outcome = AspectOutcome {
-            name: aspect.name.clone(),
+            name: tested.aspect.name(),
             finding: String::new(),
-            sentence: aspect.sentence.clone(),
-            class: aspect.class,
+            aspect: tested.aspect,
             numbers,
             row: detail.row,
             place: detail.place,
             estimate,
-            standardised: standardised(estimate, &engine.drawn[aspect.at]),
+            standardised: standardised(estimate, &engine.drawn[tested.at]),
             p_value: combined.p_values[k],
             adjusted_p_value: combined.adjusted[k].max(least).min(1.0),
         };
@@ -330,7 +333,7 @@ fn outcomes<S>(
     };
     // of the whole prediction, then of each class: of these there may be many
     let (classes, whole): (Vec<_>, Vec<_>) =
-        (aspects.iter().enumerate()).partition(|(_, aspect)| aspect.class.is_some());
+        (aspects.iter().enumerate()).partition(|(_, tested)| tested.aspect.class().is_some());
     whole.into_iter().chain(classes).map(outcome).collect()
 }
 

@@ -1,29 +1,29 @@
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer, ser::SerializeStruct as _};
 
-use super::aspect::{Observed, Sentence};
+use super::aspect::{Aspect, Observed};
 use crate::{
     error::serialize_or_infinite,
-    hypothesis::{TestOutcome, engine::Place, holm, p_value::Probability},
+    hypothesis::{TestOutcome, engine::Place, holm},
+    names::Name,
+    score::Interval,
 };
 
-/// The outcome of an [`OmnibusTest`](super::OmnibusTest): one answer, and where the model fails.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// The outcome of an [`OmnibusTest`](super::OmnibusTest): one answer, and where the model fails. It is serialized with
+/// its [`verdict`](Self::verdict).
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct OmnibusOutcome {
     /// The p-value of all aspects together: a multiple of `1/(redraws + 1)`, never less.
     pub p_value: f64,
     /// The p-value adjusted by [`holm`] for the tests of which this is one; see [`together`](Self::together).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub adjusted_p_value: Option<f64>,
     /// The number of tests of which this is one.
-    #[serde(skip)]
     pub(in crate::hypothesis) tests: usize,
     /// The number of times that the targets were redrawn.
     pub redraws: usize,
     /// The largest number of redraws that the test could have made.
-    #[serde(skip)]
     pub(in crate::hypothesis) most: usize,
     /// The interval that holds the p-value of endless redraws with a probability of 99 % (Clopper and
     /// Pearson 1934).
@@ -32,6 +32,24 @@ pub struct OmnibusOutcome {
     pub samples: usize,
     /// The aspects: of the whole prediction first, then of each class.
     pub aspects: Vec<AspectOutcome>,
+    /// The sizes of errors that the sentences are about; see [`beside`](Self::beside).
+    pub(super) errors: Vec<(Name, Interval)>,
+}
+
+impl Serialize for OmnibusOutcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("OmnibusOutcome", 7)?;
+        object.serialize_field("verdict", &self.verdict())?;
+        object.serialize_field("p_value", &self.p_value)?;
+        if let Some(adjusted) = self.adjusted_p_value {
+            object.serialize_field("adjusted_p_value", &adjusted)?;
+        }
+        object.serialize_field("redraws", &self.redraws)?;
+        object.serialize_field("resampling_interval", &self.resampling_interval)?;
+        object.serialize_field("samples", &self.samples)?;
+        object.serialize_field("aspects", &self.aspects)?;
+        object.end()
+    }
 }
 
 /// The outcome of an [`OmnibusTest`](super::OmnibusTest) in one aspect.
@@ -44,9 +62,7 @@ pub struct AspectOutcome {
     /// only. Rows count from 0.
     pub finding: String,
     #[serde(skip)]
-    pub(super) sentence: Sentence,
-    #[serde(skip)]
-    pub(super) class: Option<usize>,
+    pub(super) aspect: Aspect,
     /// The numbers of the data that the finding names, the estimate first.
     #[serde(skip)]
     pub(super) numbers: Vec<f64>,
@@ -186,60 +202,17 @@ impl OmnibusOutcome {
         let least = self.tests as f64 / (self.most + 1) as f64;
         Some(least.min(1.0)).filter(|least| *least > Self::LEVEL)
     }
-
-    /// The answer without its p-value.
-    pub fn conclusion(&self) -> &'static str {
-        if self.is_rejected() {
-            "The model is not calibrated"
-        } else if self.least_p_value().is_some() {
-            "There are too few redraws for a verdict"
-        } else {
-            "There is no evidence against calibration"
-        }
-    }
-
-    /// The p-value of the verdict as it is printed, adjusted where this is one of several tests.
-    pub fn probability(&self) -> Probability {
-        let p = self.adjusted_p_value.unwrap_or(self.p_value);
-        match Probability::resampled(self.p_value, self.redraws) {
-            Probability::AtMost(_) => Probability::AtMost(p),
-            Probability::Equal(_) => Probability::Equal(p),
-        }
-    }
-
-    /// The adjusted p-value of an aspect as it is printed.
-    pub fn adjusted(&self, aspect: &AspectOutcome) -> Probability {
-        let p = aspect.adjusted_p_value;
-        match Probability::resampled(p / self.tests as f64, self.redraws) {
-            Probability::AtMost(_) => Probability::AtMost(p),
-            Probability::Equal(_) => Probability::Equal(p),
-        }
-    }
-
-    /// The answer in a sentence.
-    pub fn verdict(&self) -> String {
-        let (conclusion, p) = (self.conclusion(), self.probability());
-        let adjusted = match self.adjusted_p_value {
-            Some(_) => format!(", adjusted for {} tests", self.tests),
-            None => String::new(),
-        };
-        let at_least = match self.least_p_value() {
-            Some(least) => format!("; {} redraws cannot give less than {least:.2}", self.most),
-            None => String::new(),
-        };
-        format!("{conclusion}: {p}{adjusted}{at_least}.")
-    }
 }
 
 impl AspectOutcome {
     /// The number of the class that this is an aspect of, if it is of one.
     pub fn class(&self) -> Option<usize> {
-        self.class
+        self.aspect.class()
     }
 
     /// Writes the finding with names of classes.
     pub(super) fn in_words(mut self, class_name: &dyn Fn(usize) -> String) -> Self {
-        self.finding = self.sentence.of(&Observed {
+        self.finding = self.aspect.finding(&Observed {
             numbers: &self.numbers,
             row: self.row,
             place: self.place,
@@ -251,7 +224,9 @@ impl AspectOutcome {
 
 impl fmt::Display for OmnibusOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.verdict())?;
+        for sentence in self.sentences() {
+            writeln!(f, "{sentence}")?;
+        }
         let failing = self.failing(Self::LEVEL);
         for aspect in &failing {
             let p = self.adjusted(aspect);

@@ -1,6 +1,6 @@
 use rand::Rng;
 
-use super::aspect::{Deviation, Omnibus, OmnibusPlan, Sentence, TestedAspect};
+use super::aspect::{Aspect, Deviation, Observed, Omnibus, OmnibusPlan, TestedAspect};
 use crate::{
     distribution::{Predictive, QuantileForecasts, Weighted as _, Weights},
     error::Result,
@@ -110,37 +110,60 @@ impl Look {
     /// The aspect of the number at a place: the coverage less what is expected.
     fn aspect(&self, at: usize, levels: &[f64], weights: &Weights) -> TestedAspect {
         let probability = self.region.probability(levels);
-        let is_interval = self.region.lower.is_some();
-        let shown = without_rounding(probability);
-        let kind = if is_interval { "interval" } else { "level" };
-        let name = match self.group {
-            "" => format!("{kind}_{shown}"),
-            group => format!("{group}_{kind}_{shown}"),
+        let effective = weights.select(&self.rows).effective(self.rows.len());
+        let variance = probability * (1.0 - probability) / effective;
+        let aspect = CoverageAspect {
+            group: self.group,
+            is_interval: self.region.lower.is_some(),
+            probability,
         };
+        TestedAspect {
+            deviation: Deviation::Known(variance.sqrt()),
+            ..TestedAspect::new(Aspect::Quantiles(aspect), at)
+        }
+    }
+}
+
+/// The coverage of a level or of a central interval among some rows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct CoverageAspect {
+    /// The name of the rows; empty where these are all.
+    group: &'static str,
+    is_interval: bool,
+    probability: f64,
+}
+
+impl CoverageAspect {
+    pub fn name(&self) -> String {
+        let kind = if self.is_interval {
+            "interval"
+        } else {
+            "level"
+        };
+        let name = format!("{kind}_{}", without_rounding(self.probability));
+        match self.group {
+            "" => name,
+            group => format!("{group}_{name}"),
+        }
+    }
+
+    pub fn finding(&self, data: &Observed) -> String {
+        let probability = self.probability;
         let of = match self.group {
             "" => String::new(),
             "wide" => "where forecasts are wider, ".into(),
             group => format!("where forecasts are {group}er, "),
         };
-        let sentence = Sentence::new(move |data| {
-            let what = if is_interval {
-                format!(
-                    "central {} % intervals cover",
-                    without_rounding(100.0 * probability)
-                )
-            } else {
-                format!("the quantile at level {shown} covers")
-            };
-            let [covered, expected] = [probability + data.estimate(), probability]
-                .map(|share| numbers::percent(share, 1));
-            format!("{of}{what} {covered} of the targets, {expected} if calibrated")
-        });
-        let effective = weights.select(&self.rows).effective(self.rows.len());
-        let variance = probability * (1.0 - probability) / effective;
-        TestedAspect {
-            deviation: Deviation::Known(variance.sqrt()),
-            ..TestedAspect::new(name, at, sentence)
-        }
+        let what = if self.is_interval {
+            let percent = without_rounding(100.0 * probability);
+            format!("central {percent} % intervals cover")
+        } else {
+            let level = without_rounding(probability);
+            format!("the quantile at level {level} covers")
+        };
+        let [covered, expected] =
+            [probability + data.estimate(), probability].map(|share| numbers::percent(share, 1));
+        format!("{of}{what} {covered} of the targets, {expected} if calibrated")
     }
 }
 

@@ -2,7 +2,7 @@ use rand::Rng;
 
 use super::{
     aspect::{
-        BANDWIDTHS, BY_LANDMARKS, Deviation, LANDMARKS, Observed, Omnibus, OmnibusPlan, Sentence,
+        Aspect, BANDWIDTHS, BY_LANDMARKS, Deviation, LANDMARKS, Observed, Omnibus, OmnibusPlan,
         TestedAspect, of_kernel, short,
     },
     combine::Family,
@@ -79,9 +79,11 @@ fn tested(d: usize) -> Vec<TestedAspect> {
             deviation: aspect.deviation(),
             family: aspect.family(),
             ..TestedAspect::new(
-                aspect.name(d),
+                Aspect::Real {
+                    aspect,
+                    dimensions: d,
+                },
                 at,
-                Sentence::new(move |data| aspect.sentence(d, data)),
             )
         });
         at += aspect.width();
@@ -182,7 +184,7 @@ impl RealAspect {
     }
 
     /// The name, with the number of the coordinate where there are several.
-    fn name(self, d: usize) -> String {
+    pub fn name(self, d: usize) -> String {
         let (name, coordinate) = match self {
             Self::Location(c) => ("location", Some(c)),
             Self::Spread(c) => ("spread", Some(c)),
@@ -203,7 +205,7 @@ impl RealAspect {
     }
 
     /// The finding.
-    fn sentence(self, d: usize, data: &Observed) -> String {
+    pub fn finding(self, d: usize, data: &Observed) -> String {
         let estimate = data.estimate();
         match self {
             Self::Location(c) => format!(

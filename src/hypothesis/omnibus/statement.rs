@@ -1,0 +1,143 @@
+//! The answer of an omnibus test in sentences, which are the same wherever it is shown.
+
+use super::{AspectOutcome, OmnibusOutcome};
+use crate::{
+    hypothesis::p_value::Probability,
+    names::{self, Name},
+    numbers::points,
+    score::Interval,
+};
+
+/// Errors below this are called small.
+const SMALL: f64 = 0.01;
+
+impl OmnibusOutcome {
+    /// Adds the sizes of errors with their names of [`names`], so that the [`sentences`](Self::sentences) say how these
+    /// agree with the verdict.
+    pub fn beside(mut self, errors: impl IntoIterator<Item = (Name, Interval)>) -> Self {
+        self.errors = errors.into_iter().collect();
+        self
+    }
+
+    /// The verdict: the [`sentences`](Self::sentences) in one.
+    pub fn verdict(&self) -> String {
+        self.sentences().join(" ")
+    }
+
+    /// The answer with its p-value. Then, of the errors [`beside`](Self::beside) it: that they are small, if the
+    /// model is not calibrated; that their intervals are no evidence, if they exclude the value of a calibrated model and
+    /// the test finds none.
+    pub fn sentences(&self) -> Vec<String> {
+        let conclusion = format!("{}: {}", self.conclusion(), self.probability());
+        let adjusted = match self.adjusted_p_value {
+            Some(_) => format!(", adjusted for {} tests", self.tests),
+            None => String::new(),
+        };
+        let at_least = match self.least_p_value() {
+            Some(least) => format!("; {} redraws cannot give less than {least:.2}", self.most),
+            None => String::new(),
+        };
+        let mut sentences = vec![format!("{conclusion}{adjusted}{at_least}.")];
+        sentences.extend(if self.is_rejected() {
+            self.small_error()
+        } else {
+            self.excluding_intervals()
+        });
+        sentences
+    }
+
+    /// The answer without its p-value.
+    pub fn conclusion(&self) -> &'static str {
+        if self.is_rejected() {
+            "The model is not calibrated"
+        } else if self.least_p_value().is_some() {
+            "There are too few redraws for a verdict"
+        } else {
+            "There is no evidence against calibration"
+        }
+    }
+
+    /// The p-value of the verdict as it is printed, adjusted where this is one of several tests.
+    pub fn probability(&self) -> Probability {
+        self.adjusted_by_tests(self.p_value, self.adjusted_p_value.unwrap_or(self.p_value))
+    }
+
+    /// The adjusted p-value of an aspect as it is printed.
+    pub fn adjusted(&self, aspect: &AspectOutcome) -> Probability {
+        let p = aspect.adjusted_p_value;
+        self.adjusted_by_tests(p / self.tests as f64, p)
+    }
+
+    /// An adjusted p-value is a bound if the p-value by redraws is one.
+    fn adjusted_by_tests(&self, p: f64, adjusted: f64) -> Probability {
+        match Probability::resampled(p, self.redraws) {
+            Probability::AtMost(_) => Probability::AtMost(adjusted),
+            Probability::Equal(_) => Probability::Equal(adjusted),
+        }
+    }
+
+    /// The errors in points, if all of them are small; nothing where a finding is of something else than the event
+    /// whose error is known, or of a larger error.
+    fn small_error(&self) -> Option<String> {
+        let is_other = |aspect: &&AspectOutcome| match (aspect.class(), &*aspect.name) {
+            (Some(_), _) => aspect.estimate.abs() >= SMALL,
+            (None, "confidence" | "in_the_large" | "brier_score" | "log_score") => {
+                aspect.estimate.is_infinite()
+            }
+            (None, "cumulative_confidence" | "cumulative_risk") => aspect.estimate >= SMALL,
+            (None, name) => name != "binned_frequencies",
+        };
+        if self.failing(Self::LEVEL).iter().any(is_other) {
+            return None;
+        }
+        let keys = [
+            names::OVERCONFIDENCE.key,
+            names::OVERPREDICTION.key,
+            names::ECE_DEBIASED.key,
+        ];
+        let known = self.errors.iter();
+        let known: Vec<_> = known.filter(|(name, _)| keys.contains(&name.key)).collect();
+        let is_small = |(_, size): &&(Name, Interval)| -SMALL < size.lower && size.upper < SMALL;
+        if known.len() < 2 || !known.iter().all(is_small) {
+            return None;
+        }
+        let sizes = known.into_iter().map(|(name, size)| {
+            let [estimate, lower, upper] =
+                [size.estimate, size.lower, size.upper].map(|x| points(x, 2));
+            format!(
+                "{} {estimate} points [{lower}, {upper}]",
+                without_details(name)
+            )
+        });
+        let sizes: Vec<String> = sizes.collect();
+        Some(format!("The error is small: {}.", sizes.join(", ")))
+    }
+
+    /// The intervals that exclude the value of a calibrated model.
+    fn excluding_intervals(&self) -> Option<String> {
+        let excluding = self.errors.iter().filter_map(|(name, interval)| {
+            let calibrated = f64::from(u8::from(name.key == names::OBSERVED_EXPECTED.key));
+            let is_inside = (interval.lower..=interval.upper).contains(&calibrated);
+            (!is_inside).then(|| format!("{} (without {calibrated})", without_details(name)))
+        });
+        let excluding: Vec<String> = excluding.collect();
+        if excluding.is_empty() {
+            return None;
+        }
+        let adjusted = match self.adjusted_p_value {
+            Some(_) => " of all tests",
+            None => "",
+        };
+        Some(format!(
+            "The interval of {} is of one quantity by itself. The verdict is adjusted for all {} aspects{adjusted}, so \
+             that the interval alone is no evidence against calibration.",
+            excluding.join(", and of "),
+            self.aspects.len(),
+        ))
+    }
+}
+
+/// A title up to its first comma.
+fn without_details(name: &Name) -> &str {
+    name.title.split(", ").next().unwrap_or_default()
+}
