@@ -20,7 +20,7 @@ use crate::{
     limits::{BLOCK, QUADRATIC_LIMIT},
     quantities::Pairs,
     table::{TextTable, title_width},
-    words::{Known, Named, or_infinite, probability, verdict},
+    words::{Known, Named, or_infinite, probability, shown, verdict},
 };
 
 #[derive(Serialize)]
@@ -219,10 +219,6 @@ impl fmt::Display for Answer {
             aspects.sort_by(|a, b| a.p_value.total_cmp(&b.p_value)); // stable
             aspects.truncate(SHOWN);
         }
-        let shown = |p: Probability| match p {
-            Probability::Equal(p) => probability(p, false),
-            Probability::AtMost(p) => probability(p, true),
-        };
         for aspect in &aspects {
             let cells = [
                 or_infinite(aspect.estimate, |x| format!("{x:.4e}")),

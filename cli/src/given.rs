@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt, path::Path};
 
 use burn::tensor::{Tensor, TensorData};
 use burn_calibration::{
-    hypothesis::{Group, GroupTest, OmnibusOutcome, holm},
+    hypothesis::{Group, GroupTest, OmnibusOutcome, Probability},
     kernel::Kernel,
 };
 use rand::rngs::StdRng;
@@ -18,7 +18,7 @@ use crate::{
     labels::event,
     quantities::Pairs,
     table::TextTable,
-    words::probability,
+    words::shown,
 };
 
 /// More values than this are no groups.
@@ -187,11 +187,10 @@ struct Part {
     column: String,
     /// "group" or "kernel".
     kind: &'static str,
-    /// Adjusted for all tests, by Holm.
-    adjusted_p_value: f64,
     /// The most significant finding at the level of 5 % over all tests, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     finding: Option<String>,
+    /// The outcome, adjusted for all tests.
     #[serde(flatten)]
     outcome: OmnibusOutcome,
 }
@@ -232,62 +231,53 @@ pub fn test<P: Kind>(
     let test = GroupTest::new().with_most(redraws);
     let test = kernel.map_or(test, |kernel| test.with_kernel(kernel));
     let outcome = test.outcome(predictions, targets, &groups, rng)?;
-    let part = |name, column: &str, kind, level, outcome: OmnibusOutcome| {
-        let outcome = outcome.with_class_names(class_names);
-        let finding = (outcome.failing(level).first()).map(|aspect| aspect.finding.clone());
-        Part {
-            name,
-            column: column.to_owned(),
-            kind,
-            adjusted_p_value: 1.0,
-            finding,
-            outcome,
-        }
-    };
-    // aspects of groups are adjusted for the groups; there are the kernels besides
-    let level = 0.05 * groups.len() as f64 / total as f64;
     let groups = of_groups.into_iter().zip(outcome.groups);
-    let mut parts: Vec<Part> = groups
-        .map(|(column, group)| part(group.name, column, "group", level, group.outcome))
-        .collect();
+    let (mut tests, mut outcomes): (Vec<(String, &str, &'static str)>, Vec<OmnibusOutcome>) =
+        (groups.map(|(column, group)| ((group.name, &**column, "group"), group.outcome))).unzip();
     for (title, column, compared) in kernels {
         let points = compared.iter().map(|column| column.points(predictions));
         let points = Tensor::cat(points.collect(), 1);
         if let Some(outcome) = P::Kernel::given(view, points, redraws, rng) {
-            let name = format!("{title}, by a kernel");
-            parts.push(part(name, column, "kernel", 0.05, outcome?));
+            tests.push((format!("{title}, by a kernel"), column, "kernel"));
+            outcomes.push(outcome?);
         }
     }
-    let p_values: Vec<f64> = parts.iter().map(|part| part.outcome.p_value).collect();
-    let adjusted = holm(&p_values)?;
-    for (part, adjusted) in parts.iter_mut().zip(&adjusted) {
-        part.adjusted_p_value = *adjusted;
-        part.finding.take_if(|_| *adjusted > 0.05);
-    }
+    let part = |((name, column, kind), outcome): ((_, &str, _), OmnibusOutcome)| {
+        let outcome = outcome.with_class_names(class_names);
+        let failing = outcome.failing(OmnibusOutcome::LEVEL);
+        let first = failing.first().filter(|_| outcome.is_rejected());
+        Part {
+            name,
+            column: column.to_owned(),
+            kind,
+            finding: first.map(|aspect| aspect.finding.clone()),
+            outcome,
+        }
+    };
+    let outcomes = OmnibusOutcome::together(outcomes);
     Ok(GivenAnswer {
         columns: columns.iter().map(|column| column.name.clone()).collect(),
-        p_value: adjusted.iter().copied().fold(1.0, f64::min),
-        tests: parts,
+        p_value: (outcomes
+            .iter()
+            .filter_map(|outcome| outcome.adjusted_p_value))
+        .fold(1.0, f64::min),
+        tests: tests.into_iter().zip(outcomes).map(part).collect(),
     })
 }
 
-impl Part {
-    /// Whether the p-value is the smallest that the redraws can give.
-    fn is_bound(&self) -> bool {
-        self.outcome.p_value <= 1.5 / (self.outcome.redraws + 1) as f64
-    }
-
-    fn adjusted(&self) -> String {
-        probability(self.adjusted_p_value, self.is_bound())
-    }
-}
-
 impl GivenAnswer {
+    /// The tests, the most significant first.
+    fn by_p_value(&self) -> Vec<&Part> {
+        let mut parts: Vec<_> = self.tests.iter().collect();
+        let adjusted = |part: &Part| part.outcome.adjusted_p_value.unwrap_or(1.0);
+        parts.sort_by(|a, b| adjusted(a).total_cmp(&adjusted(b))); // stable
+        parts
+    }
+
     /// Those that fail, groups first, the most significant first.
     fn failing(&self) -> Vec<&Part> {
-        let failing = |part: &&Part| part.adjusted_p_value <= 0.05;
-        let mut parts: Vec<_> = self.tests.iter().filter(failing).collect();
-        parts.sort_by(|a, b| a.adjusted_p_value.total_cmp(&b.adjusted_p_value)); // stable
+        let mut parts = self.by_p_value();
+        parts.retain(|part| part.outcome.is_rejected());
         parts.sort_by_key(|part| part.kind == "kernel");
         parts
     }
@@ -297,8 +287,7 @@ impl fmt::Display for GivenAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (columns, tests) = (self.columns.join(", "), self.tests.len());
         let failing = self.failing();
-        let is_bound = |part: &&Part| part.adjusted_p_value <= self.p_value && part.is_bound();
-        let least = probability(self.p_value, self.tests.iter().any(|part| is_bound(&part)));
+        let least = shown(self.by_p_value()[0].outcome.probability());
         let sign = if least.starts_with('≤') { "" } else { "= " };
         let verdict = if failing.is_empty() {
             "There is no evidence against calibration given"
@@ -314,7 +303,7 @@ impl fmt::Display for GivenAnswer {
                 f,
                 "    {}: {finding} (adjusted p {})",
                 part.name,
-                part.adjusted()
+                shown(part.outcome.probability())
             )?;
         }
         // quantile forecasts have groups alone
@@ -328,8 +317,9 @@ impl fmt::Display for GivenAnswer {
         table.head(f, ["samples", "p-value", "adjusted"])?;
         for part in &self.tests {
             let outcome = &part.outcome;
-            let p_value = probability(outcome.p_value, part.is_bound());
-            let cells = [outcome.samples.to_string(), p_value, part.adjusted()];
+            let p_value = Probability::resampled(outcome.p_value, outcome.redraws);
+            let [p_value, adjusted] = [p_value, outcome.probability()].map(shown);
+            let cells = [outcome.samples.to_string(), p_value, adjusted];
             table.line(f, &part.name, &cells, "")?;
         }
         Ok(())

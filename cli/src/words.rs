@@ -9,6 +9,7 @@ use std::{
 use burn_calibration::{
     distribution::Subject,
     error,
+    hypothesis::Probability,
     kernel::{Kernel, RealKernel},
     names::Name,
     numbers::{decimals, significant},
@@ -403,6 +404,14 @@ pub fn p_value(p: f64) -> String {
 pub fn probability(p: f64, is_bound: bool) -> String {
     let p = decimals(p, 4, 1);
     if is_bound { format!("≤ {p}") } else { p }
+}
+
+/// The same, as a test gives it.
+pub fn shown(p: Probability) -> String {
+    match p {
+        Probability::Equal(p) => probability(p, false),
+        Probability::AtMost(p) => probability(p, true),
+    }
 }
 
 /// A number, or its sign where it is infinite.

@@ -3,7 +3,7 @@ use maud::Markup;
 use super::{
     drawn::{Draw, Drawn},
     frame::{Frame, single_plot},
-    number::{decimals, edge, fixed, share, whole},
+    number::{counted, decimals, edge, fixed, share, whole},
     svg::{Paint, area},
     table,
 };
@@ -52,10 +52,10 @@ pub(super) fn drawn_under(diagram: &CorpDiagram, heading: &str, title: String) -
 fn description(diagram: &CorpDiagram) -> String {
     let parts = &diagram.decomposition;
     let mut text = format!(
-        "{} samples, isotonic regression in {} steps, of which {} leave the {} % band. The Brier score, \
+        "{}, isotonic regression in {}, of which {} leave the {} % band. The Brier score, \
          summed over both outcomes, {} is miscalibration {} minus discrimination {} plus uncertainty {}.",
-        whole(diagram.samples),
-        whole(diagram.steps.len()),
+        counted(diagram.samples, "sample"),
+        counted(diagram.steps.len(), "step"),
         whole(diagram.outside()),
         decimals(100.0 * diagram.level, 2),
         fixed(parts.score),
@@ -65,10 +65,10 @@ fn description(diagram: &CorpDiagram) -> String {
     );
     for step in &diagram.steps {
         text += &format!(
-            " From {} to {}: {} samples, frequency {}.",
+            " From {} to {}: {}, frequency {}.",
             edge(step.lower),
             edge(step.upper),
-            whole(step.count),
+            counted(step.count, "sample"),
             fixed(step.frequency),
         );
     }

@@ -15,6 +15,12 @@ pub(super) fn whole(number: usize) -> String {
     grouped
 }
 
+/// A number of things: `1 sample`, `10,000 samples`.
+pub(super) fn counted(number: usize, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {what}{plural}", whole(number))
+}
+
 /// That samples have weights, if they do, and what these are worth.
 pub(super) fn of_weights(effective: f64, samples: usize) -> String {
     if effective == samples as f64 {

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{
     Change, Section, answer,
-    number::{decimals, whole},
+    number::{counted, decimals, whole},
     page::{self, capital},
     table,
 };
@@ -134,7 +134,7 @@ impl<S: Section> Report<S> {
         html! {
             (answer::verdicts(&answers))
             p {
-                (whole(self.samples)) " prediction" @if self.samples != 1 { "s" } " " (of)
+                (counted(self.samples, "prediction")) " " (of)
                 @if paired { ", before and after recalibration" } "."
             }
             ul {

@@ -2,7 +2,7 @@ use maud::{Markup, html};
 
 use super::{
     ReliabilitySection, Report, corp_picture,
-    number::{decimals, fixed, percent, whole},
+    number::{counted, decimals, fixed, percent, whole},
     page::{self, capital, figure},
     reliability_picture::{self, drawn, full, small},
 };
@@ -48,11 +48,11 @@ impl Report<ReliabilitySection> {
             (page::key(&band, inside, "a bin outside its band"))
             (self.figures((alone.0, &alone.1), &pooled, |section, heading, what| {
                 let diagram = &section.top_label;
-                let (outside, bins) = (diagram.outside(), diagram.bins.len());
+                let (outside, bins) = (diagram.outside(), counted(diagram.bins.len(), "bin"));
                 figure(
                     &drawn(diagram, full(diagram, heading), what),
-                    &format!("{what}: {outside} of {bins} bins are outside their band."),
-                    &reliability_picture::numbers(diagram, what),
+                    &format!("{what}: of {bins} {outside} are outside their band."),
+                    &reliability_picture::numbers(diagram, subject, what),
                 )
             }))
         }

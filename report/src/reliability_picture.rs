@@ -3,12 +3,13 @@ use maud::Markup;
 use super::{
     drawn::{Draw, Drawn},
     frame::Frame,
-    number::{decimals, edge, fixed, share, short, whole},
+    number::{counted, decimals, edge, fixed, share, short, whole},
     svg::{Paint, Pen, Picture, mark, rectangle, text, upright},
     table,
 };
 use burn_calibration::{
     diagram::{ReliabilityBin, ReliabilityDiagram},
+    distribution::Subject,
     estimator::Event,
 };
 
@@ -44,10 +45,10 @@ pub(super) fn drawn(diagram: &ReliabilityDiagram, picture: Picture, what: &str) 
 fn description(diagram: &ReliabilityDiagram) -> String {
     let level = decimals(100.0 * diagram.level, 2);
     let mut text = format!(
-        "{} samples in {} bins, expected calibration error {}, mean probability {}, the event \
+        "{} in {}, expected calibration error {}, mean probability {}, the event \
          occurred with frequency {}. Of the {level} % bands, {} do not hold the frequency.",
-        whole(diagram.samples),
-        diagram.bins.len(),
+        counted(diagram.samples, "sample"),
+        counted(diagram.bins.len(), "bin"),
         fixed(diagram.ece()),
         fixed(diagram.confidence()),
         fixed(diagram.frequency()),
@@ -55,10 +56,10 @@ fn description(diagram: &ReliabilityDiagram) -> String {
     );
     for bin in &diagram.bins {
         text += &format!(
-            " From {} to {}: {} samples, mean probability {}, frequency {}, band {} to {}.",
+            " From {} to {}: {}, mean probability {}, frequency {}, band {} to {}.",
             edge(bin.lower),
             edge(bin.upper),
-            whole(bin.count),
+            counted(bin.count, "sample"),
             fixed(bin.confidence),
             fixed(bin.frequency),
             fixed(bin.band.0),
@@ -69,7 +70,11 @@ fn description(diagram: &ReliabilityDiagram) -> String {
 }
 
 /// The numbers of the picture as a table.
-pub(super) fn numbers(diagram: &ReliabilityDiagram, what: &str) -> Markup {
+pub(super) fn numbers(diagram: &ReliabilityDiagram, subject: Subject, what: &str) -> Markup {
+    let (columns, frequency) = match subject {
+        Subject::Event => ("mean probability, frequency of the event", "frequency"),
+        _ => ("mean confidence, how often right", "right"),
+    };
     let row = |bin: &ReliabilityBin| {
         vec![
             format!("{}–{}", edge(bin.lower), edge(bin.upper)),
@@ -80,8 +85,8 @@ pub(super) fn numbers(diagram: &ReliabilityDiagram, what: &str) -> Markup {
         ]
     };
     table::of_picture(
-        &format!("{what}: samples, mean confidence, how often right, and band of each bin"),
-        &["bin", "samples", "mean", "right", "band"],
+        &format!("{what}: samples, {columns}, and band of each bin"),
+        &["bin", "samples", "mean", frequency, "band"],
         diagram.bins.iter().map(row),
     )
 }

@@ -4,7 +4,7 @@ use burn::tensor::DType;
 use rand::Rng;
 use serde::Serialize;
 
-use super::{Omnibus, OmnibusOutcome, OmnibusTest, holm, p_value::Probability};
+use super::{Omnibus, OmnibusOutcome, OmnibusTest};
 use crate::{
     distribution::Targets,
     error::{Error, Result, check_count, check_values},
@@ -93,7 +93,7 @@ impl Group {
 /// test, such as "underconfident by 5.0 points". Of `g` groups the SKCE of classes is over all pairs up to `10,000/√g`
 /// samples of a group, so that many large groups together take no longer than one of 10,000, and otherwise a time that
 /// is linear in their samples. Targets are redrawn from the predictions, so groups may
-/// have any size. The p-values are adjusted by [`holm`], which is valid even if groups overlap. The
+/// have any size. The p-values are adjusted by [`holm`](super::holm), which is valid even if groups overlap. The
 /// adjusted p-values of aspects are multiplied by the number of groups: what
 /// [`AspectOutcome::adjusted_p_value`](super::AspectOutcome::adjusted_p_value) promises of one of at most
 /// `α` then holds of the aspects of all groups together.
@@ -141,11 +141,7 @@ pub struct GroupsOutcome {
 pub struct GroupOutcome {
     /// The name of the group.
     pub name: String,
-    /// The p-value adjusted for all groups: with a probability of at least `1 − α` the model is calibrated
-    /// in no group among those with one of at most `α`.
-    pub adjusted_p_value: f64,
-    /// The outcome for the samples of the group. Its p-value is not adjusted for the groups, the adjusted ones
-    /// of its aspects are: times the number of groups.
+    /// The outcome for the samples of the group, adjusted for all groups by [`together`](OmnibusOutcome::together).
     #[serde(flatten)]
     pub outcome: OmnibusOutcome,
 }
@@ -204,21 +200,19 @@ impl GroupTest {
                 targets.select_rows(&group.rows),
             );
             let outcome = test.outcome(&predictions, &targets, &mut *rng)?;
-            Ok(outcome.at_rows(&group.rows).among(groups.len()))
+            Ok(outcome.at_rows(&group.rows))
         };
         let outcomes: Vec<OmnibusOutcome> = groups.iter().map(of_group).collect::<Result<_>>()?;
-        let p_values: Vec<f64> = outcomes.iter().map(|outcome| outcome.p_value).collect();
-        let adjusted = holm(&p_values)?;
-        let parts = groups.iter().zip(&adjusted).zip(outcomes);
+        let named = groups.iter().zip(OmnibusOutcome::together(outcomes));
+        let of_group = |(group, outcome): (&Group, _)| GroupOutcome {
+            name: group.name.clone(),
+            outcome,
+        };
+        let groups: Vec<GroupOutcome> = named.map(of_group).collect();
+        let adjusted = groups.iter().map(GroupOutcome::adjusted_p_value);
         Ok(GroupsOutcome {
-            p_value: adjusted.iter().copied().fold(1.0, f64::min),
-            groups: parts
-                .map(|((group, &adjusted_p_value), outcome)| GroupOutcome {
-                    name: group.name.clone(),
-                    adjusted_p_value,
-                    outcome,
-                })
-                .collect(),
+            p_value: adjusted.fold(1.0, f64::min),
+            groups,
         })
     }
 }
@@ -241,14 +235,28 @@ impl GroupsOutcome {
     /// The groups with an adjusted p-value of at most `level`, the most significant first; of equal ones
     /// in the order of the groups.
     pub fn failing(&self, level: f64) -> Vec<&GroupOutcome> {
-        let failing = |group: &&GroupOutcome| group.adjusted_p_value <= level;
-        let mut groups: Vec<_> = self.groups.iter().filter(failing).collect();
-        groups.sort_by(|a, b| a.adjusted_p_value.total_cmp(&b.adjusted_p_value)); // stable
+        let mut groups = self.by_p_value();
+        groups.retain(|group| group.adjusted_p_value() <= level);
+        groups
+    }
+
+    /// The groups, the most significant first.
+    fn by_p_value(&self) -> Vec<&GroupOutcome> {
+        let mut groups: Vec<_> = self.groups.iter().collect();
+        groups.sort_by(|a, b| a.adjusted_p_value().total_cmp(&b.adjusted_p_value())); // stable
         groups
     }
 }
 
 impl GroupOutcome {
+    /// The p-value adjusted for all groups: with a probability of at least `1 − α` the model is calibrated
+    /// in no group among those with one of at most `α`.
+    pub fn adjusted_p_value(&self) -> f64 {
+        self.outcome
+            .adjusted_p_value
+            .unwrap_or(self.outcome.p_value)
+    }
+
     /// The most significant aspect in words, if one is significant at a level among the aspects of all
     /// groups.
     pub fn finding(&self, level: f64) -> Option<&str> {
@@ -259,36 +267,22 @@ impl GroupOutcome {
 
 impl fmt::Display for GroupsOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let redraws = self.groups.iter().map(|group| group.outcome.redraws).max();
-        let least = 1.0 / (1 + redraws.unwrap_or(0)) as f64;
-        let failing = self.failing(0.05);
-        let shown = |p: f64| {
-            if p <= 1.5 * least * self.groups.len() as f64 {
-                Probability::AtMost(p)
-            } else {
-                Probability::Equal(p)
-            }
-        };
-        let p = shown(self.p_value);
+        let failing = self.failing(OmnibusOutcome::LEVEL);
+        let p = self.by_p_value()[0].outcome.probability();
         let too_few = |group: &GroupOutcome| group.outcome.least_p_value().is_some();
-        if failing.is_empty() && self.groups.iter().all(too_few) {
-            write!(
-                f,
-                "There are too few redraws for a verdict in any group: {p}."
-            )?
-        } else if failing.is_empty() {
-            write!(
-                f,
-                "There is no evidence against calibration in any group: {p}."
-            )?
+        let verdict = if !failing.is_empty() {
+            "The model is not calibrated in at least one group"
+        } else if self.groups.iter().all(too_few) {
+            "There are too few redraws for a verdict in any group"
         } else {
-            write!(f, "The model is not calibrated in at least one group: {p}.")?
-        }
+            "There is no evidence against calibration in any group"
+        };
+        write!(f, "{verdict}: {p}.")?;
         for group in failing {
             let finding = group
                 .finding(0.05)
                 .unwrap_or("no aspect significant by itself");
-            let p = shown(group.adjusted_p_value);
+            let p = group.outcome.probability();
             write!(f, "\n    {}: {finding} (adjusted {p})", group.name)?;
         }
         Ok(())

@@ -6,7 +6,7 @@ mod pairs;
 
 pub use pairs::Pairs;
 
-use burn::tensor::Tensor;
+use burn::tensor::{Int, Tensor};
 use burn_calibration::{
     distribution::{Categorical, Predictive, Subject},
     error::Result,
@@ -42,17 +42,17 @@ pub fn told(name: Name, of: &str, value: Result<impl Into<Estimate>>) -> (Name, 
 }
 
 /// The mean of an estimate over labels that are drawn from the predictions: from 100 of small data to 4 of large.
-fn if_calibrated(estimator: &dyn Estimator, predictions: &Categorical) -> Option<f64> {
+fn if_calibrated(
+    predictions: &Categorical,
+    estimate: impl Fn(&Tensor<1, Int>) -> Result<f64>,
+) -> Option<f64> {
     const NUMBERS: usize = 2_000_000;
     let size = (predictions.len() * predictions.classes()).max(1);
     let draws = (NUMBERS / size).clamp(4, 100);
     let mut rng = StdRng::seed_from_u64(0);
-    let estimate = |_| {
-        let labels = predictions.sample(&mut rng);
-        estimator.estimate(predictions, &labels).ok()
-    };
-    let estimates: Option<Vec<f64>> = (0..draws).map(estimate).collect();
-    Some(estimates?.iter().sum::<f64>() / draws as f64)
+    let estimates = (0..draws).map(|_| estimate(&predictions.sample(&mut rng)).ok());
+    let sum: Option<f64> = estimates.sum();
+    Some(sum? / draws as f64)
 }
 
 /// An estimate that a calibrated model also has above 0, with its mean for such a model.
@@ -64,7 +64,9 @@ fn told_with_calibrated(
 ) -> (Name, Told<Estimate>) {
     let (predictions, labels) = (&view.predictions, &view.targets);
     let (name, estimate) = told(name, of, estimator.estimate(predictions, labels));
-    let if_calibrated = if_calibrated(estimator, predictions);
+    let if_calibrated = if_calibrated(predictions, |labels| {
+        estimator.estimate(predictions, labels)
+    });
     (
         name,
         Told {
@@ -140,12 +142,15 @@ const LOG_PARTS: [Name; 3] = [
 pub fn estimates_of_classes(view: &View<Categorical>) -> Estimates {
     let (predictions, labels, of) = (&view.predictions, &view.targets, &view.of);
     let one = Event::one_of(predictions);
-    // the decomposition of a score of one event
+    // the decomposition of a score of one event; that of a calibrated model has a miscalibration above 0 too
     let parts = |names: [Name; 3], of: &str, score: &dyn Divergence| {
-        let corp = Corp::of(score, one, predictions, labels);
-        let parts = corp.map(|c| [c.miscalibration, c.discrimination, c.uncertainty]);
+        let corp = |labels: &_| Corp::of(score, one, predictions, labels);
+        let parts = corp(labels).map(|c| [c.miscalibration, c.discrimination, c.uncertainty]);
         let part = |(k, name)| told(name, of, parts.clone().map(|parts| parts[k]));
-        names.into_iter().enumerate().map(part).collect::<Vec<_>>()
+        let mut parts: Vec<_> = names.into_iter().enumerate().map(part).collect();
+        parts[0].1.if_calibrated =
+            if_calibrated(predictions, |labels| Ok(corp(labels)?.miscalibration));
+        parts
     };
     let score = |name, of, score: &dyn Score<Categorical>| {
         let mean = score.upper_bound(predictions, labels);

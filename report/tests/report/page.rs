@@ -24,7 +24,14 @@ fn numbers_are_those_of_the_estimators() {
     let median = Kernel::exponential().with_bandwidth_of(&predictions.probabilities());
     assert_eq!(kernel, median.unwrap());
     let test = OmnibusTest::new().with_kernel(kernel);
-    assert_eq!(summary.omnibus, Ok(omnibus(test, &predictions, &labels, 0)));
+    let (found, expected) = (
+        summary.omnibus.clone().unwrap(),
+        omnibus(test, &predictions, &labels, 0),
+    );
+    assert_eq!(
+        (found.p_value, &found.aspects),
+        (expected.p_value, &expected.aspects)
+    );
     let skce = Skce::unbiased(kernel).size(&predictions, &labels).unwrap();
     assert_eq!(summary.skce, skce.interval(0.95));
     let over = Overconfidence::default().size(&predictions, &labels);
@@ -34,6 +41,30 @@ fn numbers_are_those_of_the_estimators() {
     let (top, accuracy) = (&summary.top_label, summary.accuracy.estimate);
     assert_relative(accuracy, top.frequency(), 1e-12);
     assert_relative(summary.confidence.estimate, top.confidence(), 1e-12);
+}
+
+/// No evidence, and intervals that exclude the value of a calibrated model: one sentence, on the page as in JSON.
+#[test]
+fn the_verdict_names_intervals_that_disagree() {
+    let risks: Vec<f64> = (0..150).map(|i| 0.1 + 0.8 * f64::from(i) / 150.0).collect();
+    let occurred = |i: usize| (0.618034 * i as f64) % 1.0 < risks[i] - 0.08;
+    let drawn: Vec<usize> = (0..150).map(|i| usize::from(occurred(i))).collect();
+    let predictions = binary(&risks).about(Subject::Event).unwrap();
+    let report = ReportBuilder::new(&predictions, &labels(&drawn))
+        .build()
+        .unwrap();
+    let outcome = report.before.omnibus.as_ref().unwrap();
+    let sentence = "Some intervals exclude the value of a calibrated model: O/E of the event (1), mean probability \
+                    minus frequency of the event (0). An interval is of one quantity by itself. The verdict is adjusted \
+                    for all 9 aspects.";
+    assert_eq!(outcome.sentences()[1..], [sentence]);
+    assert!(
+        report
+            .to_html()
+            .contains(&format!("</strong> {sentence} Omnibus test with"))
+    );
+    let json = serde_json::to_value(&report).unwrap();
+    assert_eq!(json["before"]["omnibus"]["verdict"], outcome.verdict());
 }
 
 /// The page begins with the verdict and the aspects that fail, classes by their names.

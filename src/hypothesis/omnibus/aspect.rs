@@ -1,6 +1,11 @@
 use rand::Rng;
 
-use super::{classes::ClassAspect, combine::Family, quantiles::CoverageAspect, real::RealAspect};
+use super::{
+    classes::{ClassAspect, ClassData},
+    combine::Family,
+    quantiles::CoverageAspect,
+    real::RealAspect,
+};
 use crate::{
     distribution::{Predictive, RedrawnBy},
     error::{Result, check_samples},
@@ -115,7 +120,10 @@ impl TestedAspect {
 /// A property of calibrated predictions, with what its finding needs beside the numbers of the data.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Aspect {
-    Classes(ClassAspect),
+    Classes {
+        aspect: ClassAspect,
+        data: ClassData,
+    },
     Real {
         aspect: RealAspect,
         dimensions: usize,
@@ -134,7 +142,7 @@ impl Aspect {
     /// The name in JSON and tables.
     pub fn name(&self) -> String {
         match self {
-            Self::Classes(aspect) => aspect.name(),
+            Self::Classes { aspect, data } => aspect.name(data),
             Self::Real { aspect, dimensions } => aspect.name(*dimensions),
             Self::Quantiles(aspect) => aspect.name(),
             Self::Kernel { bandwidth, .. } => format!("skce_bandwidth_{}", short(*bandwidth)),
@@ -144,7 +152,10 @@ impl Aspect {
     /// The class that it is of, if it is of one.
     pub fn class(&self) -> Option<usize> {
         match self {
-            Self::Classes(ClassAspect::Frequency(class)) => Some(*class),
+            Self::Classes {
+                aspect: ClassAspect::Frequency(class),
+                ..
+            } => Some(*class),
             _ => None,
         }
     }
@@ -152,7 +163,7 @@ impl Aspect {
     /// The finding of data.
     pub fn finding(&self, data: &Observed) -> String {
         match self {
-            Self::Classes(aspect) => aspect.finding(data),
+            Self::Classes { aspect, data: of } => aspect.finding(of, data),
             Self::Real { aspect, dimensions } => aspect.finding(*dimensions, data),
             Self::Quantiles(aspect) => aspect.finding(data),
             Self::Kernel {

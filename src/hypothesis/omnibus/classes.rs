@@ -4,6 +4,7 @@ use super::aspect::{
     ALL_PAIRS, Aspect, BANDWIDTHS, BY_LANDMARKS, Deviation, LANDMARKS, Observed, Omnibus,
     OmnibusPlan, TestedAspect, of_kernel, short,
 };
+use super::combine::Family;
 use crate::{
     distribution::{Categorical, Geometry, Given, LabelSets, Predictive, Subject, Weighted as _},
     error::Result,
@@ -64,48 +65,61 @@ fn of_classes<'a, P: Geometry<Unconditional = Categorical>>(
     rng: &mut dyn Rng,
 ) -> Result<OmnibusPlan<'a, LabelSets>> {
     let predictions = compared.unconditional();
-    let mut plan = OmnibusPlan::new();
-    let sums = SampleSums::new(predictions);
-    let aspects = of_sums(predictions, &sums);
-    plan.push(sums, aspects);
-    let (subject, m) = (predictions.subject(), predictions.classes());
-    let (gap, aspect) = match subject {
-        Subject::Classes => (
-            CumulativeGap::new(predictions, Event::TopLabel, GAPS)?,
-            ClassAspect::CumulativeConfidence,
-        ),
-        Subject::Correctness => (
-            CumulativeGap::new(predictions, Event::Class(1), usize::MAX)?,
-            ClassAspect::CumulativeConfidence,
-        ),
-        Subject::Event => (
-            CumulativeGap::new(predictions, Event::Class(1), usize::MAX)?,
-            ClassAspect::CumulativeRisk,
-        ),
-    };
-    plan.push(gap, [aspect.tested(0)]);
-    let counts = BinnedCounts::new(predictions, BINS)?;
-    let aspect = ClassAspect::BinnedFrequencies {
-        bins: counts.count(),
-        of: match subject {
-            Subject::Event => Binned::Event,
-            Subject::Classes if m == 2 => Binned::SecondClass,
-            _ => Binned::TopLabel,
-        },
-    };
-    plan.push(counts, [aspect.tested(0)]);
-    plan.push(
-        LeastLikelyLabel::new(predictions),
-        [ClassAspect::LeastLikelyLabel.tested(0)],
+    let (n, m, subject) = (
+        predictions.len(),
+        predictions.classes(),
+        predictions.subject(),
     );
-    if let Some(others) = OtherLabels::new(predictions).filter(|_| m > 2) {
-        let pairs = others.pairs();
-        let is_weighted = predictions.sample_weights().is_some();
-        let aspects = [
-            ClassAspect::OtherLabels { pairs }.tested(CHI_SQUARE),
-            ClassAspect::LabelPair { is_weighted }.tested(LARGEST),
-        ];
-        plan.push(others, aspects);
+    let (rows, (_, weights)) = (predictions.rows(), predictions.parted());
+    let last: Vec<f64> = (0..n).map(|i| rows.row(i)[m - 1]).collect();
+    let sums = SampleSums::new(predictions);
+    let gap = match subject {
+        Subject::Classes => CumulativeGap::new(predictions, Event::TopLabel, GAPS)?,
+        _ => CumulativeGap::new(predictions, Event::Class(1), usize::MAX)?,
+    };
+    let counts = BinnedCounts::new(predictions, BINS)?;
+    let others = OtherLabels::new(predictions).filter(|_| m > 2);
+    let data = ClassData {
+        subject,
+        samples: n,
+        classes: m,
+        mean_of_last: weights.mean(&last),
+        is_weighted: weights.are_given(),
+        bins: counts.count(),
+        pairs: others.as_ref().map_or(0, OtherLabels::pairs),
+    };
+    let tested = |aspect, at| TestedAspect::new(Aspect::Classes { aspect, data }, at);
+    let mean = |aspect, at: usize| TestedAspect {
+        deviation: Deviation::Known(sums.deviations[at]),
+        ..tested(aspect, at)
+    };
+    // what is asked comes first
+    let mut means = vec![
+        match subject {
+            Subject::Classes => mean(ClassAspect::Confidence, CONFIDENCE),
+            Subject::Correctness => mean(ClassAspect::Confidence, CLASSES + 1),
+            Subject::Event => mean(ClassAspect::InTheLarge, CLASSES + 1),
+        },
+        mean(ClassAspect::BrierScore, BRIER),
+        mean(ClassAspect::LogScore, LOG),
+    ];
+    if subject == Subject::Classes {
+        means.extend((0..m).map(|class| mean(ClassAspect::Frequency(class), CLASSES + class)));
+    }
+    let mut plan = OmnibusPlan::new();
+    plan.push(sums, means);
+    plan.push(gap, [tested(ClassAspect::CumulativeGap, 0)]);
+    plan.push(counts, [tested(ClassAspect::BinnedFrequencies, 0)]);
+    let least = LeastLikelyLabel::new(predictions);
+    plan.push(least, [tested(ClassAspect::LeastLikelyLabel, 0)]);
+    if let Some(others) = others {
+        let of_others = |aspect, at| TestedAspect {
+            family: Some(Family::OtherLabels),
+            ..tested(aspect, at)
+        };
+        let all = of_others(ClassAspect::OtherLabels, CHI_SQUARE);
+        let pair = of_others(ClassAspect::LabelPair, LARGEST);
+        plan.push(others, [all, pair]);
     }
     match predictions.len() {
         ..2 => kernel.validate()?, // there are no pairs
@@ -125,200 +139,153 @@ fn of_classes<'a, P: Geometry<Unconditional = Categorical>>(
     Ok(plan)
 }
 
-/// The aspects of sums over the samples: what is asked comes first.
-fn of_sums(predictions: &Categorical, sums: &SampleSums) -> Vec<TestedAspect> {
-    let (n, m) = (predictions.len(), predictions.classes());
-    let mean = |number, aspect: ClassAspect| TestedAspect {
-        deviation: Deviation::Known(sums.deviations[number]),
-        ..aspect.tested(number)
-    };
-    let first = match predictions.subject() {
-        Subject::Classes => mean(CONFIDENCE, ClassAspect::Confidence),
-        Subject::Correctness => mean(CLASSES + 1, ClassAspect::Confidence),
-        Subject::Event => {
-            let (rows, (_, weights)) = (predictions.rows(), predictions.parted());
-            let risks: Vec<f64> = (0..n).map(|i| rows.row(i)[1]).collect();
-            let aspect = ClassAspect::InTheLarge {
-                expected: risks.iter().sum(),
-                samples: n,
-                share: weights.are_given().then(|| weights.mean(&risks)),
-            };
-            mean(CLASSES + 1, aspect)
-        }
-    };
-    let is_summed = m == 2;
-    let mut aspects = vec![
-        first,
-        mean(BRIER, ClassAspect::BrierScore { is_summed }),
-        mean(LOG, ClassAspect::LogScore),
-    ];
-    if predictions.subject() == Subject::Classes {
-        aspects.extend((0..m).map(|class| mean(CLASSES + class, ClassAspect::Frequency(class))));
-    }
-    aspects
-}
-
 /// An aspect of classes, or of the event that the predictions are about.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum ClassAspect {
     Confidence,
-    /// The number of events of so many samples against the expected one; with weights against this share.
-    InTheLarge {
-        expected: f64,
-        samples: usize,
-        share: Option<f64>,
-    },
-    BrierScore {
-        /// Whether it is the sum over both outcomes.
-        is_summed: bool,
-    },
+    /// The number of events.
+    InTheLarge,
+    BrierScore,
     LogScore,
+    /// That of a class.
     Frequency(usize),
-    CumulativeConfidence,
-    CumulativeRisk,
-    BinnedFrequencies {
-        of: Binned,
-        bins: usize,
-    },
+    CumulativeGap,
+    BinnedFrequencies,
     LeastLikelyLabel,
     /// The labels that are not the most likely class, against their probabilities among the others.
-    OtherLabels {
-        pairs: usize,
-    },
-    /// A label among those of a most likely class that are wrong: counts, or shares by weight.
-    LabelPair {
-        is_weighted: bool,
-    },
+    OtherLabels,
+    /// A label among those of a most likely class that are wrong.
+    LabelPair,
 }
 
-/// The outcome whose frequency is counted in bins.
+/// What the findings of all aspects of classes share.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Binned {
-    Event,
-    SecondClass,
-    TopLabel,
+pub(super) struct ClassData {
+    subject: Subject,
+    samples: usize,
+    classes: usize,
+    /// The mean probability of the last class, which is the event if there is one.
+    mean_of_last: f64,
+    is_weighted: bool,
+    /// The number of bins of the frequencies.
+    bins: usize,
+    /// The number of pairs of a most likely class and another label.
+    pairs: usize,
 }
 
 impl ClassAspect {
-    /// The aspect of the number at a place.
-    fn tested(self, at: usize) -> TestedAspect {
-        TestedAspect::new(Aspect::Classes(self), at)
-    }
-
-    pub fn name(&self) -> String {
+    pub fn name(self, data: &ClassData) -> String {
         let name = match self {
             Self::Frequency(class) => return format!("class_{class}"),
             Self::Confidence => "confidence",
-            Self::InTheLarge { .. } => "in_the_large",
-            Self::BrierScore { .. } => "brier_score",
+            Self::InTheLarge => "in_the_large",
+            Self::BrierScore => "brier_score",
             Self::LogScore => "log_score",
-            Self::CumulativeConfidence => "cumulative_confidence",
-            Self::CumulativeRisk => "cumulative_risk",
-            Self::BinnedFrequencies { .. } => "binned_frequencies",
+            Self::CumulativeGap if data.subject == Subject::Event => "cumulative_risk",
+            Self::CumulativeGap => "cumulative_confidence",
+            Self::BinnedFrequencies => "binned_frequencies",
             Self::LeastLikelyLabel => "least_likely_label",
-            Self::OtherLabels { .. } => "other_labels",
-            Self::LabelPair { .. } => "label_pair",
+            Self::OtherLabels => "other_labels",
+            Self::LabelPair => "label_pair",
         };
         name.into()
     }
 
-    pub fn finding(&self, data: &Observed) -> String {
-        let (estimate, size) = (data.estimate(), points(data.estimate()));
-        match *self {
+    pub fn finding(self, data: &ClassData, of: &Observed) -> String {
+        let size = points(of.estimate());
+        match self {
             Self::Confidence => {
-                format!(
-                    "{} by {size}",
-                    data.either("overconfident", "underconfident")
-                )
+                format!("{} by {size}", of.either("overconfident", "underconfident"))
             }
-            Self::InTheLarge {
-                expected,
-                samples,
-                share,
-            } => in_the_large(data, expected, samples, share),
-            Self::BrierScore { is_summed: true } => {
-                against("Brier score, summed over both outcomes,", data)
+            Self::InTheLarge => data.in_the_large(of),
+            Self::BrierScore if data.classes == 2 => {
+                against("Brier score, summed over both outcomes,", of)
             }
-            Self::BrierScore { is_summed: false } => against("Brier score", data),
-            Self::LogScore => against("log score", data),
+            Self::BrierScore => against("Brier score", of),
+            Self::LogScore => against("log score", of),
             Self::Frequency(class) => {
-                let (name, often) = ((data.class_name)(class), data.either("often", "rarely"));
+                let (name, often) = ((of.class_name)(class), of.either("often", "rarely"));
                 format!("class {name} is predicted too {often}, by {size}")
             }
-            Self::CumulativeConfidence => {
-                format!("confidence and accuracy differ by {size} over the less confident samples")
-            }
-            Self::CumulativeRisk => format!(
+            Self::CumulativeGap if data.subject == Subject::Event => format!(
                 "over the lower risks the expected and the observed frequency of the event differ by {size} of \
                  all samples"
             ),
-            Self::BinnedFrequencies { of, bins } => binned(data, of, bins),
-            Self::LeastLikelyLabel => {
-                let row = (data.row).map_or(String::new(), |row| format!(" (row {row})"));
-                format!("a label of probability {} occurred{row}", rare(estimate))
+            Self::CumulativeGap => {
+                format!("confidence and accuracy differ by {size} over the less confident samples")
             }
-            Self::OtherLabels { pairs } => format!(
+            Self::BinnedFrequencies => data.binned(of),
+            Self::LeastLikelyLabel => {
+                let row = (of.row).map_or(String::new(), |row| format!(" (row {row})"));
+                format!(
+                    "a label of probability {} occurred{row}",
+                    rare(of.estimate())
+                )
+            }
+            Self::OtherLabels => format!(
                 "where the most likely class is wrong, the labels do not follow the probabilities of the other \
-                 classes: χ² = {} of {pairs} pairs of classes",
-                short(estimate)
+                 classes: χ² = {} of {} pairs of classes",
+                short(of.estimate()),
+                data.pairs
             ),
-            Self::LabelPair { is_weighted } => label_pair(data, is_weighted),
+            Self::LabelPair => label_pair(of, data.is_weighted),
         }
     }
 }
 
-fn in_the_large(data: &Observed, expected: f64, samples: usize, share: Option<f64>) -> String {
-    let observed = expected - data.estimate() * samples as f64;
-    let counts = ObservedExpected {
-        observed: observed.round().max(0.0) as usize,
-        expected,
-        samples,
-    };
-    let what = match [0, 1].map(data.class_name) {
-        [no, yes] if [no.as_str(), &yes] == ["0", "1"] => {
-            format!("risks are too {}", data.either("high", "low"))
+impl ClassData {
+    fn in_the_large(&self, of: &Observed) -> String {
+        let [expected, observed] = [self.mean_of_last, self.mean_of_last - of.estimate()];
+        let what = match [0, 1].map(of.class_name) {
+            [no, yes] if [no.as_str(), &yes] == ["0", "1"] => {
+                format!("risks are too {}", of.either("high", "low"))
+            }
+            [_, class] => {
+                let often = of.either("often", "rarely");
+                format!("class {class} is predicted too {often}")
+            }
+        };
+        if self.is_weighted {
+            let [expected, observed] = [expected, observed].map(|share| numbers::percent(share, 1));
+            return format!("{what}: {expected} expected, {observed} observed, by weight");
         }
-        [_, class] => {
-            let often = data.either("often", "rarely");
-            format!("class {class} is predicted too {often}")
-        }
-    };
-    match share {
-        Some(share) => {
-            let shares = [share, share - data.estimate()];
-            let [expected, observed] = shares.map(|share| numbers::percent(share, 1));
-            format!("{what}: {expected} expected, {observed} observed, by weight")
-        }
-        None => format!("{what}: {counts}"),
+        let counts = ObservedExpected {
+            observed: (observed * self.samples as f64).round().max(0.0) as usize,
+            expected: expected * self.samples as f64,
+            samples: self.samples,
+        };
+        format!("{what}: {counts}")
     }
-}
 
-fn binned(data: &Observed, of: Binned, bins: usize) -> String {
-    let follows = match of {
-        Binned::Event => "the frequency of the event does not follow its risk".into(),
-        Binned::SecondClass => {
-            let class = (data.class_name)(1);
-            format!("the frequency of class {class} does not follow its probability")
+    fn binned(&self, of: &Observed) -> String {
+        let follows = match self.subject {
+            Subject::Event => "the frequency of the event does not follow its risk".into(),
+            Subject::Classes if self.classes == 2 => {
+                let class = (of.class_name)(1);
+                format!("the frequency of class {class} does not follow its probability")
+            }
+            _ => "the accuracy does not follow the confidence".into(),
+        };
+        let bins = match self.bins {
+            1 => "1 bin".into(),
+            bins => format!("{bins} bins"),
+        };
+        match of.place {
+            Some(Place::Bin {
+                probability,
+                observed,
+                expected,
+            }) if of.estimate() >= HUGE => {
+                // a count, up to the rounding of sums; of weights any number
+                let observed = (1e6 * observed).round() / 1e6;
+                let [probability, expected] = [probability, expected].map(short);
+                format!(
+                    "{follows}: {observed} observed and {expected} expected outcomes of mean probability \
+                     {probability} in one of {bins}"
+                )
+            }
+            _ => format!("{follows}: χ² = {} in {bins}", short(of.estimate())),
         }
-        Binned::TopLabel => "the accuracy does not follow the confidence".into(),
-    };
-    let bins = match bins {
-        1 => "1 bin".into(),
-        bins => format!("{bins} bins"),
-    };
-    match data.place {
-        Some(Place::Bin {
-            probability,
-            observed,
-            expected,
-        }) if data.estimate() >= HUGE => {
-            let [probability, observed, expected] = [probability, observed, expected].map(short);
-            format!(
-                "{follows}: {observed} outcomes of mean probability {probability} in one of {bins}, where \
-                 {expected} are expected"
-            )
-        }
-        _ => format!("{follows}: χ² = {} in {bins}", short(data.estimate())),
     }
 }
 

@@ -18,20 +18,32 @@ pub enum Family {
     Coverage,
     LocationTrend,
     SpreadTrend,
+    OtherLabels,
 }
 
 impl Family {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::Classes,
         Self::Location,
         Self::Spread,
         Self::Coverage,
         Self::LocationTrend,
         Self::SpreadTrend,
+        Self::OtherLabels,
     ];
 }
 
 impl AspectStatistics {
+    /// The scores of the values among those of all sets, which can be compared with those of another statistic.
+    pub fn ranked(self) -> Self {
+        let ranks = Ranks::of(self.values().collect());
+        Self {
+            data: ranks.score(self.data),
+            drawn: self.drawn.iter().map(|&value| ranks.score(value)).collect(),
+            ..self
+        }
+    }
+
     /// The values of each set, the data first.
     fn values(&self) -> impl Iterator<Item = f64> {
         std::iter::once(self.data).chain(self.drawn.iter().copied())

@@ -47,6 +47,8 @@ use crate::{
 /// | `label_pair`, of more than two classes | the largest deviation of one class among the wrong labels of one most likely class | classes that are taken for each other |
 /// | `skce_bandwidth_ν`, three | unbiased SKCE at ¼, 1 and 4 times the bandwidth of the kernel | anything else |
 ///
+/// `other_labels` and `label_pair` count as one, by the smaller of their p-values.
+///
 /// For predictions that are about one event ([`Subject`](crate::distribution::Subject)) the number of
 /// events (`in_the_large`) takes the place of the classes, and the gap is summed up along its probability
 /// (`cumulative_risk`); of the event that the model is right, `confidence` is that of the event.
@@ -294,10 +296,14 @@ impl TestedAspect {
             (Deviation::OfSet, value) => (value / number(at + 1)).abs(),
         };
         let redraw = |set: usize| of_set(&|at| drawn[at][set]);
-        AspectStatistics {
+        let statistics = AspectStatistics {
             data: of_set(&|at| data[at]),
             drawn: (0..drawn[at].len()).map(redraw).collect(),
             family: self.aspect.class().map(|_| Family::Classes).or(self.family),
+        };
+        match self.family {
+            Some(Family::OtherLabels) => statistics.ranked(), // on two scales
+            _ => statistics,
         }
     }
 }

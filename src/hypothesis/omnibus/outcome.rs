@@ -165,10 +165,11 @@ impl OmnibusOutcome {
         adjusted.collect()
     }
 
-    /// Multiplies the p-values of aspects by the number of tests.
-    pub(in crate::hypothesis) fn among(mut self, tests: usize) -> Self {
+    /// Multiplies the p-values of aspects by the number of tests, instead of that of the tests before.
+    fn among(mut self, tests: usize) -> Self {
+        let factor = tests as f64 / self.tests as f64;
         for aspect in &mut self.aspects {
-            aspect.adjusted_p_value = (tests as f64 * aspect.adjusted_p_value).min(1.0);
+            aspect.adjusted_p_value = (factor * aspect.adjusted_p_value).min(1.0);
         }
         Self { tests, ..self }
     }

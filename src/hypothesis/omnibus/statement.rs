@@ -1,6 +1,6 @@
 //! The answer of an omnibus test in sentences, which are the same wherever it is shown.
 
-use super::{AspectOutcome, OmnibusOutcome};
+use super::{AspectOutcome, OmnibusOutcome, aspect::Aspect, classes::ClassAspect};
 use crate::{
     hypothesis::p_value::Probability,
     names::{self, Name},
@@ -25,8 +25,7 @@ impl OmnibusOutcome {
     }
 
     /// The answer with its p-value. Then, of the errors [`beside`](Self::beside) it: that they are small, if the
-    /// model is not calibrated; that their intervals are no evidence, if they exclude the value of a calibrated model and
-    /// the test finds none.
+    /// model is not calibrated; which intervals exclude the value of a calibrated model, if there is no evidence.
     pub fn sentences(&self) -> Vec<String> {
         let conclusion = format!("{}: {}", self.conclusion(), self.probability());
         let adjusted = match self.adjusted_p_value {
@@ -38,11 +37,11 @@ impl OmnibusOutcome {
             None => String::new(),
         };
         let mut sentences = vec![format!("{conclusion}{adjusted}{at_least}.")];
-        sentences.extend(if self.is_rejected() {
-            self.small_error()
-        } else {
-            self.excluding_intervals()
-        });
+        if self.is_rejected() {
+            sentences.extend(self.small_error());
+        } else if self.least_p_value().is_none() {
+            sentences.extend(self.excluding_intervals());
+        }
         sentences
     }
 
@@ -79,13 +78,21 @@ impl OmnibusOutcome {
     /// The errors in points, if all of them are small; nothing where a finding is of something else than the event
     /// whose error is known, or of a larger error.
     fn small_error(&self) -> Option<String> {
-        let is_other = |aspect: &&AspectOutcome| match (aspect.class(), &*aspect.name) {
-            (Some(_), _) => aspect.estimate.abs() >= SMALL,
-            (None, "confidence" | "in_the_large" | "brier_score" | "log_score") => {
-                aspect.estimate.is_infinite()
-            }
-            (None, "cumulative_confidence" | "cumulative_risk") => aspect.estimate >= SMALL,
-            (None, name) => name != "binned_frequencies",
+        // of an event the kernel compares nothing but its probability
+        let is_of_event = self.aspects.iter().all(|aspect| aspect.class().is_none());
+        let is_other = |failing: &&AspectOutcome| match failing.aspect {
+            Aspect::Classes { aspect, .. } => match aspect {
+                ClassAspect::Frequency(_) | ClassAspect::CumulativeGap => {
+                    failing.estimate.abs() >= SMALL
+                }
+                ClassAspect::LogScore => failing.estimate.is_infinite(),
+                ClassAspect::LeastLikelyLabel
+                | ClassAspect::OtherLabels
+                | ClassAspect::LabelPair => true,
+                _ => false,
+            },
+            Aspect::Kernel { .. } => !is_of_event,
+            _ => true,
         };
         if self.failing(Self::LEVEL).iter().any(is_other) {
             return None;
@@ -118,20 +125,22 @@ impl OmnibusOutcome {
         let excluding = self.errors.iter().filter_map(|(name, interval)| {
             let calibrated = f64::from(u8::from(name.key == names::OBSERVED_EXPECTED.key));
             let is_inside = (interval.lower..=interval.upper).contains(&calibrated);
-            (!is_inside).then(|| format!("{} (without {calibrated})", without_details(name)))
+            (!is_inside).then(|| format!("{} ({calibrated})", without_details(name)))
         });
         let excluding: Vec<String> = excluding.collect();
-        if excluding.is_empty() {
-            return None;
-        }
-        let adjusted = match self.adjusted_p_value {
+        let which = match excluding.len() {
+            0 => return None,
+            1 => "One interval excludes",
+            _ => "Some intervals exclude",
+        };
+        let tests = match self.adjusted_p_value {
             Some(_) => " of all tests",
             None => "",
         };
         Some(format!(
-            "The interval of {} is of one quantity by itself. The verdict is adjusted for all {} aspects{adjusted}, so \
-             that the interval alone is no evidence against calibration.",
-            excluding.join(", and of "),
+            "{which} the value of a calibrated model: {}. An interval is of one quantity by itself. The verdict is \
+             adjusted for all {} aspects{tests}.",
+            excluding.join(", "),
             self.aspects.len(),
         ))
     }

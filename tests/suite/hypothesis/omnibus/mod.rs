@@ -11,3 +11,4 @@ mod properties;
 mod real;
 mod redraws;
 mod sizes;
+mod statement;
