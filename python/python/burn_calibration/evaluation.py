@@ -93,7 +93,7 @@ class Outcome:
     of : str
         Nothing, "before" or "after", or the name of a class.
     verdict : str
-        The answer in a sentence.
+        The answer, and the sentences that say how the sizes of errors agree with it.
     p_value : float or None
         The p-value; None if there is no test.
     adjusted_p_value : float or None
