@@ -10,6 +10,8 @@ use crate::{
 
 /// Errors below this are called small.
 const SMALL: f64 = 0.01;
+/// So are ratios of observed and expected events that are no further from 1.
+const SMALL_RATIO: f64 = 0.1;
 
 impl OmnibusOutcome {
     /// Adds the sizes of errors with their names of [`names`], so that the [`sentences`](Self::sentences) say how these
@@ -102,10 +104,17 @@ impl OmnibusOutcome {
             names::OVERPREDICTION.key,
             names::ECE_DEBIASED.key,
         ];
-        let known = self.errors.iter();
-        let known: Vec<_> = known.filter(|(name, _)| keys.contains(&name.key)).collect();
-        let is_small = |(_, size): &&(Name, Interval)| -SMALL < size.lower && size.upper < SMALL;
-        if known.len() < 2 || !known.iter().all(is_small) {
+        let (mut known, mut are_small) = (Vec::new(), true);
+        for (name, size) in &self.errors {
+            if name.key == names::OBSERVED_EXPECTED.key {
+                // a point is much of a rare event
+                are_small &= size.lower > 1.0 - SMALL_RATIO && size.upper < 1.0 + SMALL_RATIO;
+            } else if keys.contains(&name.key) {
+                are_small &= size.lower > -SMALL && size.upper < SMALL;
+                known.push((name, size));
+            }
+        }
+        if known.len() < 2 || !are_small {
             return None;
         }
         let sizes = known.into_iter().map(|(name, size)| {

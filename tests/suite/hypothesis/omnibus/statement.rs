@@ -17,9 +17,9 @@ fn too_high() -> Data {
     event(&risks, |i| (0.618034 * i as f64) % 1.0 < risks[i] - 0.08)
 }
 
-/// A risk of 2 %, of which so many of 20,000 events occur.
-fn rare(events: usize) -> Data {
-    event(&[0.02; 20_000], |i| i < events)
+/// A risk of 10 %, of which so many of 40,000 events occur.
+fn many(events: usize) -> Data {
+    event(&[0.1; 40_000], |i| i < events)
 }
 
 fn errors((predictions, labels): &Data) -> Vec<(Name, Interval)> {
@@ -65,7 +65,7 @@ fn intervals_that_exclude_the_value_of_a_calibrated_model() {
     };
     assert!(sentence.ends_with("adjusted for all 9 aspects of all tests."));
     // intervals around the value of a calibrated model say nothing, and nor does a test without a verdict
-    let around = found.beside(errors(&rare(400)));
+    let around = found.beside(errors(&many(4000)));
     assert_eq!(around.sentences().len(), 1);
     let few = outcome(&data, 9).beside(errors(&data));
     assert_eq!((few.sentences().len(), few.least_p_value()), (1, Some(0.1)));
@@ -73,13 +73,13 @@ fn intervals_that_exclude_the_value_of_a_calibrated_model() {
 
 #[test]
 fn errors_below_a_point() {
-    let data = rare(300);
+    let data = many(3800);
     let found = outcome(&data, 99).beside(errors(&data));
     assert!(found.is_rejected());
     let [_, sentence] = &found.sentences()[..] else {
         panic!("{found}");
     };
-    let start = "The error is small: mean probability minus frequency 0.50 points [0.3";
+    let start = "The error is small: mean probability minus frequency 0.50 points [0.2";
     assert!(sentence.starts_with(start), "{sentence}");
     assert!(
         sentence.contains("], debiased ECE of order 2 0.5"),
@@ -93,9 +93,16 @@ fn errors_below_a_point() {
     ] {
         assert_eq!(found.clone().beside(errors).sentences().len(), 1);
     }
-    let mut risks = vec![0.02; 20_000];
+    // of a rare event half a point is a quarter
+    let rare = event(&[0.02; 20_000], |i| i < 300);
+    let found = outcome(&rare, 99).beside(errors(&rare));
+    assert!(
+        found.is_rejected() && found.sentences().len() == 1,
+        "{found}"
+    );
+    let mut risks = vec![0.1; 40_000];
     risks[0] = 1e-9;
-    let excluded = event(&risks, |i| i < 300);
+    let excluded = event(&risks, |i| i < 3800);
     let found = outcome(&excluded, 99).beside(errors(&excluded));
     assert!(
         found.is_rejected() && found.sentences().len() == 1,
