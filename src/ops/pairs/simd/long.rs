@@ -38,6 +38,8 @@ const LONGEST_RESIDUAL: f64 = SQRT_2;
 /// The rows and the most columns of a block.
 const ROWS: usize = 64;
 const COLUMNS: usize = 1024;
+/// Columns whose vectors stay in the cache.
+const PART_OF_COLUMNS: usize = 16;
 /// Pairs that are summed in one dtype before their sum is added as f64.
 const PART: usize = 4096;
 
@@ -113,17 +115,24 @@ impl<'a, T: Real> LongPairs<'a, T> {
         let of_rows = self.samples.labels.is_none();
         let zeros = |wanted: bool, count: usize| vec![T::new(0.0); if wanted { count } else { 0 }];
         let tiles = n.div_ceil(ROWS);
-        let sums = fold_tiles(
+        let shares = threads_for(n, m, tiles).min(tiles.div_ceil(2)); // each has a gradient of all samples
+        let (sums, _) = fold_tiles(
             tiles,
-            threads_for(n, m, tiles),
-            || Sums {
-                totals: Totals::default(),
-                points: zeros(gradient.is_some(), n * d),
-                residuals: zeros(gradient.is_some() && of_rows, n * m),
-                slopes: zeros(gradient.is_some(), n),
+            shares,
+            || {
+                let sums = Sums {
+                    totals: Totals::default(),
+                    points: zeros(gradient.is_some(), n * d),
+                    residuals: zeros(gradient.is_some() && of_rows, n * m),
+                    slopes: zeros(gradient.is_some(), n),
+                };
+                let scratch = [(); 2].map(|()| Aligned::zeros(ROWS * COLUMNS.min(n)));
+                (sums, scratch)
             },
-            |sums, tile| self.add_rows(tile * ROWS..n.min((tile + 1) * ROWS), sums),
-            |sums, others| sums.add(&others),
+            |(sums, scratch), tile| {
+                self.add_rows(tile * ROWS..n.min((tile + 1) * ROWS), sums, scratch);
+            },
+            |(sums, _), (others, _)| sums.add(&others),
         );
         if let Some([points, residuals]) = gradient {
             let sign = T::new(if of_rows { -1.0 } else { 1.0 });
@@ -140,18 +149,16 @@ impl<'a, T: Real> LongPairs<'a, T> {
         sums.totals
     }
 
-    /// Adds the pairs of some rows with the samples after each.
-    fn add_rows(&self, rows: Range<usize>, sums: &mut Sums<T>) {
+    /// Adds the pairs of some rows with the samples after each; blocks are computed in the scratch, `[row][column]`.
+    fn add_rows(&self, rows: Range<usize>, sums: &mut Sums<T>, scratch: &mut [Aligned<T>; 2]) {
         let n = self.squares.len();
-        let most = ROWS * COLUMNS.min(n - rows.start);
-        let [mut separations, mut products] = [(); 2].map(|()| Aligned::zeros(most));
         for start in (rows.start..n).step_by(COLUMNS) {
             let block = Block {
                 rows: &rows,
                 columns: start..n.min(start + COLUMNS),
             };
-            let separations = &mut separations[..ROWS * block.columns.len()];
-            let products = &mut products[..ROWS * block.columns.len()];
+            let size = ROWS * block.columns.len();
+            let [separations, products] = scratch.each_mut().map(|pairs| &mut pairs[..size]);
             self.pairs(&block, separations, products);
             block.clear_rest(products); // then slopes are 0 too
             let gradient = !sums.slopes.is_empty();
@@ -219,13 +226,11 @@ impl<'a, T: Real> LongPairs<'a, T> {
                 *x = product.plus(point[y as usize]);
             }
         }
-        for (column, j) in block.columns.clone().enumerate() {
-            let residual = self.samples.residual(j);
-            let x = of_points[column..].iter_mut().step_by(width);
-            for (x, &y) in x.zip(&labels[block.rows.clone()]) {
-                *x = x.minus(residual[y as usize]);
+        block.for_each_part(of_points, |i, columns, line| {
+            for (x, j) in line.iter_mut().zip(columns) {
+                *x = x.minus(self.samples.residual(j)[labels[i] as usize]);
             }
-        }
+        });
     }
 
     /// Adds slopes `s` and kernels, which come as `−k`, to the gradients of rows and of columns.
@@ -256,13 +261,12 @@ impl<'a, T: Real> LongPairs<'a, T> {
                 gradient[y as usize] = gradient[y as usize].minus(slope);
             }
         }
-        for (column, j) in block.columns.clone().enumerate() {
-            let gradient = &mut sums.points[j * d..][..d];
-            let slopes = slopes[column..].iter().step_by(width);
-            for (&slope, &y) in slopes.zip(&labels[block.rows.clone()]) {
-                gradient[y as usize] = gradient[y as usize].minus(slope);
+        block.for_each_part(slopes, |i, columns, line| {
+            for (&mut slope, j) in line.iter_mut().zip(columns) {
+                let sum = &mut sums.points[j * d + labels[i] as usize];
+                *sum = sum.minus(slope);
             }
-        }
+        });
         for (slope, &kernel) in slopes.iter_mut().zip(kernels) {
             *slope = slope.plus(kernel);
         }
@@ -299,6 +303,22 @@ impl Block<'_> {
             weights.transposed(),
             matrix(vectors, d, self.rows),
         );
+    }
+
+    /// Calls a function with each row and some of its columns: all rows of these come before others, so that what it
+    /// reads and writes of columns stays in the cache.
+    fn for_each_part<T>(&self, pairs: &mut [T], mut f: impl FnMut(usize, Range<usize>, &mut [T])) {
+        let Range { start, end } = self.columns;
+        for first in (start..end).step_by(PART_OF_COLUMNS) {
+            let columns = first..end.min(first + PART_OF_COLUMNS);
+            for (i, line) in self.rows.clone().zip(pairs.chunks_exact_mut(end - start)) {
+                f(
+                    i,
+                    columns.clone(),
+                    &mut line[first - start..columns.end - start],
+                );
+            }
+        }
     }
 
     /// Writes 0 for pairs of a sample with itself or one before it, and for rows that are not there.
