@@ -14,7 +14,6 @@ use crate::{
 
 /// The event whose predicted probability is compared with its frequency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[non_exhaustive]
 pub enum Event {
     /// The most likely class is the right one: probability `r_i = max_c p_ic`, outcome
     /// `c_i = 1[argmax p_i = y_i]`; see [`Categorical::top_label`].

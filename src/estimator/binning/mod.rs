@@ -36,7 +36,6 @@ use crate::{
 
 /// The rule that divides samples into bins by their predictions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub enum Binning {
     /// Each coordinate in `B` bins of equal width, right-closed, `((b−1)/B, b/B]`, with 0 in the
     /// first; a bin of a vector is the tuple of the bins of its coordinates (Guo et al. 2017,
