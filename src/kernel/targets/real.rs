@@ -13,7 +13,6 @@ const LENGTH_SCALE: &str = "the length scale of the target kernel";
 
 /// The profile of a [`RealKernel`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub enum RealProfile {
     /// `exp(−‖y − y'‖₂² / 2ℓ²)`.
     Gaussian,
