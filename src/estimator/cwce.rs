@@ -39,6 +39,7 @@ impl ClassWeight {
 /// class-wise ECE (Kull et al. 2019; Nixon et al. 2019).
 /// Bias as for [`TceForm`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[must_use]
 pub struct Cwce {
     /// The bins of each class.
     pub binning: Binning,

@@ -82,6 +82,7 @@ impl Discrepancy {
 /// # }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[must_use]
 pub struct Ece {
     /// The part of a prediction that is binned and compared.
     pub aspect: Aspect,

@@ -5,6 +5,7 @@ use crate::error::serialize_or_infinite;
 /// A two-sided confidence interval, with its estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
+#[must_use]
 pub struct Interval {
     /// The estimate.
     #[serde(serialize_with = "serialize_or_infinite")]

@@ -10,6 +10,7 @@ use crate::error::{Result, check_inside, serialize_or_infinite};
 /// pairs.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[non_exhaustive]
+#[must_use]
 pub struct MeanEstimate {
     /// The mean: unbiased, of minimum variance.
     pub estimate: f64,

@@ -30,6 +30,7 @@ pub enum MmceForm {
 /// The gradient flows through `r`, not through `c`. It is half the SKCE of the top label as
 /// a prediction of two classes (Kumar et al. 2018; Widmann et al. 2019, Example I.1).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[must_use]
 pub struct Mmce {
     /// The estimator.
     pub form: MmceForm,

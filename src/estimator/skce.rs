@@ -16,6 +16,7 @@ use crate::{
 ///
 /// Source: Widmann et al. 2019, section 4 and Table 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[must_use]
 pub struct Skce<K = Kernel> {
     /// The kernel on predictions.
     pub kernel: K,

@@ -144,6 +144,7 @@ pub(crate) fn check_order(order: f64) -> Result<()> {
 /// except for probabilities that lie on an edge of a bin: here bins are right-closed as those of Guo et al.
 /// 2017, there they are left-closed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[must_use]
 pub struct Tce {
     /// The event.
     pub event: Event,

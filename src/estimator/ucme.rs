@@ -41,6 +41,7 @@ use crate::{
 /// # }
 /// ```
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct Ucme<K = Kernel, P: Predictive = Categorical> {
     kernel: K,
     /// `T_j`.

@@ -38,6 +38,7 @@ use crate::{
 /// Cost: `n·B·m` operations; memory `O(n·m)` and a fixed number of kernel values, whatever `B`.
 /// A median bandwidth is over all pairs, `O(n²)`: fix it for large `n`.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[must_use]
 pub struct AsymptoticBlockSkceTest<K = Kernel> {
     /// The kernel: on class predictions, or a [tensor product](crate::kernel::TensorKernel).
     pub kernel: K,

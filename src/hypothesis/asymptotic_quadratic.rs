@@ -47,6 +47,7 @@ use crate::{
 ///
 /// Cost: `n²·m` operations. A median bandwidth costs two passes over all pairs more.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[must_use]
 pub struct AsymptoticSkceTest<K = Kernel> {
     /// The kernel: on class predictions, or a [tensor product](crate::kernel::TensorKernel).
     pub kernel: K,

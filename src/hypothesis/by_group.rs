@@ -118,6 +118,7 @@ impl Group {
 /// # }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[must_use]
 pub struct GroupTest {
     omnibus: OmnibusTest,
     /// The most redraws of each group, if not by the number of groups.
@@ -127,6 +128,7 @@ pub struct GroupTest {
 /// The outcome of a [`GroupTest`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
+#[must_use]
 pub struct GroupsOutcome {
     /// The p-value of the hypothesis that the model is calibrated in all groups: the smallest adjusted
     /// p-value.
@@ -138,6 +140,7 @@ pub struct GroupsOutcome {
 /// The outcome of a [`GroupTest`] in one group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
+#[must_use]
 pub struct GroupOutcome {
     /// The name of the group.
     pub name: String,

@@ -56,6 +56,7 @@ use crate::{
 /// # }
 /// ```
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct CmeTest<K = Kernel, P: Predictive = Categorical> {
     /// The kernel: on class predictions, or a [tensor product](crate::kernel::TensorKernel).
     pub kernel: K,

@@ -22,6 +22,7 @@ use crate::{distribution::Predictive, error::Result};
 ///
 /// Cost: an estimate of each replicate.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[must_use]
 pub struct ConsistencyTest<S> {
     /// The statistic.
     pub statistic: S,

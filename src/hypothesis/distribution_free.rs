@@ -31,6 +31,7 @@ use crate::{
 /// mixtures, there need be no such elements, the estimate can be negative, and the biased form is an
 /// error.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[must_use]
 pub struct DistributionFreeSkceTest<K = Kernel> {
     /// The estimator.
     pub skce: Skce<K>,

@@ -52,6 +52,7 @@ use crate::{distribution::Predictive, error::Result};
 /// likely class, `n²/2` where many are, besides one pass of `n²·m`; memory `O(n·m)`. For any other
 /// statistic an estimate of each redraw.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[must_use]
 pub struct ExactTest<S> {
     /// The statistic.
     pub statistic: S,

@@ -41,6 +41,7 @@ use crate::{
 /// # }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[must_use]
 pub struct GivenTest {
     omnibus: OmnibusTest,
 }

@@ -14,6 +14,7 @@ use crate::estimator::{self, student};
 /// from its null distribution.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
+#[must_use]
 pub struct TestOutcome {
     /// The name of the test.
     pub name: &'static str,

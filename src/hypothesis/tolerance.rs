@@ -40,6 +40,7 @@ use crate::{distribution::Predictive, error::Result, score::Quantify};
 /// # }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[must_use]
 pub struct ToleranceTest<Q> {
     /// The error.
     pub error: Q,

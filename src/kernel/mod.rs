@@ -61,6 +61,7 @@ use crate::{
 /// [`is_positive_definite_on`](Self::is_positive_definite_on): if it is not, the biased estimator can be
 /// negative, and an SKCE of 0 does not mean that the model is calibrated.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[must_use]
 pub struct Kernel {
     /// The profile `κ`.
     pub profile: Profile,

@@ -23,6 +23,7 @@ use super::{Bandwidth, Kernel};
 /// # }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[must_use]
 pub struct TensorKernel<T> {
     /// The kernel `k_P` on predictions.
     pub predictions: Kernel,

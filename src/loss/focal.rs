@@ -11,6 +11,7 @@ use crate::distribution::{Batch as _, Categorical, Targets, hits, observed};
 
 /// Configuration of [`FocalLoss`].
 #[derive(Config, Debug)]
+#[must_use]
 pub struct FocalLossConfig {
     /// The focusing parameter `γ ≥ 0`; 0 is the log loss. Default: 2.
     #[config(default = 2.0)]

@@ -15,6 +15,7 @@ use crate::{
 
 /// Configuration of [`MmceLoss`].
 #[derive(Config, Debug)]
+#[must_use]
 pub struct MmceLossConfig {
     /// The estimator of the squared MMCE. Default: unweighted, which takes weights of 3 to 30; Kumar et
     /// al. train with the weighted form, at weights of 0.1 to 1. Neither is better everywhere

@@ -4,6 +4,7 @@ use crate::estimator::regression::pinball;
 
 /// Configuration of [`PinballLoss`].
 #[derive(Config, Debug)]
+#[must_use]
 pub struct PinballLossConfig {
     /// The levels of the predicted quantiles.
     pub levels: Vec<f64>,

@@ -34,6 +34,7 @@ pub enum SkceScale {
 
 /// Configuration of the [`SkceLoss`] of classes. For other predictions see [`SkceLoss::new`].
 #[derive(Config, Debug)]
+#[must_use]
 pub struct SkceLossConfig {
     /// The kernel on predictions. Default: exponential over total variation, bandwidth 1, which is the
     /// largest distance. With a fixed bandwidth the gradient is unbiased, and this one is the safest from the

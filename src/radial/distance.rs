@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 ///
 /// Its name is that of [`Display`] and [`FromStr`]: `total-variation`, `l1` or `euclidean`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Distance {
     /// `½ Σ_c |p_c − q_c|`, between 0 and 1 for probabilities.
     TotalVariation,

@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 /// `exponential`, `gaussian`, `generalised-exponential:EXPONENT`, `matern32`, `matern52` or
 /// `rational-quadratic:ALPHA`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Profile {
     /// `κ(r) = exp(−r)`: the exponential or Laplacian kernel.
     Exponential,

@@ -13,6 +13,7 @@ use burn::tensor::s;
 /// an error, of samples with weights by their effective number. A warning of the report tells where the score of samples that five fits leave out is no better with the
 /// shifts, if the samples are enough for that.
 #[derive(Config, Debug)]
+#[must_use]
 pub struct ConformalShiftConfig {}
 
 /// Conformal shifts of [`QuantileForecasts`]: `q_ik ↦ q_ik + s_k`, with one shift for each level, a quantile of the

@@ -10,6 +10,7 @@ use super::{
 /// Configuration of [`EnsembleTemperatureScaling`], which it fits, with a prior of `log T` by default:
 /// `with_prior(None)` is the estimator of Zhang et al.
 #[derive(Config, Debug)]
+#[must_use]
 pub struct EnsembleTemperatureScalingConfig {
     /// The largest derivative with respect to `log T` and to the logarithms of the weights at which
     /// the fit has converged. Default: 10⁻⁷.

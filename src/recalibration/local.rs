@@ -30,6 +30,7 @@ const NARROWEST: f64 = 0.01;
 /// lowest log score of at most 1,000 samples that are left out one at a time. `O(n)` for each of these, on
 /// all cores. Predictions of one coordinate, two of them or more; a criterion is an error.
 #[derive(Config, Debug)]
+#[must_use]
 pub struct LocalRecalibrationConfig {}
 
 /// Local recalibration: a prediction takes the errors that were made on predictions like it, as a mixture.

@@ -28,6 +28,7 @@ const STEPS: usize = 200;
 /// at the mean of `ln σ` is in `[−40, 40]`. A fit that ends at a bound says so in its report. A criterion is an
 /// error.
 #[derive(Config, Debug)]
+#[must_use]
 pub struct LocationScaleRecalibrationConfig {}
 
 /// Location-scale recalibration: `μ_c ↦ μ_c + b_c σ_c`, `σ_c ↦ s_c σ_c^{γ_c}` for each coordinate.

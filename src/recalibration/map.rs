@@ -7,6 +7,7 @@ use crate::error::Result;
 
 /// The properties of predictions that a fitted map keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[must_use]
 pub struct Guarantees {
     /// Whether the order of the classes of a row never changes: a class above another stays above
     /// it, up to rounding, and ties stay ties. It implies the same accuracy, top-k accuracy included.

@@ -65,6 +65,7 @@ impl<'a> Task<'a> {
 }
 
 /// What a fit found.
+#[must_use]
 pub struct FitOutcome<F> {
     pub form: F,
     pub report: FitReport,

@@ -20,6 +20,7 @@ const BOUND: f64 = 40.0;
 /// `s_c` lies in `[e⁻⁴⁰, e⁴⁰]`; a fit that ends at a bound says so in its report, as one does where
 /// all targets of a coordinate are the predicted locations.
 #[derive(Config, Debug)]
+#[must_use]
 pub struct VarianceScalingConfig {}
 
 /// Variance scaling: `σ_c ↦ s_c σ_c`, with one factor for each coordinate, which multiplies the variances by `s_c²`

@@ -51,6 +51,7 @@ use crate::{
 /// jackknife knows nothing of errors that did not happen, and would be sure of a difference that is chance.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
+#[must_use]
 pub struct Improvement {
     /// The mean score, or the SKCE, before.
     pub before: MeanEstimate,

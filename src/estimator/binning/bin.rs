@@ -2,6 +2,7 @@ use crate::distribution::Weights;
 
 /// The contents of a bin.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[must_use]
 pub struct Bin {
     /// The number of samples.
     pub size: usize,

@@ -14,8 +14,10 @@ pub(crate) use composed::median_of_pairs;
 use super::{
     backends::is_on_host,
     simd::{
-        arch::Arch,
+        aligned::Aligned,
+        layout::{PaddedVectors, strip},
         real::{Real, with_real},
+        similarity::similarities,
     },
 };
 use crate::{
@@ -139,7 +141,7 @@ fn within_blocks(
         let points = memory.slice::<T>();
         let is_finite = points.iter().all(|x| x.to_f64().is_finite());
         is_finite.then(|| {
-            let mut sums = sums_of_pairs(points, d, distance, size);
+            let mut sums = sums_of_pairs(points, d, distance.sum(), size);
             let found = selected(&mut sums, ranks).into_iter();
             found.map(|sum| distance.of_sum(sum.to_f64())).collect()
         })
@@ -208,69 +210,58 @@ fn median_of(mut distances: Vec<f64>, dtype: DType) -> f64 {
     mean_or_one(&selected(&mut distances, &ranks), dtype)
 }
 
-/// Rows of pairs that are computed by one thread.
-const ROWS: usize = 64;
+/// Blocks of fewer points are done pair by pair.
+const SMALL_BLOCK: usize = 32;
 
 /// The sums over coordinates that distances are functions of, for all pairs `i < j` within the first `⌊n/size⌋`
-/// blocks of consecutive points, row by row.
+/// blocks of consecutive points.
 ///
 /// - points: `[n, d]`, finite; a sum that overflows is infinite
-fn sums_of_pairs<T: Real>(points: &[T], d: usize, distance: Distance, size: usize) -> Vec<T> {
-    let n = points.len() / d / size * size;
-    // [block, d, size]: the points of a block side by side, for loops that the compiler makes vectors of
-    let place = |k: usize| (k / (size * d) * size + k % size) * d + k / size % d;
-    let columns: Vec<T> = (0..n * d).map(|k| points[place(k)]).collect();
-    let rows = |first: usize| {
-        let mut all = Vec::with_capacity(ROWS * (size - first % size));
-        for row in first..n.min(first + ROWS) {
-            let (block, i) = (&columns[row / size * size * d..][..size * d], row % size);
-            let start = all.len();
-            all.resize(start + size - i - 1, T::new(0.0));
-            add_differences(
-                block.chunks_exact(size),
-                i,
-                distance.sum(),
-                &mut all[start..],
-            );
+fn sums_of_pairs<T: Real>(points: &[T], d: usize, sum: CoordinateSum, size: usize) -> Vec<T> {
+    let mut sums = Vec::with_capacity(points.len() / d / size * (size * (size - 1) / 2));
+    for block in points.chunks_exact(size * d) {
+        if size < SMALL_BLOCK {
+            let point = |i: usize| block[i * d..][..d].iter();
+            for (i, j) in (1..size).flat_map(|j| (0..j).map(move |i| (i, j))) {
+                let differences = point(i).zip(point(j)).map(|(x, y)| x.to_f64() - y.to_f64());
+                sums.push(T::new(sum.of(differences)));
+            }
+        } else {
+            add_block(block, d, sum, &mut sums);
         }
-        all
-    };
-    let parts = n.div_ceil(ROWS);
-    if threads_for(n.min(size), d, parts) == 1 {
-        (0..parts).flat_map(|part| rows(part * ROWS)).collect()
-    } else {
-        map(parts, &|part| rows(part * ROWS)).concat()
     }
+    sums
 }
 
-/// Adds the magnitudes or the squares of the differences between point `i` and those after it, of each coordinate.
-fn add_differences<'a, T: Real>(
-    columns: impl Iterator<Item = &'a [T]>,
-    i: usize,
-    sum: CoordinateSum,
-    sums: &mut [T],
-) {
-    Arch::new().dispatch(
-        #[inline(always)]
-        || {
-            for column in columns {
-                let x = column[i];
-                let pairs = sums.iter_mut().zip(&column[i + 1..]);
-                match sum {
-                    CoordinateSum::Magnitudes => {
-                        for (sum, &y) in pairs {
-                            let magnitude = if x < y { y.minus(x) } else { x.minus(y) };
-                            *sum = sum.plus(magnitude);
-                        }
-                    }
-                    CoordinateSum::Squares => {
-                        for (sum, &y) in pairs {
-                            let difference = x.minus(y);
-                            *sum = sum.plus(difference.times(difference));
-                        }
-                    }
-                }
+/// Adds the sums of the pairs of a block, strip by strip.
+fn add_block<T: Real>(block: &[T], d: usize, sum: CoordinateSum, sums: &mut Vec<T>) {
+    let (n, width) = (block.len() / d, strip::<T>());
+    let write = |i: usize, row: &mut [T]| row.copy_from_slice(&block[i * d..][..d]);
+    let vectors = &PaddedVectors::new(n, d, true, write);
+    let strips = n.div_ceil(width);
+    let of_rows = |strip: usize| {
+        let mut scratch = Aligned::zeros(width * width);
+        let mut pairs = Vec::with_capacity(width * (n - strip * width));
+        for column in strip..strips {
+            let rows = strip * width..(strip + 1) * width;
+            similarities(
+                sum.into(),
+                (vectors, rows.clone()),
+                (vectors, column),
+                &mut scratch,
+            );
+            let columns = column * width..n.min((column + 1) * width);
+            for (i, line) in rows.zip(scratch.chunks_exact(width)) {
+                let first = (i + 1).max(columns.start).min(columns.end);
+                pairs.extend_from_slice(&line[first - columns.start..columns.len()]);
             }
-        },
-    );
+        }
+        pairs
+    };
+    if threads_for(n, d, strips) == 1 {
+        (0..strips).for_each(|strip| sums.extend(of_rows(strip)));
+    } else {
+        let all = map(strips, &of_rows);
+        all.iter().for_each(|pairs| sums.extend_from_slice(pairs));
+    }
 }

@@ -1,10 +1,8 @@
 //! Vectors of `ℝ^d` in the orders that the tiles read them in, padded by zero vectors.
 
-use std::ops::Range;
-
 use pulp::Simd;
 
-use super::{aligned::Aligned, product::MatrixView, real::Real};
+use super::{aligned::Aligned, real::Real};
 use crate::parallel::for_each_chunk;
 
 /// Rows that a kernel takes at once.
@@ -31,11 +29,6 @@ pub(crate) struct PaddedRows<T> {
 }
 
 impl<T: Real> PaddedRows<T> {
-    /// Rows from the `first` on.
-    pub fn from(&self, first: usize) -> std::slice::ChunksExact<'_, T> {
-        self.numbers[first * self.stride..].chunks_exact(self.stride)
-    }
-
     pub fn row(&self, i: usize) -> &[T] {
         &self.numbers[i * self.stride..][..self.stride]
     }
@@ -80,22 +73,6 @@ impl<T: Real> PaddedVectors<T> {
     pub fn strip(&self, index: usize) -> &[T] {
         let size = strip::<T>() * self.d;
         &self.strips[index * size..][..size]
-    }
-
-    /// Some rows, `[row][coordinate]`.
-    pub fn matrix(&self, rows: Range<usize>) -> MatrixView<'_, T> {
-        let PaddedRows { stride, numbers } = &self.rows;
-        let shape = [rows.len(), self.d];
-        MatrixView::new(
-            &numbers[rows.start * stride..rows.end * stride],
-            *stride,
-            shape,
-        )
-    }
-
-    /// A strip, `[coordinate][column]`.
-    pub fn strip_matrix(&self, index: usize) -> MatrixView<'_, T> {
-        MatrixView::new(self.strip(index), strip::<T>(), [self.d, strip::<T>()])
     }
 
     /// Four rows from a multiple of four on.

@@ -7,13 +7,9 @@ use pulp::{Simd, WithSimd};
 use super::{
     arch::Arch,
     layout::{PAIR, PaddedVectors, QUAD, line, strip},
-    product::{add_product, product},
     real::Real,
 };
-
-/// Vectors with more coordinates are long: their inner products, and weighted sums of them, are products of
-/// matrices.
-pub(crate) const LONG: usize = 48;
+use crate::radial::CoordinateSum;
 
 /// A sum over coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,34 +22,26 @@ pub(crate) enum Similarity {
     Squares,
 }
 
-/// Writes similarities of some rows with a whole strip, `[row][column]`: sums that start from the vectors' own
-/// numbers, if there are some.
+impl From<CoordinateSum> for Similarity {
+    fn from(sum: CoordinateSum) -> Self {
+        match sum {
+            CoordinateSum::Magnitudes => Self::Magnitudes,
+            CoordinateSum::Squares => Self::Squares,
+        }
+    }
+}
+
+/// Writes similarities of some rows with a whole strip, `[row][column]`.
 pub(crate) fn similarities<T: Real>(
     similarity: Similarity,
     (x, rows): (&PaddedVectors<T>, Range<usize>),
     (y, index): (&PaddedVectors<T>, usize),
-    own: Option<&[T]>,
     sums: &mut [T],
 ) {
-    let width = strip::<T>();
-    if similarity == Similarity::InnerProduct && x.d > LONG {
-        let (a, b) = (x.matrix(rows.clone()), y.strip_matrix(index));
-        let Some(own) = own else {
-            return product(sums, width, a, b);
-        };
-        let of_columns = &own[index * width..][..width];
-        for (sums, &of_row) in sums.chunks_exact_mut(width).zip(&own[rows]) {
-            for (sum, &of_column) in sums.iter_mut().zip(of_columns) {
-                *sum = of_row.plus(of_column);
-            }
-        }
-        return add_product(sums, width, a, b);
-    }
     Arch::new().dispatch(SimilaritySums {
         similarity,
         rows: (x, rows),
         columns: (y, index),
-        own,
         sums,
     });
 }
@@ -62,7 +50,6 @@ struct SimilaritySums<'a, T> {
     similarity: Similarity,
     rows: (&'a PaddedVectors<T>, Range<usize>),
     columns: (&'a PaddedVectors<T>, usize),
-    own: Option<&'a [T]>,
     sums: &'a mut [T],
 }
 
@@ -117,14 +104,6 @@ impl<T: Real> SimilaritySums<'_, T> {
                     if first > 0 {
                         for (block, sums) in block.iter_mut().zip(sums.chunks_exact(line)) {
                             block.copy_from_slice(&sums[start..start + PAIR]);
-                        }
-                    } else if let Some(own) = self.own {
-                        let of_columns = &T::lanes::<S>(own)[index * line + start..][..PAIR];
-                        for (block, &of_row) in block.iter_mut().zip(&own[row..row + QUAD]) {
-                            let of_row = T::splat(simd, of_row);
-                            for (sum, &of_column) in block.iter_mut().zip(of_columns) {
-                                *sum = T::add(simd, of_row, of_column);
-                            }
                         }
                     }
                     block = add_coordinates(simd, &add, quad, columns, start, block);

@@ -13,6 +13,7 @@ use crate::{
 /// The chosen candidate, and the reason.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
+#[must_use]
 pub struct Choice {
     /// The name of the chosen candidate: "order-invariant", or "none".
     pub chosen: &'static str,

@@ -28,6 +28,7 @@ pub use self::choice::{Candidate, Choice, Cost, PassedOver};
 /// Configuration of [`AutoRecalibration`] of logits and of [`AutoDistributionRecalibration`] of normal and Laplace
 /// predictions, which it fits.
 #[derive(Config, Debug)]
+#[must_use]
 pub struct AutoRecalibrationConfig {
     /// The property of predictions that the map must keep. Default: none.
     #[config(default = "None")]

@@ -18,6 +18,7 @@ use crate::distribution::Marginals;
 /// their expected ranks, 0 if all are different. A coordinate of which no `p_i` is between 0 and 1 is an
 /// error, and so is a criterion: there is nothing to descend.
 #[derive(Config, Debug)]
+#[must_use]
 pub struct QuantileRecalibrationConfig {}
 
 /// Quantile recalibration: `F_c ↦ R_c ∘ F_c`, where the map `R_c` of levels, fitted to each coordinate,

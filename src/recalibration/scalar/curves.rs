@@ -21,6 +21,7 @@ pub type PlattScaling = Fitted<Curve<2, false>>;
 
 /// Configuration of [`PlattScaling`], which it fits, with the smoothed targets of Platt: `with_smoothed(false)` is maximum likelihood.
 #[derive(Config, Debug)]
+#[must_use]
 pub struct PlattScalingConfig {
     /// Whether targets are `(N₊+1)/(N₊+2)` and `1/(N₋+2)` in the place of 1 and 0. Without it, the fit to
     /// separable data ends where its slope is below the tolerance. Default: yes.
@@ -55,6 +56,7 @@ pub type BetaCalibration = Fitted<Curve<3, true>>;
 /// Configuration of [`BetaCalibration`], which it fits, by default with the smoothed targets of Platt: `with_smoothed(false)` is the
 /// maximum likelihood of Kull, Silva Filho and Flach.
 #[derive(Config, Debug)]
+#[must_use]
 pub struct BetaCalibrationConfig {
     /// Whether targets are `(N₊+1)/(N₊+2)` and `1/(N₋+2)` in the place of 1 and 0. Without it, the fit to
     /// separable data ends where its slope is below the tolerance. Default: yes.
@@ -83,6 +85,7 @@ pub type QuadraticScaling = Fitted<Curve<3, false>>;
 /// Configuration of [`QuadraticScaling`], which it fits, by default with the smoothed targets of Platt: `with_smoothed(false)` is
 /// maximum likelihood.
 #[derive(Config, Debug)]
+#[must_use]
 pub struct QuadraticScalingConfig {
     /// Whether targets are `(N₊+1)/(N₊+2)` and `1/(N₋+2)` in the place of 1 and 0. Without it, the fit to
     /// separable data ends where its slope is below the tolerance. Default: yes.

@@ -7,6 +7,7 @@ use crate::recalibration::common::*;
 /// Configuration of [`HistogramBinning`], which it fits, with half a hit and half a miss added to each bin by default:
 /// `with_smoothing(1e-30)` gives the frequencies of the paper.
 #[derive(Config, Debug)]
+#[must_use]
 pub struct HistogramBinningConfig {
     /// The number `B` of bins. Default: 15.
     #[config(default = 15)]

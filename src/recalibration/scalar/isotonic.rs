@@ -10,6 +10,7 @@ use crate::{
 /// Configuration of [`IsotonicRegression`], which it fits: the estimator of the paper, but for frequencies within
 /// `1/(2(n+1))` of 0 and 1, which are moved there because their logits are infinite.
 #[derive(Config, Debug)]
+#[must_use]
 pub struct IsotonicRegressionConfig {}
 
 impl IsotonicRegressionConfig {

@@ -9,6 +9,7 @@ use crate::recalibration::common::*;
 /// Configuration of [`SplineCalibration`], which it fits, on top of [`PlattScaling`](super::PlattScaling) with smoothed
 /// targets.
 #[derive(Config, Debug)]
+#[must_use]
 pub struct SplineCalibrationConfig {
     /// The number of knots of the spline, at least 2, of which no more are used than there are different
     /// log-odds, and one. Default: 6, as Gupta et al. 2021.

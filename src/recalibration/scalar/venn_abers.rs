@@ -8,6 +8,7 @@ use crate::recalibration::common::*;
 
 /// Configuration of [`VennAbers`], which it fits.
 #[derive(Config, Debug)]
+#[must_use]
 pub struct VennAbersConfig {}
 
 /// Inductive Venn–Abers predictor: two isotonic regressions of each prediction, one with it as a sample

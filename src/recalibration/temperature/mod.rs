@@ -26,6 +26,7 @@ use super::{ScaleFamily, common::*, scale::mean_powers, variance::ScaleFactors};
 /// `[e⁻²⁰ s, e²⁰ s]`; that of distributions lies in `[e⁻⁸⁰, e⁸⁰]`. A fit that ends at a bound says so in its
 /// report, and so does one on rows of equal logits, which leaves `T = 1`.
 #[derive(Config, Debug)]
+#[must_use]
 pub struct TemperatureScalingConfig {
     /// The tolerance on `log T`. Default: 10⁻¹².
     ///

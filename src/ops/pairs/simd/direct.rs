@@ -1,7 +1,7 @@
 //! Small blocks of samples, pair by pair: linear in the number of samples.
 
-use super::{PairKernel, PairSamples, Radial, Real, radial::Separation, weigh::Totals};
-use crate::radial::curve::Value;
+use super::{PairKernel, PairSamples, Radial, Real, weigh::Totals};
+use crate::radial::{CoordinateSum, curve::Value};
 
 /// The sums over the pairs of some samples; adds to the gradient of points and residuals, if there is one.
 pub(super) fn all_pairs<T: Real>(
@@ -19,7 +19,7 @@ pub(super) fn all_pairs<T: Real>(
     for (i, j) in (1..samples.count()).flat_map(|j| (0..j).map(move |i| (i, j))) {
         let differences = samples.point(i).iter().zip(samples.point(j));
         let differences = differences.map(|(p, q)| p.to_f64() - q.to_f64());
-        let separation = kernel.distance().sum().of(differences.clone());
+        let separation = radial.sum.of(differences.clone());
         let residuals = samples.residual(i).iter().zip(samples.residual(j));
         let residuals = residuals.map(|(a, b)| (a.to_f64(), b.to_f64()));
         let product: f64 = residuals.clone().map(|(a, b)| a * b).sum();
@@ -30,10 +30,10 @@ pub(super) fn all_pairs<T: Real>(
             continue;
         };
         for (c, difference) in differences.enumerate() {
-            let direction = match radial.separation {
-                Separation::Magnitudes if difference == 0.0 => 0.0,
-                Separation::Magnitudes => difference.signum(),
-                _ => difference,
+            let direction = match radial.sum {
+                CoordinateSum::Magnitudes if difference == 0.0 => 0.0,
+                CoordinateSum::Magnitudes => difference.signum(),
+                CoordinateSum::Squares => difference,
             };
             let through_kernel = product * slope * direction;
             add(&mut points[i * d + c], through_kernel);

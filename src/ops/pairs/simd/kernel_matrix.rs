@@ -35,15 +35,13 @@ pub(crate) fn host_kernel_matrix<T: Real>(
     let not_finite = (non_finite_rows(x, d), non_finite_rows(y, d));
     let (x, y) = (&vectors(x, false), &vectors(y, true));
     let radial = Radial::new(kernel, bandwidth);
-    let similarity = radial.separation.similarity();
     for_each_chunk(&mut matrix, k * width, d, |(index, matrix)| {
         let mut scratch = Aligned::zeros(width * width);
         let rows = matrix.len() / k;
         let kernels = &mut scratch[..rows.next_multiple_of(QUAD) * width];
         for column in (0..k).step_by(width) {
-            let columns = (y, column / width);
             let rows = index * width..index * width + kernels.len() / width;
-            similarities(similarity, (x, rows), columns, None, kernels);
+            similarities(radial.sum.into(), (x, rows), (y, column / width), kernels);
             Arch::new().dispatch(Kernels {
                 radial,
                 separations: &mut *kernels,

@@ -3,26 +3,26 @@
 //!
 //! A tile of 32 rows and some strips of 32 columns (half of that in f64) goes through its stages while it
 //! is in the cache: distance and inner product of residuals ([`similarity`]), kernel, statistic and
-//! slopes ([`weigh`]), sums over its rows and columns for the gradient ([`sums`], [`weighted_sums`]). Inner products and
-//! weighted sums of long vectors are products of matrices. Vectors are those of [`simd`](crate::ops::simd). Both
-//! members of a pair are done at once. Profile and distance are looked up for each tile, so that the code
-//! exists once for a type of numbers and an instruction set.
+//! slopes ([`weigh`]), sums over its rows and columns for the gradient ([`sums`]). Both
+//! members of a pair are done at once. Vectors of the processor are those of [`simd`](crate::ops::simd). Profile and
+//! distance are looked up for each tile, so that the code exists once for a type of numbers and an instruction set.
+//!
+//! Pairs of long vectors whose squared distances keep their digits are done by products of matrices ([`long`]), and
+//! small blocks pair by pair ([`direct`]).
 
 mod direct;
 mod kernel_matrix;
+mod long;
 mod pass;
 mod radial;
 mod samples;
 mod sums;
 mod weigh;
-mod weighted_sums;
-
-use std::f64::consts::SQRT_2;
 
 pub(crate) use kernel_matrix::host_kernel_matrix;
+use long::LongPairs;
 use pass::Pass;
-use radial::{Radial, Separation};
-use samples::Sorted;
+use radial::Radial;
 pub(super) use samples::{PairSamples, residuals_of_labels};
 use weigh::Totals;
 
@@ -41,15 +41,6 @@ use crate::{
 
 /// Blocks of fewer samples are summed pair by pair.
 const SMALL_BLOCK: usize = 32;
-/// From this bandwidth on, and up to this length of the longest point in bandwidths, squared distances of
-/// points with labels may be taken from inner products of points, and up to this length of the longest
-/// residual from those of residuals.
-const EXPONENTS_FROM: f64 = 0.05;
-const EXPONENTS_UP_TO: f64 = 4.0;
-/// Exponents from the inner products of residuals look up a coordinate of each: not worth it for fewer.
-const WORTH_LOOKING_UP: usize = 64;
-/// The length of `e_y − e_z`.
-const LONGEST_RESIDUAL: f64 = SQRT_2;
 
 /// Sums over the pairs `i < j` within blocks.
 pub(crate) struct PairSums<T> {
@@ -157,39 +148,20 @@ fn all_pairs<T: Real>(
     bandwidth: f64,
     gradient: Option<&mut [&mut [T]; 2]>,
 ) -> Totals {
-    let mut radial = Radial::new(kernel, bandwidth);
-    // a steep kernel is as one of a smaller bandwidth
-    let rate = radial.rate * kernel.profile().steepness().sqrt();
-    let by_label = samples.labels.is_some();
-    if by_label
-        && radial.separation == Separation::Squares
-        && rate <= EXPONENTS_FROM.recip()
-        && samples.longest() * rate <= EXPONENTS_UP_TO
-    {
-        radial = radial.of_exponents();
+    let radial = Radial::new(kernel, bandwidth);
+    if let Some(pairs) = LongPairs::new(samples, radial) {
+        return pairs.sums(gradient);
     }
-    let exponents = radial.separation == Separation::Exponents;
-    let exponents_from_residuals =
-        exponents && LONGEST_RESIDUAL * rate <= EXPONENTS_UP_TO && samples.d >= WORTH_LOOKING_UP;
-    let sorted = Sorted::new(samples, exponents && gradient.is_some());
     let pass = Pass {
-        n: samples.count(),
         radial,
-        sorted: &sorted,
-        points: (!exponents_from_residuals).then(|| sorted.points()),
-        residuals: sorted.residuals(),
-        labels: sorted.labels(),
-        by_label,
-        halves: sorted.halves(),
+        n: samples.count(),
+        points: samples.padded_points(),
+        residuals: samples.padded_residuals(),
+        by_label: samples.labels.is_some(),
     };
     let (totals, sums) = pass.run(gradient.is_some());
-    if let (Some([points, residuals]), Some(sums)) = (gradient, sums) {
-        sorted.write(points, samples.d, |place, row| {
-            sums.write(place, sorted.point(place), row);
-        });
-        sorted.write(residuals, samples.m, |place, row| {
-            sums.write_residual(place, row)
-        });
+    if let (Some(gradient), Some(sums)) = (gradient, sums) {
+        sums.write(gradient);
     }
     totals
 }

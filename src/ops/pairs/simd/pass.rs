@@ -1,15 +1,11 @@
-//! One pass over all pairs `i < j`: the sum of the pair statistic, and its gradient. Inner products of long vectors
-//! are products of matrices.
-
-use pulp::{Simd, WithSimd};
+//! One pass over all pairs `i < j`, in tiles: the sum of the pair statistic, and its gradient.
 
 use super::{
     aligned::Aligned,
     arch::Arch,
     layout::{PaddedVectors, strip},
-    radial::{Radial, Separation},
+    radial::Radial,
     real::Real,
-    samples::Sorted,
     similarity::{Similarity, similarities},
     sums::GradientSums,
     tile::StripTile,
@@ -20,20 +16,14 @@ use crate::parallel::{fold_tiles, threads_for};
 /// Strips in a tile at most: what is computed of it stays in the second-level cache.
 const STRIPS: usize = 8;
 
-/// What the pairs are of: samples in the order of the pass.
-pub(super) struct Pass<'a, T> {
-    pub n: usize,
+/// What the pairs are of.
+pub(super) struct Pass<T> {
     pub radial: Radial,
-    pub sorted: &'a Sorted<'a, T>,
-    /// The points, unless exponents come from the residuals.
-    pub points: Option<PaddedVectors<T>>,
+    pub n: usize,
+    pub points: PaddedVectors<T>,
     pub residuals: PaddedVectors<T>,
-    /// The label of each sample, padded; without meaning where residuals are rows.
-    pub labels: Vec<u32>,
     /// Whether the residuals are `e_y − p`.
     pub by_label: bool,
-    /// `−½ |x|²` of each point, padded: what exponents start from.
-    pub halves: Aligned<T>,
 }
 
 /// What a tile is computed in, `[strip][row][column]`.
@@ -42,7 +32,7 @@ struct Scratch<T> {
     second: Aligned<T>,
 }
 
-impl<T: Real> Pass<'_, T> {
+impl<T: Real> Pass<T> {
     /// Over all pairs, on the threads of rayon. With the gradient, if it is wanted. Both are the same for any number of
     /// threads.
     pub fn run(&self, gradient: bool) -> (Totals, Option<GradientSums<'_, T>>) {
@@ -114,21 +104,9 @@ impl<T: Real> Pass<'_, T> {
             let second = &mut scratch.second[place..place + size];
             let of = |vectors| ((vectors, tile.rows::<T>()), (vectors, strip));
             let (rows, columns) = of(&self.residuals);
-            similarities(Similarity::InnerProduct, rows, columns, None, second);
-            let separation = self.radial.separation;
-            if let Some(points) = &self.points {
-                let (rows, columns) = of(points);
-                let halves = (separation == Separation::Exponents).then_some(&*self.halves);
-                similarities(separation.similarity(), rows, columns, halves, first);
-            } else {
-                Arch::new().dispatch(Exponents {
-                    pass: self,
-                    tile,
-                    strip,
-                    products: second,
-                    exponents: first,
-                });
-            }
+            similarities(Similarity::InnerProduct, rows, columns, second);
+            let (rows, columns) = of(&self.points);
+            similarities(self.radial.sum.into(), rows, columns, first);
             tile.fill_rest(strip, T::new(0.0), second); // then slopes are 0 too
             totals += Arch::new().dispatch(Weigh {
                 radial: self.radial,
@@ -139,55 +117,5 @@ impl<T: Real> Pass<'_, T> {
             tile.fill_rest(strip, T::new(0.0), second);
         }
         totals
-    }
-}
-
-/// Writes exponents of rows with a strip, `[row][column]`, from the inner products of residuals, which saves those
-/// of points.
-///
-/// With `δ = e_y − p` the points have `p_i·p_j = δ_i·δ_j + p_i[y_j] − δ_j[y_i]`. An exponent
-/// needs digits after the point alone, which it has where the bandwidth is not small against a
-/// residual; the inner product of residuals needs all of its digits, and has no such recovery from
-/// that of points.
-struct Exponents<'a, T> {
-    pass: &'a Pass<'a, T>,
-    tile: &'a StripTile,
-    strip: usize,
-    products: &'a [T],
-    exponents: &'a mut [T],
-}
-
-impl<T: Real> WithSimd for Exponents<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let Pass {
-            sorted,
-            residuals,
-            labels,
-            halves,
-            ..
-        } = self.pass;
-        let width = strip::<T>();
-        let columns = self.strip * width..(self.strip + 1) * width;
-        let (labels_of_columns, halves_of_columns) = (&labels[columns.clone()], &halves[columns]);
-        let lines = self.exponents.chunks_exact_mut(width);
-        let lines = lines.zip(self.products.chunks_exact(width));
-        for (i, (line, products)) in self.tile.rows::<T>().zip(lines) {
-            if i >= self.pass.n {
-                break; // padding, which does not count
-            }
-            let point = sorted.point(i);
-            for (x, &y) in line.iter_mut().zip(labels_of_columns) {
-                *x = point[y as usize];
-            }
-            let of_label = &residuals.strip(self.strip)[labels[i] as usize * width..][..width];
-            let others = products.iter().zip(of_label).zip(halves_of_columns);
-            for (x, ((&product, &other), &half)) in line.iter_mut().zip(others) {
-                let inner = product.plus(x.minus(other));
-                *x = inner.plus(halves[i].plus(half));
-            }
-        }
     }
 }

@@ -2,12 +2,7 @@
 
 use std::ops::Range;
 
-use super::{
-    aligned::Aligned,
-    layout::{PaddedVectors, squared_length, strip},
-    real::Real,
-};
-use crate::parallel::for_each_chunk;
+use super::{layout::PaddedVectors, real::Real};
 
 /// Samples of a pair statistic: points of `ℝ^d` and their residuals.
 #[derive(Clone, Copy)]
@@ -55,73 +50,17 @@ impl<T: Real> PairSamples<'_, T> {
         }
     }
 
-    /// The greatest length of a point.
-    pub fn longest(&self) -> f64 {
-        let lengths = self.points.chunks_exact(self.d).map(squared_length);
-        lengths.fold(0.0, f64::max).sqrt()
-    }
-}
-
-/// Samples in another order, as the pass reads them.
-pub(super) struct Sorted<'a, T> {
-    pub samples: PairSamples<'a, T>,
-    /// The sample that comes to each place.
-    order: Vec<usize>,
-}
-
-impl<'a, T: Real> Sorted<'a, T> {
-    /// Sorts by label, so that sums by label are sums over neighbours, or leaves samples as they are.
-    pub fn new(samples: PairSamples<'a, T>, by_label: bool) -> Self {
-        let mut order: Vec<usize> = (0..samples.count()).collect();
-        if let (Some(labels), true) = (samples.labels, by_label) {
-            order.sort_by_key(|&i| labels[i]); // stable
-        }
-        Self { samples, order }
-    }
-
-    pub fn point(&self, place: usize) -> &[T] {
-        self.samples.point(self.order[place])
-    }
-
     /// The points, in strips too.
-    pub fn points(&self) -> PaddedVectors<T> {
-        PaddedVectors::new(self.order.len(), self.samples.d, true, |place, row| {
-            row.copy_from_slice(self.point(place));
+    pub fn padded_points(&self) -> PaddedVectors<T> {
+        PaddedVectors::new(self.count(), self.d, true, |i, row| {
+            row.copy_from_slice(self.point(i));
         })
     }
 
     /// The residuals, in strips too.
-    pub fn residuals(&self) -> PaddedVectors<T> {
-        PaddedVectors::new(self.order.len(), self.samples.m, true, |place, row| {
-            row.copy_from_slice(self.samples.residual(self.order[place]));
+    pub fn padded_residuals(&self) -> PaddedVectors<T> {
+        PaddedVectors::new(self.count(), self.m, true, |i, row| {
+            row.copy_from_slice(self.residual(i));
         })
-    }
-
-    /// `−½|x|²` of the points, padded.
-    pub fn halves(&self) -> Aligned<T> {
-        let (n, d) = (self.order.len(), self.samples.d);
-        let mut halves = Aligned::zeros(n.next_multiple_of(strip::<T>()));
-        for_each_chunk(&mut halves[..n], 1, d, |(place, half)| {
-            half[0] = T::new(-0.5 * squared_length(self.point(place)));
-        });
-        halves
-    }
-
-    /// The labels, padded with the last; zeros where there are none.
-    pub fn labels(&self) -> Vec<u32> {
-        let label = |&i: &usize| self.samples.labels.map_or(0, |labels| labels[i]);
-        let mut labels: Vec<u32> = self.order.iter().map(label).collect();
-        let padded = labels.len().next_multiple_of(strip::<T>());
-        labels.resize(padded, labels.last().copied().unwrap_or(0));
-        labels
-    }
-
-    /// Writes rows of `d` numbers in the order of the samples; `write(place, row)` writes one.
-    pub fn write(&self, rows: &mut [T], d: usize, write: impl Fn(usize, &mut [T]) + Sync + Send) {
-        let mut places = vec![0; self.order.len()];
-        for (place, &i) in self.order.iter().enumerate() {
-            places[i] = place;
-        }
-        for_each_chunk(rows, d, 1, |(i, row)| write(places[i], row));
     }
 }

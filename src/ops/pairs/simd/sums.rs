@@ -1,21 +1,17 @@
 //! The gradient, summed over the pairs: the lanes of the processor are columns.
 //!
-//! With `s_ij` the slopes and `k_ij` the kernel, residuals have the gradient `Σ_j k_ij δ_j`, see [`weighted_sums`], and
-//! points `Σ_j s_ij (x_i − x_j)`, or with signs of the differences. A tile adds to the sums of its columns and of
-//! its rows; while it does, those of the rows are vectors of partial sums:
+//! With `s_ij` the slopes and `k_ij` the kernel, points have the gradient `Σ_j s_ij (x_i − x_j)`, or with signs of the
+//! differences, and residuals `Σ_j k_ij δ_j`. A tile is read once: it adds to the sums of its columns, and to vectors of
+//! partial sums of its rows.
 //!
 //! ```text
 //!                         columns j
 //!                 ┌───────────────────────┐
-//!          rows i │ s_ij, four rows and   │──► row_sums[i]    −= s_ij · slope(x_j − x_i)
+//!          rows i │ w_ij, four rows and   │──► row_sums[i]    ∓= w_ij · term(x_i, x_j)
 //!                 │ two vectors at a time │
 //!                 └───────────┬───────────┘
-//!                             └──► column_sums[j] += s_ij · slope(x_j − x_i)
+//!                             └──► column_sums[j] += w_ij · term(x_i, x_j)
 //! ```
-//!
-//! With residuals `δ = e_y − p` a difference of points is `(e_yi − e_yj) − (δ_i − δ_j)`. So where digits
-//! suffice ([`Separation::Exponents`]) the sums over `s_ij (p_i − p_j)` and over `−k_ij δ_j` are one over the
-//! `δ_j`, with weight `s − k`, and `Σ_j s_ij e_yj`, which is a sum by label.
 
 use pulp::{Simd, WithSimd};
 
@@ -24,14 +20,11 @@ use super::{
     arch::Arch,
     layout::{PAIR, PaddedVectors, QUAD, line, strip},
     pass::Pass,
-    radial::Separation,
     real::Real,
     tile::StripTile,
-    weighted_sums::weighted_sums,
 };
+use crate::{parallel::for_each_chunk, radial::CoordinateSum};
 
-/// Numbers in the widest vectors of the narrowest type.
-const MOST_LANES: usize = 16;
 /// Rows of a tile of the narrowest type.
 const MOST_ROWS: usize = strip::<f32>();
 /// Coordinates at a time: their sums of all rows of a tile stay in the first-level cache.
@@ -39,54 +32,44 @@ const COORDINATES: usize = 12;
 
 /// The gradient of a share of the pairs, `[strip][coordinate][column]`.
 pub(super) struct GradientSums<'a, T> {
-    pass: &'a Pass<'a, T>,
+    pass: &'a Pass<T>,
     /// The gradient of the points, with that of residuals of labels.
     points: Aligned<T>,
     /// Minus the gradient of residuals that are rows.
     residuals: Option<Aligned<T>>,
-    /// `Σ_j s_ij`, which multiplies the point, for [`Separation::Exponents`].
-    slopes: Aligned<T>,
 }
 
 impl<'a, T: Real> GradientSums<'a, T> {
-    pub fn zeros(pass: &'a Pass<'a, T>) -> Self {
-        let padded = pass.labels.len();
+    pub fn zeros(pass: &'a Pass<T>) -> Self {
+        let zeros = |d: usize| Aligned::zeros(pass.n.next_multiple_of(strip::<T>()) * d);
         Self {
             pass,
-            points: Aligned::zeros(padded * pass.sorted.samples.d),
-            residuals: (!pass.by_label).then(|| Aligned::zeros(padded * pass.residuals.d)),
-            slopes: Aligned::zeros(padded),
+            points: zeros(pass.points.d),
+            residuals: (!pass.by_label).then(|| zeros(pass.residuals.d)),
         }
     }
 
     /// Adds the pairs of a tile with slopes and the weights of residuals, `[strip][row][column]`; 0 for
     /// pairs that do not count.
     pub fn add(&mut self, tile: &StripTile, slopes: &[T], weights: &[T]) {
-        let (pass, points) = (self.pass, &mut *self.points);
-        let vectors = || {
-            pass.points
-                .as_ref()
-                .expect("only exponents come from the residuals")
+        let terms = match self.pass.radial.sum {
+            CoordinateSum::Magnitudes => Terms::Signs,
+            CoordinateSum::Squares => Terms::Differences,
         };
-        match pass.radial.separation {
-            Separation::Magnitudes | Separation::Squares => Arch::new().dispatch(Antisymmetric {
-                tile,
-                weights: slopes,
-                vectors: vectors(),
-                are_signs: pass.radial.separation == Separation::Magnitudes,
-                sums: points,
-            }),
-            Separation::Exponents => Arch::new().dispatch(ByLabel {
-                tile,
-                weights: slopes,
-                d: pass.sorted.samples.d,
-                labels: &pass.labels,
-                by_label: points,
-                sums: &mut self.slopes,
-            }),
-        }
-        let sums = self.residuals.as_mut().unwrap_or(&mut self.points);
-        weighted_sums(tile, weights, &pass.residuals, sums);
+        Arch::new().dispatch(TileSums {
+            tile,
+            weights: slopes,
+            vectors: &self.pass.points,
+            terms,
+            sums: &mut self.points,
+        });
+        Arch::new().dispatch(TileSums {
+            tile,
+            weights,
+            vectors: &self.pass.residuals,
+            terms: Terms::Vectors,
+            sums: self.residuals.as_mut().unwrap_or(&mut self.points),
+        });
     }
 
     /// Adds another share.
@@ -95,79 +78,92 @@ impl<'a, T: Real> GradientSums<'a, T> {
         if let (Some(sums), Some(others)) = (&mut self.residuals, &other.residuals) {
             sums.add(others);
         }
-        self.slopes.add(&other.slopes);
     }
 
-    /// Writes the gradient of the `i`-th point.
-    pub fn write(&self, i: usize, point: &[T], gradient: &mut [T]) {
-        let sums = coordinates(&self.points, i, point.len());
-        for ((gradient, sum), &x) in gradient.iter_mut().zip(sums).zip(point) {
-            *gradient = sum.plus(self.slopes[i].times(x));
-        }
-    }
-
-    /// Writes the gradient of the `i`-th residual, if it is a row.
-    pub fn write_residual(&self, i: usize, gradient: &mut [T]) {
-        let Some(sums) = &self.residuals else {
-            return;
-        };
-        let sums = coordinates(sums, i, gradient.len());
-        for (gradient, sum) in gradient.iter_mut().zip(sums) {
-            *gradient = sum.times(T::new(-1.0));
+    /// Writes the gradients of points and of residuals that are rows, `[sample][coordinate]`.
+    pub fn write(&self, [points, residuals]: &mut [&mut [T]; 2]) {
+        write(&self.points, 1.0, points, self.pass.points.d);
+        if let Some(sums) = &self.residuals {
+            write(sums, -1.0, residuals, self.pass.residuals.d);
         }
     }
 }
 
-/// The coordinates of a sample.
-fn coordinates<T: Real>(sums: &[T], i: usize, d: usize) -> impl Iterator<Item = T> {
+/// Writes sums, times a sign, as rows of `d` numbers.
+fn write<T: Real>(sums: &[T], sign: f64, rows: &mut [T], d: usize) {
     let width = strip::<T>();
-    let sums = &sums[i / width * width * d..][..width * d];
-    sums.iter().skip(i % width).step_by(width).copied()
+    for_each_chunk(rows, d, 1, |(i, row)| {
+        let sums = &sums[i / width * width * d..][..width * d];
+        let coordinates = sums.iter().skip(i % width).step_by(width);
+        for (x, &sum) in row.iter_mut().zip(coordinates) {
+            *x = sum.times(T::new(sign));
+        }
+    });
 }
 
-/// Adds `w_ij` times the slopes of all coordinates to the sums of columns, and subtracts it from those of rows.
-struct Antisymmetric<'a, T> {
+/// What the other member of a pair adds to a sum, times the weight of the pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Terms {
+    /// The signs of the differences `y − x` to columns, and the opposite to rows.
+    Signs,
+    /// The differences.
+    Differences,
+    /// The row `x` to columns, and the column `y` to rows.
+    Vectors,
+}
+
+/// Adds the weighted terms of all coordinates to the sums of columns and of rows.
+struct TileSums<'a, T> {
     tile: &'a StripTile,
     weights: &'a [T],
     vectors: &'a PaddedVectors<T>,
-    /// Whether the slope, the derivative of a coordinate's part of the separation with respect to `y`, is the sign
-    /// of `y − x`, or that itself.
-    are_signs: bool,
+    terms: Terms,
     sums: &'a mut [T],
 }
 
-impl<T: Real> WithSimd for Antisymmetric<'_, T> {
+impl<T: Real> WithSimd for TileSums<'_, T> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        if self.are_signs {
-            let [huge, one, minus_one] = [T::HUGE, 1.0, -1.0].map(|x| T::splat(simd, T::new(x)));
-            self.add(
+        match self.terms {
+            Terms::Signs => {
+                let bounds = [T::HUGE, 1.0, -1.0];
+                let [huge, one, minus_one] = bounds.map(|x| T::splat(simd, T::new(x)));
+                self.add(
+                    simd,
+                    #[inline(always)]
+                    |x, y| {
+                        let difference = T::mul(simd, T::sub(simd, y, x), huge);
+                        [T::min(simd, T::max(simd, difference, minus_one), one); 2]
+                    },
+                );
+            }
+            Terms::Differences => self.add(
                 simd,
                 #[inline(always)]
-                |difference| {
-                    let difference = T::mul(simd, difference, huge);
-                    T::min(simd, T::max(simd, difference, minus_one), one)
-                },
-            );
-        } else {
-            self.add(
+                |x, y| [T::sub(simd, y, x); 2],
+            ),
+            Terms::Vectors => self.add(
                 simd,
                 #[inline(always)]
-                |difference| difference,
-            );
+                |x, y| [x, y],
+            ),
         }
     }
 }
 
-impl<T: Real> Antisymmetric<'_, T> {
-    /// Some coordinates at a time; `slope` is of a difference.
+impl<T: Real> TileSums<'_, T> {
+    /// Some coordinates at a time; `terms(x, y)` are what a pair adds to its column and, up to the sign, to its row.
     #[inline(always)]
-    fn add<S: Simd>(mut self, simd: S, slope: impl Fn(T::Lanes<S>) -> T::Lanes<S>) {
+    fn add<S: Simd>(
+        mut self,
+        simd: S,
+        terms: impl Fn(T::Lanes<S>, T::Lanes<S>) -> [T::Lanes<S>; 2],
+    ) {
         for first in (0..self.vectors.d).step_by(COORDINATES) {
             let count = COORDINATES.min(self.vectors.d - first);
-            self.block(simd, &slope, [first, count]);
+            self.block(simd, &terms, [first, count]);
         }
     }
 
@@ -176,7 +172,7 @@ impl<T: Real> Antisymmetric<'_, T> {
     fn block<S: Simd>(
         &mut self,
         simd: S,
-        slope: &impl Fn(T::Lanes<S>) -> T::Lanes<S>,
+        terms: &impl Fn(T::Lanes<S>, T::Lanes<S>) -> [T::Lanes<S>; 2],
         [first, count]: [usize; 2],
     ) {
         let (d, height, line) = (self.vectors.d, strip::<T>(), line::<T, S>());
@@ -207,9 +203,9 @@ impl<T: Real> Antisymmetric<'_, T> {
                             let x = T::splat(simd, x);
                             let mut over_columns = *row_sum;
                             for v in 0..PAIR {
-                                let slope = slope(T::sub(simd, y[v], x));
-                                over_rows[v] = T::mul_add(simd, w[v], slope, over_rows[v]);
-                                over_columns = T::mul_add(simd, w[v], slope, over_columns);
+                                let [to_column, to_row] = terms(x, y[v]);
+                                over_rows[v] = T::mul_add(simd, w[v], to_column, over_rows[v]);
+                                over_columns = T::mul_add(simd, w[v], to_row, over_columns);
                             }
                             *row_sum = over_columns;
                         }
@@ -219,89 +215,17 @@ impl<T: Real> Antisymmetric<'_, T> {
             }
         }
         let sums = &mut self.sums[self.tile.row * d + first * height..];
+        let sign = T::new(if self.terms == Terms::Vectors {
+            1.0
+        } else {
+            -1.0
+        });
         for (quad, row_sums) in row_sums[..height / QUAD].iter().enumerate() {
             for (sums, row_sums) in sums.chunks_exact_mut(height).zip(&row_sums[..count]) {
                 for (sum, &row_sum) in sums[quad * QUAD..].iter_mut().zip(row_sums) {
-                    *sum = sum.minus(T::sum(simd, row_sum));
+                    *sum = sum.plus(sign.times(T::sum(simd, row_sum)));
                 }
             }
-        }
-    }
-}
-
-/// Subtracts `s_ij` from the sum of `i` by the label of `j`, and from that of `j` by the label of `i`; adds it to
-/// the sums of both.
-struct ByLabel<'a, T> {
-    tile: &'a StripTile,
-    weights: &'a [T],
-    d: usize,
-    /// Sorted and padded: neighbours mostly share theirs.
-    labels: &'a [u32],
-    by_label: &'a mut [T],
-    sums: &'a mut [T],
-}
-
-impl<T: Real> WithSimd for ByLabel<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(mut self, simd: S) {
-        let (d, width, line) = (self.d, strip::<T>(), line::<T, S>());
-        let zero = T::splat(simd, T::new(0.0));
-        let mut row_sums = [zero; MOST_ROWS];
-        let mut label = self.labels[self.tile.strips.start * width];
-        let weights = T::lanes::<S>(self.weights).chunks_exact(width * line);
-        for (strip, weights) in self.tile.strips.clone().zip(weights) {
-            let mut of_rows = weights;
-            for run in self.labels[self.tile.row..][..width].chunk_by(u32::eq) {
-                let (of_run, rest) = of_rows.split_at(run.len() * line);
-                let place = (strip * d + run[0] as usize) * line;
-                let by_label = &mut T::lanes_mut::<S>(self.by_label)[place..][..line];
-                let sums = &mut T::lanes_mut::<S>(self.sums)[strip * line..][..line];
-                for (v, (by_label, sum)) in by_label.iter_mut().zip(sums).enumerate() {
-                    let mut total = zero;
-                    for weights in of_run.chunks_exact(line) {
-                        total = T::add(simd, total, weights[v]);
-                    }
-                    *by_label = T::sub(simd, *by_label, total);
-                    *sum = T::add(simd, *sum, total);
-                }
-                of_rows = rest;
-            }
-            let labels = self.labels[strip * width..][..width].chunks_exact(T::width::<S>());
-            for (v, labels) in labels.enumerate() {
-                let mut lane = 0;
-                for run in labels.chunk_by(u32::eq) {
-                    if run[0] != label {
-                        self.add_to_rows(simd, label, &mut row_sums);
-                        label = run[0];
-                    }
-                    let mut mask = [T::new(0.0); MOST_LANES];
-                    mask[lane..lane + run.len()].fill(T::new(1.0));
-                    lane += run.len();
-                    let mask = T::lanes::<S>(&mask)[0];
-                    for (sum, weights) in row_sums.iter_mut().zip(weights.chunks_exact(line)) {
-                        *sum = T::mul_add(simd, weights[v], mask, *sum);
-                    }
-                }
-            }
-        }
-        self.add_to_rows(simd, label, &mut row_sums);
-    }
-}
-
-impl<T: Real> ByLabel<'_, T> {
-    /// Moves sums over columns that share a label.
-    #[inline(always)]
-    fn add_to_rows<S: Simd>(&mut self, simd: S, label: u32, row_sums: &mut [T::Lanes<S>]) {
-        let (width, row) = (strip::<T>(), self.tile.row);
-        let by_label = &mut self.by_label[row * self.d + label as usize * width..][..width];
-        let sums = by_label.iter_mut().zip(&mut self.sums[row..]);
-        for ((by_label, sum), row_sum) in sums.zip(row_sums) {
-            let total = T::sum(simd, *row_sum);
-            *row_sum = T::splat(simd, T::new(0.0));
-            *by_label = by_label.minus(total);
-            *sum = sum.plus(total);
         }
     }
 }

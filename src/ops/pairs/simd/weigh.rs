@@ -6,7 +6,7 @@ use pulp::{Simd, WithSimd};
 
 use super::{
     lanes::Lanes,
-    radial::{Radial, Separation, with_known},
+    radial::{Radial, with_known},
     real::Real,
 };
 use crate::radial::curve::Value;
@@ -15,8 +15,7 @@ use crate::radial::curve::Value;
 const UNROLLED: usize = 4;
 
 /// Takes separations in `first` and inner products of residuals in `second`. With a gradient, for each pair
-/// is written, with `k` the kernel, `g` the inner product of the residuals and `s = g·∂k` the slope: `s`, and
-/// `−k`, or `s − k` for [`Separation::Exponents`].
+/// is written, with `k` the kernel, `g` the inner product of the residuals and `s = g·∂k` the slope: `s` and `−k`.
 pub(super) struct Weigh<'a, T> {
     pub radial: Radial,
     pub gradient: bool,
@@ -45,14 +44,12 @@ impl<T: Real> WithSimd for Weigh<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Totals {
-        let merged = self.radial.separation == Separation::Exponents;
-        let merged = T::splat(simd, T::new(f64::from(u8::from(merged))));
-        with_known!(self.radial, radial => weigh(simd, Self { radial, ..self }, merged))
+        with_known!(self.radial, radial => weigh(simd, Self { radial, ..self }))
     }
 }
 
 #[inline(always)]
-fn weigh<S: Simd, T: Real>(simd: S, tile: Weigh<T>, merged: T::Lanes<S>) -> Totals {
+fn weigh<S: Simd, T: Real>(simd: S, tile: Weigh<T>) -> Totals {
     let zero = T::splat(simd, T::new(0.0));
     let [mut value, mut stretch] = [[zero; UNROLLED]; 2];
     let first = T::lanes_mut::<S>(tile.first).as_chunks_mut::<UNROLLED>();
@@ -66,7 +63,7 @@ fn weigh<S: Simd, T: Real>(simd: S, tile: Weigh<T>, merged: T::Lanes<S>) -> Tota
                 let slope = T::mul(simd, slope, second[v]);
                 stretch[v] = T::mul_add(simd, slope, at.separation, stretch[v]);
                 first[v] = slope;
-                second[v] = T::sub(simd, T::mul(simd, merged, slope), kernel);
+                second[v] = T::sub(simd, zero, kernel);
             }
         }
     }
