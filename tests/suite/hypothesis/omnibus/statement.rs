@@ -82,7 +82,7 @@ fn errors_below_a_point() {
     let start = "The error is small: mean probability minus frequency 0.50 points [0.2";
     assert!(sentence.starts_with(start), "{sentence}");
     assert!(
-        sentence.contains("], debiased ECE of order 2 0.5"),
+        sentence.contains("], debiased ECE of order 2 0.4"),
         "{sentence}"
     );
     // of a larger error, of one that is not known, or where a label was all but excluded
