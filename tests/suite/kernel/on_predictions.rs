@@ -7,6 +7,7 @@ pub fn brute_force(distance: Distance, p: &[f64], q: &[f64]) -> f64 {
         Distance::TotalVariation => 0.5 * l1(p, q),
         Distance::L1 => l1(p, q),
         Distance::Euclidean => euclidean(p, q),
+        other => panic!("{other:?} has no definition here"),
     }
 }
 
@@ -52,6 +53,7 @@ pub fn kappa(profile: Profile, r: f64) -> f64 {
         Profile::Matern52 => (1.0 + 5f64.sqrt() * r + 5.0 / 3.0 * r * r) * (-5f64.sqrt() * r).exp(),
         Profile::RationalQuadratic { alpha } => (-alpha * (r * r / (2.0 * alpha)).ln_1p()).exp(),
         Profile::GeneralisedExponential { exponent } => (-r.powf(exponent)).exp(),
+        other => panic!("{other:?} has no definition here"),
     }
 }
 
