@@ -2,30 +2,33 @@
 
 mod array;
 mod cells;
-#[cfg(feature = "parquet")]
-mod columnar;
-mod columns;
+mod choice;
 mod element;
 mod header;
 mod json;
 mod limits;
 mod open;
-mod records;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod resolution;
 mod select;
-mod table;
+mod text;
 
 use std::path::{Path, PathBuf};
 
 use crate::{
-    error::{Context, Result, ensure, one_line},
+    error::{Context, Result, one_line},
     program::{Held, HeldFiles},
 };
 pub use cells::{Cells, RowLines, TextColumn};
-use columns::Columns;
-pub use columns::PANDAS;
+pub use choice::{Choice, PredictionColumns, columns_option, is_id};
+use json::JsonLines;
 use open::{Content, open};
+#[cfg(feature = "parquet")]
+pub use parquet::silence_reader;
 pub use resolution::Resolution;
+use text::TextFile;
+pub use text::delimiter;
 
 /// Numbers in rows of equal length.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -85,22 +88,24 @@ pub struct Table {
     pub labels: Vec<TextColumn>,
     /// The column of the weights of the samples.
     pub weights: Option<TextColumn>,
-    /// What names the rows, if a column does.
+    /// The column of `--id`.
     pub ids: Option<TextColumn>,
+    /// Columns that other files have too, or that are passed through.
+    pub others: Vec<TextColumn>,
     pub lines: RowLines,
     pub resolution: Resolution,
     /// Whether the columns are confidence and correctness, the latter as labels.
     pub is_confidence: bool,
     /// Whether the first line is a header.
     pub has_header: bool,
-    /// What was taken for what.
-    notes: Vec<String>,
+    /// Whether the columns of numbers are those that are left when no option names any.
+    pub is_default: bool,
 }
 
 /// Text of a value that is missing, in small letters.
 const MISSING: [&str; 6] = ["", "na", "n/a", "nan", "null", "<na>"];
 
-fn is_missing(cell: &str) -> bool {
+pub fn is_missing(cell: &str) -> bool {
     MISSING.iter().any(|word| cell.eq_ignore_ascii_case(word))
 }
 
@@ -118,6 +123,7 @@ impl Table {
         self.numbers = self.numbers.with_rows(rows);
         let labels = self.labels.iter_mut();
         let texts = labels.chain(&mut self.weights).chain(&mut self.ids);
+        let texts = texts.chain(&mut self.others);
         texts.for_each(|column| column.select(rows));
         self.lines = self.lines.select(rows);
     }
@@ -132,12 +138,18 @@ impl Table {
             labels: Vec::new(),
             weights: None,
             ids: self.ids.clone(),
+            others: Vec::new(),
             lines: self.lines.clone(),
             resolution: self.resolution,
             is_confidence: false,
             has_header: self.has_header,
-            notes: Vec::new(),
+            is_default: false,
         }
+    }
+
+    /// The places of the columns of numbers in the file.
+    pub fn places(&self) -> &[usize] {
+        &self.places
     }
 
     /// Names a column of numbers in a message.
@@ -187,22 +199,13 @@ pub fn titled(column: usize, name: &str) -> String {
     }
 }
 
-/// What is known of a file.
+/// How a file is opened.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Options<'a> {
+pub struct OpenOptions<'a> {
     /// Whether the first line is a header, if it is not to be found out.
     pub header: Option<bool>,
-    /// The columns of numbers; without it all but an index and the labels.
-    pub columns: Option<&'a str>,
-    pub label: WhichLabel<'a>,
-    /// The column of weights, and whether it must be there.
-    pub weights: Option<(&'a str, bool)>,
-    /// Whether a column that counts rows may be an index, and the columns of numbers that it has to leave.
-    pub index: Option<usize>,
-    /// Whether the columns are confidence and correctness, if that is not told by their names.
-    pub confidence: Option<bool>,
-    /// The column of correctness where no name tells it.
-    pub correct: Option<usize>,
+    /// The delimiter of text, if it is not to be found out.
+    pub delimiter: Option<u8>,
     /// Whether rows are probabilities, which tells a header that counts from a row.
     pub are_probabilities: bool,
     /// Whether the number of rows is checked against another file. Without that a first line that may be a
@@ -210,12 +213,264 @@ pub struct Options<'a> {
     pub is_counted: bool,
     /// Words that are labels, and hence no header.
     pub words: &'a [String],
-    /// What the names of the columns of numbers begin with: those of each of several models.
-    pub models: &'a [String],
-    /// Whether a blank line between the rows of a single column is a row without a value, which is left out.
-    pub skip_missing: bool,
+    /// Whether a blank line between the rows of a single column is a row without a value.
+    pub blank_is_row: bool,
+}
+
+/// A column, by its name and its first value or its type.
+#[derive(Debug, Clone)]
+pub struct ColumnInfo {
+    /// The name; empty without one.
+    pub name: String,
+    pub kind: ColumnKind,
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ColumnKind {
+    Numbers,
+    /// A list of numbers in each row.
+    Lists,
+    Text,
+    /// Something else, in words.
+    Other(String),
+}
+
+/// The columns that are read, by their places.
+#[derive(Debug, Default)]
+pub struct Plan {
+    pub numbers: Vec<usize>,
+    /// Columns that are kept as text.
+    pub texts: Vec<usize>,
+    /// Columns that are left out because they are text in the first row, as they must be in all.
+    pub left_out: Vec<usize>,
     /// Whether numbers are percentages, which may have the sign.
     pub are_percentages: bool,
+}
+
+/// The columns that were read, in the order of the plan.
+#[derive(Debug, Default)]
+pub struct Rows {
+    /// A value that is missing is NaN.
+    pub numbers: Matrix,
+    pub texts: Vec<Cells>,
+    pub lines: RowLines,
+    pub resolution: Resolution,
+}
+
+/// A file whose columns are known, and whose rows are still to be read.
+pub struct Opened {
+    pub path: PathBuf,
+    pub columns: Vec<ColumnInfo>,
+    pub has_header: bool,
+    /// What was taken for what.
+    pub notes: Vec<String>,
+    body: Body,
+}
+
+enum Body {
+    Text(TextFile),
+    JsonLines(JsonLines),
+    Array(Matrix),
+    #[cfg(feature = "parquet")]
+    Parquet(parquet::ParquetFile),
+}
+
+impl Opened {
+    /// Opens a file in memory, if it is held there, or else one of the file system.
+    pub fn new(path: &Path, held: &HeldFiles, options: &OpenOptions) -> Result<Self> {
+        let opened = match held.get(path) {
+            Some(Held::Numbers { columns, values }) => {
+                let (columns, values) = (*columns, values.clone());
+                Ok(Self::array(Matrix { columns, values }))
+            }
+            Some(Held::Text(text)) => {
+                let bytes = std::io::Cursor::new(text.clone().into_bytes());
+                Self::text(Box::new(bytes), options)
+            }
+            None => Self::file(path, options),
+        };
+        let mut opened = opened.of(path)?;
+        opened.path = path.to_path_buf();
+        Ok(opened)
+    }
+
+    fn file(path: &Path, options: &OpenOptions) -> Result<Self> {
+        let (file, array) = split_array_name(path);
+        match open(&file)? {
+            Content::Text(reader) => Self::text(reader, options),
+            Content::JsonLines(reader) => {
+                let file = JsonLines::open(reader)?;
+                Ok(Self::with(file.columns(), true, Body::JsonLines(file)))
+            }
+            Content::Npy(reader) => Ok(Self::array(array::npy(reader)?)),
+            Content::Archive(reader) => Ok(Self::array(array::npz(reader, array.as_deref())?)),
+            Content::Safetensors(bytes) => {
+                let array = array::safetensors(&bytes, array.as_deref())?;
+                Ok(Self::array(array))
+            }
+            #[cfg(feature = "parquet")]
+            Content::Parquet(bytes) => {
+                let (file, columns) = parquet::ParquetFile::open(bytes)?;
+                Ok(Self::with(columns, true, Body::Parquet(file)))
+            }
+        }
+    }
+
+    fn with(columns: Vec<ColumnInfo>, has_header: bool, body: Body) -> Self {
+        Self {
+            path: PathBuf::new(),
+            columns,
+            has_header,
+            notes: Vec::new(),
+            body,
+        }
+    }
+
+    fn text(reader: Box<dyn std::io::Read>, options: &OpenOptions) -> Result<Self> {
+        let (file, has_header, note) = TextFile::open(reader, options)?;
+        let opened = Self::with(file.columns(), has_header, Body::Text(file));
+        Ok(Self {
+            notes: note.map(str::to_owned).into_iter().collect(),
+            ..opened
+        })
+    }
+
+    fn array(array: Matrix) -> Self {
+        let column = ColumnInfo {
+            name: String::new(),
+            kind: ColumnKind::Numbers,
+        };
+        let columns = vec![column; array.columns];
+        Self::with(columns, false, Body::Array(array))
+    }
+
+    /// The names of the columns; empty without a header.
+    pub fn names(&self) -> Vec<String> {
+        if !self.has_header {
+            return Vec::new();
+        }
+        self.columns
+            .iter()
+            .map(|column| column.name.clone())
+            .collect()
+    }
+
+    /// The places of the columns that an option names.
+    pub fn select(&mut self, spec: &str, option: &str) -> Result<Vec<usize>> {
+        if let Body::JsonLines(file) = &mut self.body {
+            let found = file.select(spec);
+            self.columns = file.columns();
+            return found.of(&self.path);
+        }
+        select::select(spec, &self.names(), self.columns.len(), option).of(&self.path)
+    }
+
+    /// The same, if all of them are there under their names.
+    pub fn select_if_there(&mut self, spec: &str, option: &str) -> Option<Vec<usize>> {
+        let is_json = matches!(self.body, Body::JsonLines(_));
+        if !is_json && !select::are_named(spec, &self.names()) {
+            return None;
+        }
+        self.select(spec, option).ok()
+    }
+
+    /// The fields of JSON Lines, between commas, of which none is a column of predictions by default.
+    pub fn fields(&self) -> Option<String> {
+        match &self.body {
+            Body::JsonLines(file) => Some(file.fields()),
+            _ => None,
+        }
+    }
+
+    /// Whether a column counts rows or names them for the program that wrote the file: a first column without a name, and
+    /// the index of pandas.
+    pub fn is_index(&self, column: usize) -> bool {
+        let name = &self.columns[column].name;
+        let is_first = || name.is_empty() || name.eq_ignore_ascii_case("unnamed: 0");
+        self.has_header && (name == "__index_level_0__" || column == 0 && is_first())
+    }
+
+    /// A column in words.
+    pub fn title(&self, column: usize) -> String {
+        titled(column, &self.columns[column].name)
+    }
+
+    /// Reads the rows.
+    fn read_rows(body: Body, plan: &Plan) -> Result<Rows> {
+        match body {
+            Body::Text(file) => file.read(plan),
+            Body::JsonLines(file) => file.read(plan),
+            Body::Array(numbers) => Ok(array_rows(numbers, plan)),
+            #[cfg(feature = "parquet")]
+            Body::Parquet(file) => file.read(plan),
+        }
+    }
+
+    /// Reads the columns of a choice, and of others as text.
+    pub fn read(self, choice: &Choice, others: &[usize], are_percentages: bool) -> Result<Table> {
+        let texts = choice
+            .labels
+            .iter()
+            .chain(&choice.weights)
+            .chain(&choice.id);
+        let plan = Plan {
+            numbers: choice.numbers.clone(),
+            texts: texts.chain(others).copied().collect(),
+            left_out: choice.left_out.clone(),
+            are_percentages,
+        };
+        let path = self.path;
+        let rows = Self::read_rows(self.body, &plan).of(&path)?;
+        let texts = rows.texts.into_iter().zip(&plan.texts);
+        let mut texts = texts.map(|(cells, &at)| TextColumn {
+            name: self.columns[at].name.clone(),
+            at,
+            cells,
+        });
+        let labels = texts.by_ref().take(choice.labels.len()).collect();
+        let weights = choice.weights.and_then(|_| texts.next());
+        let ids = choice.id.and_then(|_| texts.next());
+        let is_of_lists = rows.numbers.columns != choice.numbers.len();
+        let name = |&column: &usize| self.columns[column].name.clone();
+        Ok(Table {
+            names: if self.has_header && !is_of_lists {
+                choice.numbers.iter().map(name).collect()
+            } else {
+                Vec::new()
+            },
+            places: plan.numbers,
+            numbers: rows.numbers,
+            labels,
+            weights,
+            ids,
+            others: texts.collect(),
+            lines: rows.lines,
+            resolution: rows.resolution,
+            is_confidence: choice.is_confidence,
+            has_header: self.has_header,
+            is_default: choice.is_default,
+        })
+    }
+}
+
+/// The columns of an array.
+fn array_rows(numbers: Matrix, plan: &Plan) -> Rows {
+    let text = |&at: &usize| {
+        let rows = numbers.values.chunks(numbers.columns);
+        rows.map(|row| row[at].to_string()).collect()
+    };
+    let texts = plan.texts.iter().map(text).collect();
+    let is_whole = plan.numbers.iter().copied().eq(0..numbers.columns);
+    Rows {
+        numbers: if is_whole {
+            numbers
+        } else {
+            numbers.with_columns(&plan.numbers)
+        },
+        texts,
+        ..Rows::default()
+    }
 }
 
 /// The model that a column is of, and what its name says besides: the longest beginning of the name after which
@@ -230,61 +485,6 @@ pub fn of_model<'a>(name: &'a str, models: &[String]) -> Option<(usize, &'a str)
     };
     let found = models.iter().enumerate().filter_map(of);
     found.min_by_key(|(_, rest)| rest.len())
-}
-
-/// The columns of the labels.
-#[derive(Debug, Clone, Copy, Default)]
-pub enum WhichLabel<'a> {
-    #[default]
-    None,
-    /// All, but one that names rows.
-    All,
-    /// Those of some names.
-    Named(&'a str),
-    /// Those of some names, and no column of numbers.
-    Only(&'a str),
-    /// Those of some names, if they are there.
-    IfThere(&'a str),
-}
-
-/// Reads a table from memory, if it is held there, or else from a file; what was taken for what goes to standard error.
-pub fn read_table(path: &Path, held: &HeldFiles, options: &Options) -> Result<Table> {
-    let (file, array) = split_array_name(path);
-    let of_file = || {
-        open(&file).and_then(|content| match content {
-            Content::Text(reader) => table::read(reader, options),
-            Content::JsonLines(reader) => json::read(reader, options),
-            Content::Npy(reader) => array_table(array::npy(reader)?, options),
-            Content::Archive(reader) => array_table(array::npz(reader, array.as_deref())?, options),
-            Content::Safetensors(bytes) => {
-                array_table(array::safetensors(&bytes, array.as_deref())?, options)
-            }
-            #[cfg(feature = "parquet")]
-            Content::Columnar(bytes) => columnar::read(bytes, options),
-        })
-    };
-    let table = match held.get(path) {
-        Some(Held::Numbers {
-            columns,
-            values,
-            format,
-        }) => {
-            let (columns, values) = (*columns, values.clone());
-            array_table((Matrix { columns, values }, *format), options)
-        }
-        Some(Held::Text(text)) => table::read(text.as_bytes(), options),
-        None => of_file(),
-    };
-    let table = table.and_then(|table| {
-        let is_alone = table.numbers.columns == 0 && matches!(options.label, WhichLabel::Named(_));
-        ensure!(!is_alone, "one column, expected numbers beside the labels");
-        Ok(table)
-    });
-    let table = table.of(path)?;
-    if !table.notes.is_empty() {
-        say(path, table.notes.join("; "));
-    }
-    Ok(table)
 }
 
 /// Says how a file was read, on one line.
@@ -306,34 +506,6 @@ pub fn split_array_name(path: &Path) -> (PathBuf, Option<String>) {
         }
     }
     (path.to_path_buf(), None)
-}
-
-/// The table of an array, which has no index.
-fn array_table((numbers, format): array::Array, options: &Options) -> Result<Table> {
-    let options = Options {
-        index: None,
-        ..*options
-    };
-    let columns = Columns::new(Vec::new(), numbers.columns, &options)?;
-    let label = |&at: &usize| TextColumn {
-        cells: {
-            let rows = numbers.values.chunks(numbers.columns);
-            rows.map(|row| row[at].to_string()).collect()
-        },
-        ..TextColumn::default()
-    };
-    let labels = columns.labels.iter().map(label).collect();
-    let numbers = if columns.numbers.len() == numbers.columns {
-        numbers
-    } else {
-        numbers.with_columns(&columns.numbers)
-    };
-    Ok(columns.describe(Table {
-        numbers,
-        labels,
-        resolution: Resolution::Binary(format),
-        ..Table::default()
-    }))
 }
 
 /// The first characters of what may be long.
