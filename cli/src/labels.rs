@@ -95,7 +95,8 @@ fn labels_of(table: &Table, classes: &LabelClasses) -> Result<Vec<i64>> {
     let columns = table.labels.len();
     ensure!(
         columns == classes.count,
-        "{columns} columns, expected one label per row, or one column of 0 and 1 for each of {} classes",
+        "{columns} columns, expected one label per row, or one column of 0 and 1 for each of {} classes; \
+         --label-column NAME names the column of the labels",
         classes.count
     );
     let names = table.labels.iter().map(|labels| labels.name.clone());
@@ -109,8 +110,7 @@ fn labels_of(table: &Table, classes: &LabelClasses) -> Result<Vec<i64>> {
         let one = one.filter(|_| are_others_zero).ok_or_else(|| {
             let wrong = wrong!(
                 "{columns} columns without a single 1 among zeros, expected one label per row; \
-                 --soft-labels takes \
-                 frequencies of several labels"
+                 --soft-labels takes frequencies of several labels, and --label-column NAME one of the columns"
             );
             wrong.at_row(row)
         })?;

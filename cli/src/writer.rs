@@ -10,6 +10,7 @@ use flate2::{Compression, write::GzEncoder};
 use safetensors::{Dtype, tensor::TensorView};
 
 use crate::{
+    align::{in_order, places_of},
     apply::Applied,
     error::{Context, Result, wrong},
     files::File,
@@ -63,16 +64,24 @@ enum Written {
 }
 
 impl Layout {
-    /// Predictions in the places of those that were read where they are as many, otherwise after the other columns.
-    pub fn new(file: &File, others: Vec<TextColumn>, made: &Applied) -> Self {
+    /// Predictions in the places of those that were read, by their names if they have some, where they are as many, otherwise
+    /// after the other columns.
+    ///
+    /// - `names`: those of the columns that were read, in the order of the file's table
+    pub fn new(file: &File, names: &[String], others: Vec<TextColumn>, made: &Applied) -> Self {
         let table = &file.table;
         let correct = table.labels.first().map(|labels| labels.at);
-        let mut places: Vec<usize> = table.places().iter().copied().chain(correct).collect();
-        places.sort_unstable();
+        let mut places: Vec<usize> = table.places().to_vec();
         let width = made.matrix.columns;
-        if places.len() != width {
+        if let Some(correct) = correct {
+            places.push(correct);
+            places.sort_unstable();
+        } else if places.len() != width {
             let after = others.iter().map(|column| column.at + 1).max();
             places = (after.unwrap_or(0)..).take(width).collect();
+        } else if let Some(order) = places_of(&made.names, names).filter(|order| !order.is_empty())
+        {
+            places = in_order(&places, &order);
         }
         let has_names = table.has_header && (!made.names.is_empty() || !others.is_empty());
         let name = |at: usize| match made.names.get(at) {

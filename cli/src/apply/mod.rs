@@ -72,6 +72,7 @@ pub fn run(args: &ApplyArgs, json: bool) -> Result<()> {
         others.retain(|column| Some(column.at) == correct);
     }
     let (kept, left_out) = kept_rows(&mut file, &args.rows)?;
+    let names = file.table.names.clone();
     let mut made = match args.input.family {
         FamilyName::Categorical => of_classes(args, &mut file)?,
         FamilyName::Normal => of_distributions::<Normal>(args, &mut file)?,
@@ -83,7 +84,7 @@ pub fn run(args: &ApplyArgs, json: bool) -> Result<()> {
         made.matrix = made.matrix.spread(&kept, n);
         made.left_out = left_out;
     }
-    let layout = Layout::new(&file, others, &made);
+    let layout = Layout::new(&file, &names, others, &made);
     // a tensor has the name of what it holds
     let name = match args.input.family {
         FamilyName::Categorical => made.numbers,

@@ -45,6 +45,12 @@ pub fn of_quantiles(args: &ApplyArgs, file: &mut File) -> Result<Applied> {
         Ok((raised.unwrap_or(shifted), names))
     };
     let (shifted, names) = shifted().on(&file.path, &file.table.lines)?;
+    let levels = &args.rows.levels;
+    if names.is_empty() && levels.len() == shifted.levels().len() {
+        let mut order: Vec<usize> = (0..levels.len()).collect();
+        order.sort_by(|&a, &b| levels[a].total_cmp(&levels[b]));
+        file.table.order_places(&order); // each level is written where it was
+    }
     let matrix = Matrix {
         columns: shifted.levels().len(),
         values: shifted.values().try_into_vec_as::<f64>()?,

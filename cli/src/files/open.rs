@@ -83,7 +83,7 @@ impl OpenFile {
     }
 
     /// The columns that other files may share, each with its name there.
-    fn shared(&self, are_predictions: bool) -> impl Iterator<Item = (usize, &str)> {
+    fn shared(&self, are_predictions: bool) -> impl Iterator<Item = (usize, String)> {
         let columns = self.file.columns.iter().enumerate();
         let columns = columns.filter(move |(column, _)| {
             let is_number = are_predictions && self.choice.numbers.contains(column);
@@ -201,7 +201,8 @@ impl<'a> OpenFiles<'a> {
             let known = files.known();
             let mut choice = Choice::of_variables(&mut file, id, |_| false)?;
             if choice.labels.len() > 1 {
-                let is_known = |name: &String| !name.is_empty() && known.contains(name);
+                let is_known =
+                    |name: &String| !name.is_empty() && known.contains(&shared_name(name));
                 choice
                     .labels
                     .retain(|&at| !is_known(&file.columns[at].name));
@@ -211,8 +212,16 @@ impl<'a> OpenFiles<'a> {
         if let Some(path) = inputs.given {
             let mut file = open(path, Some(true))?;
             let known = files.known();
-            let is_key = |name: &str| known.iter().any(|other| other == name) && is_id(name);
+            let is_key = |name: &str| known.contains(&shared_name(name)) && is_id(name);
             let choice = Choice::of_variables(&mut file, id, is_key)?;
+            let keys = (0..file.columns.len()).filter(|&at| is_key(&file.columns[at].name));
+            let keys = keys
+                .filter(|at| Some(*at) != choice.id)
+                .map(|at| file.title(at));
+            if let Some(title) = keys.collect::<Vec<_>>().first() {
+                let note = format!("{title} names the rows, as in other files, and is left out");
+                file.notes.push(note);
+            }
             given::check_header(&file, &choice)?;
             files.given = Some(OpenFile::new(file, choice));
         }
@@ -222,7 +231,7 @@ impl<'a> OpenFiles<'a> {
     /// The names of columns that files of predictions have besides the predictions.
     fn known(&self) -> Vec<String> {
         let shared = self.sets.iter().flat_map(|set| set.shared(true));
-        shared.map(|(_, name)| name.to_owned()).collect()
+        shared.map(|(_, name)| name).collect()
     }
 
     /// The names of the columns of the first predictions.
@@ -307,7 +316,7 @@ impl<'a> OpenFiles<'a> {
         let names: Vec<Vec<String>> = (files.iter())
             .map(|(file, are_predictions)| {
                 let shared = file.shared(*are_predictions);
-                shared.map(|(_, name)| name.to_owned()).collect()
+                shared.map(|(_, name)| name).collect()
             })
             .collect();
         for at in 0..files.len() {
@@ -351,7 +360,8 @@ fn check_default(own: &OpenFile, other: &OpenFile, names: &[String]) -> Result<(
         .map(label);
     let is_there = |column: &usize| {
         let name = &file.columns[*column].name;
-        names.contains(name) && !labels.clone().any(|label| label == name)
+        let is_label = labels.clone().count() > 1 && labels.clone().any(|label| label == name);
+        names.contains(&shared_name(name)) && !is_label
     };
     let (there, rest): (Vec<usize>, Vec<usize>) =
         choice.numbers.iter().copied().partition(is_there);

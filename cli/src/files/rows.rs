@@ -94,8 +94,9 @@ fn plain(id: &str) -> Cow<'_, str> {
 pub fn check_shared(files: &[&File]) -> Result<()> {
     for (at, other) in files.iter().enumerate() {
         for column in &other.table.others {
+            let name = shared_name(&column.name);
             for file in &files[..at] {
-                let is_same = |known: &&TextColumn| key(known) == key(column);
+                let is_same = |known: &&TextColumn| shared_name(&known.name) == name;
                 let Some(known) = file.table.others.iter().find(is_same) else {
                     continue;
                 };
@@ -115,9 +116,9 @@ fn check_column(
         return Ok(());
     };
     // an index has other names in other files
-    let name = match key(column) {
-        "" => column.at.to_string(),
-        name => clipped(name),
+    let name = match shared_name(&column.name) {
+        name if name.is_empty() => column.at.to_string(),
+        _ => clipped(&column.name),
     };
     let wrong = wrong!(
         "{}, expected {} as in {} of {}, because rows are matched by their order; --id {name} matches them by this \
@@ -130,15 +131,13 @@ fn check_column(
     Err(wrong.at(row, titled(column.at, &column.name))).on(&other.path, &other.table.lines)
 }
 
-/// What a column is compared under: all indices of pandas are one.
-pub fn key(column: &TextColumn) -> &str {
-    shared_name(&column.name)
-}
-
-/// The name under which files share a column.
-pub fn shared_name(name: &str) -> &str {
-    let is_index = name == "__index_level_0__" || name.eq_ignore_ascii_case("unnamed: 0");
-    if is_index { "" } else { name }
+/// The name under which files share a column: in small letters, and that of an index of pandas is empty.
+pub fn shared_name(name: &str) -> String {
+    let lower = name.trim().to_lowercase();
+    match &*lower {
+        "__index_level_0__" | "unnamed: 0" => String::new(),
+        _ => lower,
+    }
 }
 
 /// Whether two cells hold the same.

@@ -75,7 +75,7 @@ impl Choice {
         let labels = named(file, options.label, "--label-column")?.unwrap_or_default();
         check_labels(file, &labels)?;
         let weights = named(file, options.weights, "--weights")?.map(|columns| columns[0]);
-        let id = named(file, options.id.map(|id| (id, true)), "--id")?.map(|columns| columns[0]);
+        let id = options.id.map(|id| file.select_id(id)).transpose()?;
         let chosen = options.columns.map(|spec| file.select(spec, "--columns"));
         let chosen = chosen.transpose()?;
         let names = file.names();
@@ -255,8 +255,7 @@ impl Choice {
         known: &[String],
     ) -> Result<Self> {
         let path = file.path.clone();
-        let id = id.map(|id| file.select(id, "--id")).transpose()?;
-        let id = id.map(|columns| columns[0]);
+        let id = id.map(|id| file.select_id(id)).transpose()?;
         let mut left_out = Vec::new();
         let columns = match spec {
             Some(spec) => file.select(spec, "--label-column")?,
@@ -265,7 +264,8 @@ impl Choice {
                 let is_other = |column: &usize| Some(*column) != id && !file.is_index(*column);
                 let mut others: Vec<usize> = all.filter(is_other).collect();
                 if others.len() > 1 {
-                    let is_known = |name: &String| !name.is_empty() && known.contains(name);
+                    let is_known =
+                        |name: &str| !name.is_empty() && known.contains(&name.to_lowercase());
                     others.retain(|&column| !is_known(&file.columns[column].name));
                 }
                 if are_numbers {
@@ -314,8 +314,7 @@ impl Choice {
         id: Option<&str>,
         is_key: impl Fn(&str) -> bool,
     ) -> Result<Self> {
-        let id = id.map(|id| file.select(id, "--id")).transpose()?;
-        let id = id.map(|columns| columns[0]);
+        let id = id.map(|id| file.select_id(id)).transpose()?;
         let is_other = |column: &usize| {
             let is_known = Some(*column) == id || file.is_index(*column);
             !is_known && !is_key(&file.columns[*column].name)

@@ -152,6 +152,11 @@ impl Table {
         &self.places
     }
 
+    /// Puts the places of the columns of numbers in another order.
+    pub fn order_places(&mut self, order: &[usize]) {
+        self.places = order.iter().map(|&column| self.places[column]).collect();
+    }
+
     /// Names a column of numbers in a message.
     pub fn title(&self, column: usize) -> String {
         let name = self.names.get(column).map_or("", String::as_str);
@@ -373,6 +378,17 @@ impl Opened {
             return None;
         }
         self.select(spec, option).ok()
+    }
+
+    /// The place of the column of `--id`, whose letters may be others in other files.
+    pub fn select_id(&mut self, name: &str) -> Result<usize> {
+        let is_same = |column: &&ColumnInfo| column.name.eq_ignore_ascii_case(name);
+        let mut found = self.columns.iter().filter(is_same);
+        let spec = match (found.next(), found.next()) {
+            (Some(only), None) => only.name.clone(),
+            _ => name.to_owned(),
+        };
+        Ok(self.select(&spec, "--id")?[0])
     }
 
     /// The fields of JSON Lines, between commas, of which none is a column of predictions by default.
