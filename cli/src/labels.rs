@@ -388,7 +388,10 @@ impl<'a> LabelClasses<'a> {
         let class = |(column, class): (usize, &Option<&i64>)| {
             let name = clipped(&columns[column]);
             match class {
-                None => bail!("column {column} ({name}): expected {}", self.one_of()),
+                None => bail!(
+                    "column {column} ({name}): expected {}; --label-column NAME names one column of labels",
+                    self.one_of()
+                ),
                 Some(_) if named[..column].contains(class) => bail!(
                     "column {column} ({name}): the class has two columns, expected one for each class"
                 ),

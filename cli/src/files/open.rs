@@ -350,25 +350,27 @@ fn check_default(own: &OpenFile, other: &OpenFile, names: &[String]) -> Result<(
     if !choice.is_default || !file.has_header {
         return Ok(());
     }
-    // labels in several columns have the names of the predictions
-    let label = |column: &usize| &other.file.columns[*column].name;
-    let labels = other
-        .choice
-        .labels
-        .iter()
-        .chain(&other.choice.numbers)
-        .map(label);
-    let is_there = |column: &usize| {
-        let name = &file.columns[*column].name;
-        let is_label = labels.clone().count() > 1 && labels.clone().any(|label| label == name);
-        names.contains(&shared_name(name)) && !is_label
+    let name = |column: usize| &file.columns[column].name;
+    let labels: Vec<&String> = (other.choice.labels.iter().chain(&other.choice.numbers))
+        .map(|&column| &other.file.columns[column].name)
+        .collect();
+    let is_found = |column: &usize| match &labels[..] {
+        [only] => *only == name(*column),
+        _ => false,
     };
-    let (there, rest): (Vec<usize>, Vec<usize>) =
-        choice.numbers.iter().copied().partition(is_there);
-    let (Some(&column), false) = (there.first(), rest.is_empty()) else {
+    // labels in several columns have the names of the predictions, and so has a file with all of them
+    let is_there = |column: &usize| {
+        names.contains(&shared_name(name(*column))) && !labels.contains(&name(*column))
+    };
+    let numbers = || choice.numbers.iter().copied();
+    let found = numbers().find(is_found);
+    let is_part = !numbers().all(|column| is_there(&column));
+    let found = found.or_else(|| numbers().find(is_there).filter(|_| is_part));
+    let Some(column) = found else {
         return Ok(());
     };
-    let name = &file.columns[column].name;
+    let rest: Vec<usize> = numbers().filter(|other| *other != column).collect();
+    let name = name(column);
     let wrong = wrong!(
         "{} is in {} too, expected {}, or {} if it holds predictions; --id {name} leaves it out and matches rows by it",
         file.title(column),

@@ -77,16 +77,27 @@ fn places<'a>(path: &Path, ids: &'a TextColumn) -> Result<Places<'a>> {
     Ok(places)
 }
 
-/// An id without what programs add to it: the decimals of whole numbers, and the hours of days.
+/// An id without what programs add to it: the decimals of whole numbers, and the hours of days. Times have a space
+/// before the hour, no zeros after the seconds, and `+00:00` for `Z`.
 fn plain(id: &str) -> Cow<'_, str> {
-    let ends = [".0", " 00:00:00", "T00:00:00"];
-    let rest = ends.iter().find_map(|end| id.strip_suffix(end));
-    let rest = rest.unwrap_or(id);
-    match rest.split_once('T') {
-        Some((day, hour)) if day.len() == 10 && hour.starts_with(|c: char| c.is_ascii_digit()) => {
-            format!("{day} {hour}").into()
-        }
-        _ => rest.into(),
+    let is_time = id.is_ascii() && id.len() > 15 && id.as_bytes()[13] == b':';
+    if !is_time {
+        return id.strip_suffix(".0").unwrap_or(id).into();
+    }
+    let (day, clock) = (&id[..10], &id[11..]);
+    let (clock, zone) = match clock.find(['+', '-', 'Z']) {
+        Some(at) if clock[at..] == *"Z" => (&clock[..at], "+00:00"),
+        Some(at) => clock.split_at(at),
+        None => (clock, ""),
+    };
+    let clock = match clock.split_once('.') {
+        Some((seconds, rest)) if rest.bytes().all(|byte| byte == b'0') => seconds,
+        Some(_) => clock.trim_end_matches('0'),
+        None => clock,
+    };
+    match (clock, zone) {
+        ("00:00:00", "") => day.into(),
+        _ => format!("{day} {clock}{zone}").into(),
     }
 }
 
@@ -162,7 +173,10 @@ mod tests {
             ("0.5", "0.50", true),
             ("9007199254740993", "9007199254740992", false),
             ("2024-01-01", "2024-01-01 00:00:00", true),
-            ("2024-01-01T12:30:00", "2024-01-01 12:30:00", true),
+            ("2024-01-01T12:30:00.000", "2024-01-01 12:30:00", true),
+            ("2024-01-01T12:30:00.250", "2024-01-01 12:30:00.25", true),
+            ("2024-01-01T12:30:00Z", "2024-01-01 12:30:00+00:00", true),
+            ("2024-01-01 12:30:00", "2024-01-01 12:30:01", false),
             ("2024-01-01", "2024-01-02", false),
             ("", "NA", true),
             ("", "0", false),

@@ -54,7 +54,14 @@ const TIMES: FormatOptions = FormatOptions::new()
 /// Adds the text of each row, within what a file of so many bytes may unpack to. Whole numbers keep all their digits,
 /// a UUID has its hyphens, and a null is a cell without text.
 pub fn push_cells(array: &dyn Array, cells: &mut Cells, size: u64) -> Result<()> {
-    let formatter = ArrayFormatter::try_new(array, &TIMES)?;
+    // names of zones are not known here: the times are those of UTC
+    let utc = match array.data_type() {
+        D::Timestamp(unit, Some(_)) => {
+            Some(cast(array, &D::Timestamp(*unit, Some("+00:00".into())))?)
+        }
+        _ => None,
+    };
+    let formatter = ArrayFormatter::try_new(utc.as_deref().unwrap_or(array), &TIMES)?;
     let is_uuid = *array.data_type() == D::FixedSizeBinary(16);
     let mut cell = String::new();
     for row in 0..array.len() {
@@ -154,6 +161,10 @@ mod tests {
         assert_eq!(cells(&Date32Array::from(vec![19_723])), ["2024-01-01"]);
         let time = TimestampMicrosecondArray::from(vec![1_704_067_200_500_000]);
         assert_eq!(cells(&time), ["2024-01-01 00:00:00.500"]);
+        assert_eq!(
+            cells(&time.with_timezone("UTC")),
+            ["2024-01-01 00:00:00.500+00:00"]
+        );
         let uuid = FixedSizeBinaryArray::try_from_iter([(0..16).collect::<Vec<u8>>()].iter());
         let expected = ["00010203-0405-0607-0809-0a0b0c0d0e0f"];
         assert_eq!(cells(&uuid.unwrap()), expected);
