@@ -1,9 +1,6 @@
 //! Whether the first line of a table names its columns.
 
-use super::{
-    Cells, OpenOptions, clipped,
-    text::{Record, has_decimal_comma},
-};
+use super::{Cells, OpenOptions, clipped, records::Record, text::has_decimal_comma};
 use crate::error::{Result, ensure};
 
 /// A first line that names the columns.
