@@ -1,9 +1,9 @@
-//! Files of one run side by side: columns by their names, rows by their ids.
+//! The columns of files side by side: by their names, or all by their order.
 
 use std::{collections::HashMap, path::Path};
 
 use crate::error::{Result, bail, wrong};
-use crate::input::{PANDAS, TextColumn, clipped, say};
+use crate::input::{clipped, say};
 
 /// Names of columns, and whose they are.
 #[derive(Debug, Clone, Copy)]
@@ -143,131 +143,4 @@ pub fn say_by_name(path: &Path, what: &str, names: &[String]) {
 /// Takes elements in an order.
 pub fn in_order<T: Clone>(elements: &[T], order: &[usize]) -> Vec<T> {
     order.iter().map(|&place| elements[place].clone()).collect()
-}
-
-/// A file, and what names its rows.
-pub type File<'a> = (&'a Path, Option<&'a TextColumn>);
-
-/// The rows of each file in the order of the first one with ids; none where they are in that order.
-///
-/// Files without ids have the order of the others, as all do by position. That is an error where the others
-/// differ in it.
-pub fn rows(files: &[File]) -> Result<Vec<Option<Vec<usize>>>> {
-    let mut orders = vec![None; files.len()];
-    let mut all = files.iter().enumerate();
-    let first = all.find_map(|(at, (path, ids))| Some((at, *path, (*ids)?)));
-    let Some((first, path, ids)) = first else {
-        return Ok(orders);
-    };
-    for (at, &(other, found)) in files.iter().enumerate().skip(first + 1) {
-        let Some(found) = found else { continue };
-        orders[at] = order((path, ids), (other, found))?;
-        if orders[at].is_none() {
-            continue;
-        }
-        if let Some((bare, _)) = files.iter().find(|(_, ids)| ids.is_none()) {
-            bail!(
-                "{}: has no ids, and the rows of {} and {} are in different orders, expected ids in every \
-                 file; --by-position takes rows in their order",
-                bare.display(),
-                path.display(),
-                other.display()
-            );
-        }
-        let path = path.display();
-        let note = format_args!("rows are matched to those of {path} by their ids");
-        say(other, note);
-    }
-    Ok(orders)
-}
-
-/// Where each id of a file is in another.
-fn order(
-    (path, ids): (&Path, &TextColumn),
-    (other, found): (&Path, &TextColumn),
-) -> Result<Option<Vec<usize>>> {
-    let are_equal =
-        || (ids.cells.iter().zip(found.cells.iter())).all(|(a, b)| plain(a) == plain(b));
-    if ids.cells.len() == found.cells.len() && are_equal() {
-        return Ok(None);
-    }
-    let places = [(path, ids), (other, found)].map(|(path, ids)| places(path, ids));
-    // a table that was made anew counts its rows, whatever they were before
-    if [ids, found].iter().any(|ids| counts_rows(ids)) && are_nameless(ids, found) {
-        let is_same = match &places {
-            [Ok(own), Ok(others)] => own.keys().all(|id| others.contains_key(id)),
-            _ => false,
-        };
-        if !is_same {
-            let index = format!("its index differs from that of {}", path.display());
-            say(
-                other,
-                format_args!("{index}: rows are taken in their order"),
-            );
-            return Ok(None);
-        }
-    }
-    let [own, others] = places;
-    let (own, others) = (own?, others?);
-    let place = |ids: &HashMap<&str, usize>, path: &Path, (row, id): (usize, &str), from: &Path| {
-        ids.get(plain(id)).copied().ok_or_else(|| {
-            wrong!(
-                "{}: no row has the id {}, which row {row} of {} has, expected the same ids in \
-                 both; --by-position takes rows in their order",
-                path.display(),
-                clipped(id),
-                from.display()
-            )
-        })
-    };
-    for cell in found.cells.iter().enumerate() {
-        place(&own, path, cell, other)?;
-    }
-    let cells = ids.cells.iter().enumerate();
-    let order: Result<_> = cells
-        .map(|cell| place(&others, other, cell, path))
-        .collect();
-    order.map(Some)
-}
-
-/// An id without the decimals that pandas adds to whole numbers.
-fn plain(id: &str) -> &str {
-    id.strip_suffix(".0").unwrap_or(id)
-}
-
-/// The row of each id.
-fn places<'a>(path: &Path, ids: &'a TextColumn) -> Result<HashMap<&'a str, usize>> {
-    let mut places = HashMap::new();
-    for (row, id) in ids.cells.iter().map(plain).enumerate() {
-        if let Some(first) = places.insert(id, row) {
-            bail!(
-                "{}: rows {first} and {row} have the id {}, expected each id once; --by-position takes rows \
-                 in their order",
-                path.display(),
-                clipped(id)
-            );
-        }
-    }
-    Ok(places)
-}
-
-/// Whether ids are the numbers of the rows, from 0 or 1.
-fn counts_rows(ids: &TextColumn) -> bool {
-    let first = ids
-        .cells
-        .iter()
-        .next()
-        .and_then(|id| plain(id).parse::<usize>().ok());
-    let is_counted = |(row, id): (usize, &str)| plain(id).parse().ok() == first.map(|f| f + row);
-    first.is_some_and(|first| first <= 1) && ids.cells.iter().enumerate().all(is_counted)
-}
-
-/// Whether both are indices rather than ids: their columns have no name, or that of an index.
-fn are_nameless(own: &TextColumn, other: &TextColumn) -> bool {
-    let is_index = |ids: &TextColumn| {
-        let name = ids.name.to_lowercase();
-        let known = ["", "unnamed: 0", "index", "idx", "row", PANDAS];
-        known.contains(&&*name)
-    };
-    is_index(own) && is_index(other)
 }

@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::{
     error::{Context, Result, bail, ensure, wrong},
     files::{File, Files},
-    input::{self, Cells, TextColumn, clipped, say},
+    input::{self, Cells, Choice, Opened, TextColumn, clipped, say},
     kind::{Kind, View},
     labels::event,
     quantities::Pairs,
@@ -91,12 +91,12 @@ fn is_same(one: &str, other: &str) -> bool {
 }
 
 /// Checks that a file has names of columns, which numbers are not.
-pub fn check_header(File { path, table }: &File) -> Result<()> {
-    let is_name = |column: &TextColumn| column.name.parse::<f64>().is_err();
+pub fn check_header(file: &Opened, choice: &Choice) -> Result<()> {
+    let is_name = |column: &&usize| file.columns[**column].name.parse::<f64>().is_err();
     ensure!(
-        table.has_header && table.labels.iter().any(is_name),
+        file.has_header && choice.labels.iter().any(|column| is_name(&column)),
         "{}: expected a header with the names of the columns in the first line",
-        path.display()
+        file.path.display()
     );
     Ok(())
 }

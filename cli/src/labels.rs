@@ -1,6 +1,9 @@
 //! Labels of classes, in a file of their own or beside the predictions: numbers, names or words.
 
-use std::{collections::HashMap, fs};
+use std::{
+    collections::{BTreeSet, HashMap},
+    fs,
+};
 
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
@@ -8,34 +11,22 @@ use crate::{
     align::{numbered, places_of, stems},
     args::{LabelsArgs, SourceArgs},
     error::{Context, Result, bail, ensure, wrong},
-    files::{File, Files},
-    input::{Cells, Options, Table, TextColumn, WhichLabel, clipped, say, titled},
-    source::label_options,
+    files::{File, Files, LabelFile, OpenFiles},
+    input::{Cells, Table, TextColumn, clipped, say, titled},
+    outputs::to_read,
 };
 
 /// What makes the stream of drawn labels another than that of redraws.
 const SOFT: u64 = 0x736f_6674;
 
-/// Reads the labels of a file of their own, if there is one. Names of classes are no header.
-pub fn read_file(files: &mut Files, args: &SourceArgs, names: &[String]) -> Result<()> {
-    let column = args.rows.label_column.as_deref();
+/// Opens the labels of a file of their own, if there is one. Names of classes are no header.
+pub fn open_file(files: &mut OpenFiles, args: &SourceArgs, names: &[String]) -> Result<()> {
+    if args.labels.soft_labels {
+        return files.open_labels(LabelFile::Numbers, &[]);
+    }
     let words = WORDS.as_flattened().iter().map(|word| word.to_string());
     let words: Vec<String> = names.iter().cloned().chain(words).collect();
-    let options = if args.labels.soft_labels {
-        Options {
-            columns: column,
-            index: Some(2),
-            ..label_options(&args.labels)
-        }
-    } else {
-        Options {
-            label: column.map_or(WhichLabel::All, WhichLabel::Only),
-            index: Some(0),
-            words: &words,
-            ..label_options(&args.labels)
-        }
-    };
-    files.read_labels(args, &options)
+    files.open_labels(LabelFile::Labels, &words)
 }
 
 /// The labels of the predictions of the first file.
@@ -50,6 +41,9 @@ pub fn of_files(args: &SourceArgs, files: &Files, classes: &LabelClasses) -> Res
     if args.labels.soft_labels {
         let note = "labels are frequencies: one is drawn for each row, seed";
         say(path, format_args!("{note} {}", args.seed));
+    } else if classes.count > 2 && classes.may_count_from_1(table, &labels) {
+        let note = "no label is 0, the first class: add --one-based if labels count from 1";
+        say(path, note);
     }
     Ok(labels)
 }
@@ -101,7 +95,8 @@ fn labels_of(table: &Table, classes: &LabelClasses) -> Result<Vec<i64>> {
     let columns = table.labels.len();
     ensure!(
         columns == classes.count,
-        "{columns} columns, expected one label per row, or one column of 0 and 1 for each of {} classes",
+        "{columns} columns, expected one label per row, or one column of 0 and 1 for each of {} classes; \
+         --label-column NAME names the column of the labels",
         classes.count
     );
     let names = table.labels.iter().map(|labels| labels.name.clone());
@@ -115,8 +110,7 @@ fn labels_of(table: &Table, classes: &LabelClasses) -> Result<Vec<i64>> {
         let one = one.filter(|_| are_others_zero).ok_or_else(|| {
             let wrong = wrong!(
                 "{columns} columns without a single 1 among zeros, expected one label per row; \
-                 --soft-labels takes \
-                 frequencies of several labels"
+                 --soft-labels takes frequencies of several labels, and --label-column NAME one of the columns"
             );
             wrong.at_row(row)
         })?;
@@ -181,6 +175,8 @@ pub struct LabelClasses<'a> {
     names: &'a [String],
     /// Their numbers by name.
     numbers: HashMap<&'a str, i64>,
+    /// The same by names in small letters; none where two names differ in nothing else.
+    by_letters: HashMap<String, Option<i64>>,
     /// Whether whole numbers are classes, too.
     counted: bool,
     /// The number of the first class: 0 or 1.
@@ -194,7 +190,7 @@ pub struct LabelClasses<'a> {
 /// Names of classes: between commas, or one a line of a file.
 pub fn class_names(names: &str) -> Vec<String> {
     let trimmed = |name: &str| name.trim().to_owned();
-    match fs::read_to_string(names) {
+    match fs::read_to_string(to_read(names.as_ref())) {
         Ok(text) => text
             .lines()
             .map(trimmed)
@@ -223,10 +219,18 @@ impl<'a> LabelClasses<'a> {
         } else {
             names
         };
+        let mut by_letters = HashMap::new();
+        for (name, class) in names.iter().zip(0..) {
+            let entry = by_letters.entry(name.to_lowercase());
+            entry
+                .and_modify(|class| *class = None)
+                .or_insert(Some(class));
+        }
         Self {
             count,
             names,
             numbers: names.iter().map(String::as_str).zip(0..).collect(),
+            by_letters,
             counted: names.is_empty() || !are_numbers,
             first: i64::from(*one_based),
             have_positions: by_position || names.is_empty() || count_up.is_some(),
@@ -263,9 +267,12 @@ impl<'a> LabelClasses<'a> {
         let label = |(row, cell): (usize, &str)| {
             self.class(cell).map_err(|expected| {
                 let advice = if self.run_from_1(cells) {
-                    "; labels run from 1 to the number of classes: did you mean --one-based?"
+                    "; labels run from 1 to the number of classes: did you mean --one-based?".into()
                 } else {
-                    ""
+                    let option = self.classes_option(cells);
+                    option.map_or(String::new(), |option| {
+                        format!("; {option} takes them as the classes of the columns in this order")
+                    })
                 };
                 let cell = clipped(cell);
                 wrong!("the label is {cell}, expected {expected}{advice}").at_row(row)
@@ -274,30 +281,75 @@ impl<'a> LabelClasses<'a> {
         cells.iter().enumerate().map(label).collect()
     }
 
-    /// The class of a label, or what is expected.
+    /// The class of a label, or what is expected: the name of a class, exactly or but for its letters, otherwise a number,
+    /// and a word for one of two classes where they have no names.
     fn class(&self, cell: &str) -> Result<i64, String> {
-        if let Some(&class) = self.numbers.get(cell) {
-            return Ok(class);
-        }
-        let (first, last) = (self.first, self.count as i64 - 1 + self.first);
-        if let Some(value) = cell.parse::<f64>().ok().filter(|_| self.counted) {
-            return match value {
-                v if v.fract() != 0.0 || v < first as f64 || v.abs() > 2f64.powi(53) => {
-                    Err(format!("a whole number of at least {first}"))
-                }
-                v if v > last as f64 => Err(format!("a class in {first}..={last}")),
-                v => Ok(v as i64 - first),
-            };
-        }
-        let word = cell.to_lowercase();
-        let binary = WORDS.iter().position(|words| words.contains(&&*word));
-        match binary.filter(|_| self.count == 2) {
-            Some(class) => Ok(class as i64),
-            None if self.numbers.is_empty() => Err(format!(
-                "a class in {first}..={last}; --classes names the classes in the order of the columns"
+        let by_letters = || *self.by_letters.get(&cell.to_lowercase())?;
+        let named = self.numbers.get(cell).copied().or_else(by_letters);
+        let value = cell.parse::<f64>().ok().filter(|_| self.counted);
+        let counted = value.map(|value| self.counted_class(value));
+        match (named, counted) {
+            (Some(named), Some(Ok(counted))) if named != counted => Err(format!(
+                "a name or a number, and it is the name of column {named} and the number of column {counted}: --classes \
+                 gives other names to the columns"
             )),
-            None => Err(self.one_of()),
+            (Some(named), _) => Ok(named),
+            (None, Some(counted)) => counted,
+            (None, None) if !self.names.is_empty() => Err(self.one_of()),
+            (None, None) => {
+                let word = cell.to_lowercase();
+                let binary = WORDS.iter().position(|words| words.contains(&&*word));
+                let binary = binary.filter(|_| self.count == 2);
+                let (first, last) = (self.first, self.count as i64 - 1 + self.first);
+                binary.map(|class| class as i64).ok_or_else(|| {
+                    format!(
+                        "a class in {first}..={last}; --classes names the classes in the order of the columns"
+                    )
+                })
+            }
         }
+    }
+
+    /// The class of a number.
+    fn counted_class(&self, value: f64) -> Result<i64, String> {
+        let (first, last) = (self.first, self.count as i64 - 1 + self.first);
+        match value {
+            v if v.fract() != 0.0 || v < first as f64 || v.abs() > 2f64.powi(53) => {
+                Err(format!("a whole number of at least {first}"))
+            }
+            v if v > last as f64 => Err(format!("a class in {first}..={last}")),
+            v => Ok(v as i64 - first),
+        }
+    }
+
+    /// The option that would name the classes by the labels: those whose names the columns end with, or as many others.
+    fn classes_option(&self, cells: &Cells) -> Option<String> {
+        let labels: BTreeSet<&str> = cells.iter().collect();
+        if labels.len() > self.count {
+            return None;
+        }
+        let are_counts = labels
+            .iter()
+            .all(|label| label.parse::<f64>().is_ok_and(|y| y >= 0.0));
+        let ending = |name: &String| {
+            let name = name.to_lowercase();
+            let is_end = |label: &&&str| !label.is_empty() && name.ends_with(&label.to_lowercase());
+            labels
+                .iter()
+                .filter(is_end)
+                .max_by_key(|label| label.len())
+                .copied()
+        };
+        let found: Option<Vec<&str>> = self.names.iter().map(ending).collect();
+        let names = match found.filter(|found| !found.is_empty()) {
+            Some(found) => found,
+            None if self.names.is_empty() && labels.len() == self.count && !are_counts => {
+                labels.iter().copied().collect()
+            }
+            None => return None,
+        };
+        let is_once = names.iter().collect::<BTreeSet<_>>().len() == names.len();
+        is_once.then(|| format!("--classes {}", clipped(&names.join(","))))
     }
 
     fn one_of(&self) -> String {
@@ -336,7 +388,10 @@ impl<'a> LabelClasses<'a> {
         let class = |(column, class): (usize, &Option<&i64>)| {
             let name = clipped(&columns[column]);
             match class {
-                None => bail!("column {column} ({name}): expected {}", self.one_of()),
+                None => bail!(
+                    "column {column} ({name}): expected {}; --label-column NAME names one column of labels",
+                    self.one_of()
+                ),
                 Some(_) if named[..column].contains(class) => bail!(
                     "column {column} ({name}): the class has two columns, expected one for each class"
                 ),
@@ -344,6 +399,19 @@ impl<'a> LabelClasses<'a> {
             }
         };
         named.iter().enumerate().map(class).collect()
+    }
+
+    /// Whether labels are numbers from 0 without a 0, several of them.
+    fn may_count_from_1(&self, table: &Table, labels: &[i64]) -> bool {
+        let is_number = |labels: &TextColumn| {
+            let mut cells = labels.cells.iter();
+            cells.all(|cell| cell.parse::<f64>().is_ok() && !self.numbers.contains_key(cell))
+        };
+        let are_numbers = matches!(&table.labels[..], [labels] if is_number(labels));
+        self.first == 0
+            && are_numbers
+            && labels.iter().all(|&label| label > 0)
+            && labels.iter().any(|&label| label != labels[0])
     }
 
     /// Whether labels that should count from 0 are those from 1 to the number of classes.

@@ -1,7 +1,7 @@
 //! `calibration` reads a file of predictions, and prints estimates and p-values or writes a page of HTML.
 //!
 //! Programs call [`read_classes`], which reads files as the command does, or [`answer`], which takes
-//! predictions in memory. Use the crate with `default-features = false` if no file is Parquet or Arrow.
+//! predictions in memory. Use the crate with `default-features = false` if no file is Parquet.
 //!
 //! The command prints results, or the names of the files that hold them, to standard output, and everything
 //! else to standard error. For bad input it prints one line and returns the exit code 2.
@@ -29,6 +29,7 @@ mod merge;
 mod models;
 mod multilabel;
 pub mod onnx;
+mod outputs;
 mod probabilities;
 mod program;
 mod progress;
@@ -36,6 +37,7 @@ mod quantiles;
 mod quantities;
 mod read;
 mod report;
+mod roles;
 mod rows;
 mod show;
 mod source;
@@ -49,43 +51,85 @@ pub use onnx::to_onnx;
 pub use program::{Answer, Held, HeldFiles, answer};
 pub use read::{ClassFiles, read_classes};
 
-use std::{fs, path::PathBuf, process::ExitCode};
+use std::process::ExitCode;
 
 use crate::{
-    error::{Result, ensure, wrong},
-    words::{say, show},
+    error::{Result, wrong},
+    words::{say, show, show_beside},
 };
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches};
 use clap_complete::Shell;
 
 /// Runs the command with the arguments of the process.
 pub fn run() -> ExitCode {
+    #[cfg(feature = "parquet")]
+    input::silence_reader();
     let mut command = args::Arguments::command();
     let matches = command.get_matches_mut();
     let arguments = args::Arguments::from_arg_matches(&matches);
     let arguments = arguments.unwrap_or_else(|error| error.exit());
-    let json = arguments.json;
-    let checked = check_files(&matches);
-    let checked = checked.and_then(|()| args::check_families(&command, &matches));
-    let outcome = checked.and_then(|()| match &arguments.command {
-        args::Command::Evaluate(args) => show("evaluate", &evaluate::run(args)?, json),
-        args::Command::Compare(args) => show("compare", &compare::run(args)?, json),
-        args::Command::Report(args) => report::run(args, json),
-        args::Command::Fit(args) => fit::run(args, json),
-        args::Command::Apply(args) => apply::run(args, json),
-        args::Command::Summarise(args) => show("summarise", &summarise::run(args)?, json),
-        args::Command::Merge(args) => show("merge", &merge::run(args)?, json),
-        args::Command::Show(args) => show("show", &show::run(args)?, json),
-        args::Command::Completions { shell } => completions(&mut command, *shell),
-        args::Command::Man { subcommand } => man(&mut command, subcommand.as_deref()),
-    });
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
+    match called(&mut command, &matches, arguments) {
+        Ok(code) => code,
         Err(error) => {
             eprintln!("calibration: {}", error::one_line(&error.to_string()));
             ExitCode::from(2)
         }
     }
+}
+
+/// The exit code of a gate that stays closed.
+const CLOSED: u8 = 3;
+
+/// Runs the subcommand that was called.
+fn called(
+    command: &mut Command,
+    matches: &ArgMatches,
+    mut arguments: args::Arguments,
+) -> Result<ExitCode> {
+    let json = arguments.json;
+    outputs::check(matches, json)?;
+    args::check_families(command, matches)?;
+    match &mut arguments.command {
+        args::Command::Evaluate(args) => {
+            args.sizes.tolerance = args.sizes.tolerance.or(args.gate.fail_above);
+            return evaluate(args, json);
+        }
+        args::Command::Compare(args) => show("compare", &compare::run(args)?, json)?,
+        args::Command::Report(args) => report::run(args, json)?,
+        args::Command::Fit(args) => fit::run(args, json)?,
+        args::Command::Apply(args) => apply::run(args, json)?,
+        args::Command::Summarise(args) => {
+            show_beside(
+                "summarise",
+                &summarise::run(args)?,
+                json,
+                Some(&args.output),
+            )?;
+        }
+        args::Command::Merge(args) => {
+            show_beside("merge", &merge::run(args)?, json, args.output.as_deref())?;
+        }
+        args::Command::Show(args) => {
+            show_beside("show", &show::run(args)?, json, args.output.as_deref())?;
+        }
+        args::Command::Completions { shell } => completions(command, *shell)?,
+        args::Command::Man { subcommand } => man(command, subcommand.as_deref())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints an evaluation, and says why a gate stays closed.
+fn evaluate(args: &args::EvaluateArgs, json: bool) -> Result<ExitCode> {
+    let answer = evaluate::run(args)?;
+    let reasons = evaluate::reasons(args, &answer)?;
+    show("evaluate", &answer, json)?;
+    for reason in &reasons {
+        eprintln!("calibration: {reason}");
+    }
+    Ok(match &reasons[..] {
+        [] => ExitCode::SUCCESS,
+        _ => ExitCode::from(CLOSED),
+    })
 }
 
 /// Prints the completion script for a shell.
@@ -108,40 +152,5 @@ fn man(command: &mut Command, subcommand: Option<&str>) -> Result<()> {
     let mut text = Vec::new();
     clap_mangen::Man::new(page).render(&mut text)?;
     say(String::from_utf8_lossy(&text));
-    Ok(())
-}
-
-/// The arguments of all commands that are files to read.
-const INPUTS: [&str; 7] = [
-    "predictions",
-    "labels",
-    "before",
-    "after",
-    "given",
-    "map",
-    "parts",
-];
-
-/// Refuses an output file that is also an input, and standard input for two files.
-fn check_files(matches: &ArgMatches) -> Result<()> {
-    let Some((_, matches)) = matches.subcommand() else {
-        return Ok(());
-    };
-    let paths = |name: &str| matches.try_get_many::<PathBuf>(name).ok().flatten();
-    let inputs = || INPUTS.iter().filter_map(|name| paths(name)).flatten();
-    ensure!(
-        inputs().filter(|path| path.as_os_str() == "-").count() < 2,
-        "-: standard input can be read only once, expected it for one file"
-    );
-    for output in paths("output").into_iter().flatten() {
-        // there may be no such file yet
-        let found = fs::canonicalize(output).ok().filter(|path| path.is_file());
-        let is_output = |path: &PathBuf| fs::canonicalize(path).ok() == found;
-        ensure!(
-            found.is_none() || !inputs().any(is_output),
-            "{}: the output is also an input, expected another name",
-            output.display()
-        );
-    }
     Ok(())
 }

@@ -26,6 +26,7 @@ use crate::{
     files::SampleWeights,
     kernel::{distance, distance_name},
     kind::Estimates,
+    outputs::to_write,
     quantities::told,
     summarise::setting,
     table::TextTable,
@@ -183,7 +184,7 @@ fn holds_means(path: &Path) -> bool {
 fn load<S: Sums>(args: &MergeArgs) -> Result<S> {
     let piece = Piece::load_all(&args.parts, args.allow_duplicates)?;
     if let Some(path) = &args.output {
-        piece.save(path)?;
+        piece.save(to_write(path))?;
     }
     Ok(piece.sums)
 }

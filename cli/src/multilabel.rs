@@ -1,6 +1,6 @@
 //! `--family multilabel`: columns that are events of their own, of which several may happen at once.
 
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::{Device, Tensor, TensorData};
 use burn_calibration::distribution::Categorical;
 
 use crate::{
@@ -8,13 +8,12 @@ use crate::{
     args::{EvaluateArgs, LensName, RowsArgs},
     error::{Context, Result, ensure},
     evaluate::Views,
-    files::{File, Files, Inputs, SampleWeights},
+    files::{File, Inputs, OpenFiles, SampleWeights},
     given,
     kind::{Kind, LazyViews},
     labels,
     limits::redraws,
     rows::{Wanted, rows_of},
-    source::device,
     words::{DataWords, Named, OutcomeSpace},
 };
 
@@ -23,10 +22,9 @@ use crate::{
 /// are valid however the labels of a row depend on each other.
 pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<(Views, LazyViews<Categorical>)> {
     let args = &of.source;
-    let device = device(args.rows.device)?;
-    let mut files = Files::read(inputs, args, true)?;
-    labels::read_file(&mut files, args, &[])?;
-    files.join(args, &[])?;
+    let mut files = OpenFiles::new(inputs, args, true)?;
+    labels::open_file(&mut files, args, &[])?;
+    let files = files.read(&[])?;
     let File { path, table } = &files.sets[0];
     let of_labels = files.of_labels();
     let (count, found) = (table.numbers.columns, of_labels.table.labels.len());
@@ -63,12 +61,12 @@ pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<(Views, LazyViews<Cate
         };
         let title = table.title(column);
         let none = Names { names: &[], of: "" };
-        let event = rows_of(&mut file, &rows, Wanted::Probabilities, (none, &device));
+        let event = rows_of(&mut file, &rows, Wanted::Probabilities, none);
         let event = event.map_err(|error| error.in_column(title))?.predictions;
         let at = order.as_ref().map_or(column, |order| order[column]);
         let labels = labels::of_event(&args.labels, of_labels, at)?;
         let shape = [labels.len()];
-        let labels = Tensor::from_data(TensorData::new(labels, shape), &device);
+        let labels = Tensor::from_data(TensorData::new(labels, shape), &Device::flex());
         if let Some(weights) = &mut samples {
             weights.check_outcomes(path, &event, &labels)?;
         }

@@ -6,31 +6,31 @@ use rayon::prelude::*;
 use crate::{
     args::RowsArgs,
     error::{Result, wrong},
-    input::{Matrix, Resolution},
+    input::Matrix,
 };
 
-/// Sums of rows that nobody takes for those of logits are as near to 1.
-const NEAR: f64 = 1e-3;
-/// The distance from 1 of a sum that is taken as it is.
+/// The distance from 1 that the sum of a row of probabilities may have.
+pub const TOLERANCE: f64 = 1e-3;
+/// The distance from 1 of a sum that is taken as it is, and that of a probability from [0, 1].
 const EXACT: f64 = 1e-5;
 /// The logarithm of a probability that is far from underflow.
 const LEAST_LOG: f64 = -600.0;
 
 /// Whether numbers are shares of a whole, 1 or 100, to which each row of several sums.
-fn are_shares(matrix: &Matrix, resolution: &Resolution, whole: f64) -> bool {
+fn are_shares(matrix: &Matrix, whole: f64) -> bool {
     matrix.values.chunks(matrix.columns).all(|row| {
         let distance = || (row.iter().sum::<f64>() / whole - 1.0).abs();
-        let is_sum = || row.len() == 1 || distance() < NEAR.max(resolution.tolerance(row));
+        let is_sum = || row.len() == 1 || distance() <= TOLERANCE;
         row.iter().all(|p| (0.0..=whole).contains(p)) && is_sum()
     })
 }
 
 /// What is said of numbers that are no probabilities.
-fn advice(matrix: &Matrix, resolution: &Resolution) -> &'static str {
+fn advice(matrix: &Matrix) -> &'static str {
     let is_one = matrix.columns == 1;
     if matrix.values.iter().all(|value| *value <= 0.0) {
         "; add --log-probabilities for logarithms of probabilities, or --logits for logits"
-    } else if !are_shares(matrix, resolution, 100.0) {
+    } else if !are_shares(matrix, 100.0) {
         "; did you mean --logits, or --family for predictions of real numbers?"
     } else if is_one {
         "; add --percent for percentages, or --logits for log-odds"
@@ -39,10 +39,25 @@ fn advice(matrix: &Matrix, resolution: &Resolution) -> &'static str {
     }
 }
 
+/// Refuses probabilities as percentages.
+pub fn check_percentages(matrix: &Matrix) -> Result<()> {
+    if are_shares(matrix, 1.0) {
+        let sum = if matrix.columns == 1 {
+            ""
+        } else {
+            " and with sum 1"
+        };
+        return Err(wrong!(
+            "these are probabilities, each in [0, 1]{sum}: leave out --percent, or add --force if they are percentages"
+        ));
+    }
+    Ok(())
+}
+
 /// Refuses probabilities and percentages as logits, and logarithms of confidences.
-pub fn check_logits(matrix: &Matrix, resolution: &Resolution, is_confidence: bool) -> Result<()> {
+pub fn check_logits(matrix: &Matrix, is_confidence: bool) -> Result<()> {
     let is_one = matrix.columns == 1;
-    let are_shares = |whole| are_shares(matrix, resolution, whole);
+    let are_shares = |whole| are_shares(matrix, whole);
     // log-odds above 40 are those of certainty
     let is_large = || matrix.values.iter().any(|value| *value > 40.0);
     let what = if are_shares(1.0) && is_one {
@@ -61,12 +76,7 @@ pub fn check_logits(matrix: &Matrix, resolution: &Resolution, is_confidence: boo
 
 /// Checks that numbers are logarithms of probabilities. Rows whose sums are less than 1, or any with
 /// `--normalise`, are those of some choices among others: each is divided by its sum, which a note says.
-pub fn settle_logarithms(
-    matrix: &mut Matrix,
-    args: &RowsArgs,
-    resolution: &Resolution,
-) -> Result<Option<String>> {
-    const MOST: f64 = 0.01;
+pub fn settle_logarithms(matrix: &mut Matrix, args: &RowsArgs) -> Result<Option<String>> {
     let columns = matrix.columns;
     let sum = |row: &[f64]| {
         let most = greatest(row).max(f64::MIN);
@@ -74,8 +84,7 @@ pub fn settle_logarithms(
     };
     let (mut least, mut most) = (0.0f64, f64::NEG_INFINITY);
     for (row, values) in matrix.values.chunks(columns).enumerate() {
-        let tolerance = resolution.tolerance(values);
-        if let Some(class) = values.iter().position(|z| z.is_nan() || *z > tolerance) {
+        if let Some(class) = values.iter().position(|z| z.is_nan() || *z > TOLERANCE) {
             let value = values[class];
             let wrong =
                 wrong!("the logarithm is {value}, expected at most 0, that of a probability");
@@ -85,10 +94,10 @@ pub fn settle_logarithms(
             continue;
         }
         let log = sum(values);
-        let is_wrong = log == f64::NEG_INFINITY || log.exp() > 1.0 + MOST && !args.normalise;
+        let is_wrong = log == f64::NEG_INFINITY || log.exp() > 1.0 + TOLERANCE && !args.normalise;
         if is_wrong {
             let wrong = wrong!(
-                "the probabilities of these logarithms sum to {}, expected at most 1 within {MOST}, and above 0; \
+                "the probabilities of these logarithms sum to {}, expected at most 1 within {TOLERANCE}, and above 0; \
                  --normalise divides each row by its sum. Did you mean --logits?",
                 log.exp()
             );
@@ -96,7 +105,7 @@ pub fn settle_logarithms(
         }
         (least, most) = (least.min(log), most.max(log));
     }
-    if columns == 1 || least.exp() >= 1.0 - MOST && !args.normalise {
+    if columns == 1 || least.exp() >= 1.0 - TOLERANCE && !args.normalise {
         return Ok(None);
     }
     for values in matrix.values.chunks_mut(columns) {
@@ -142,12 +151,8 @@ fn divide_by_sum(row: &mut [f64]) {
 }
 
 /// Does to probabilities what `--clip` and `--normalise` say. Divides them by their sums too where these
-/// are 1 except for rounding, which it says in a note. A single column is that of an event, without sums.
-pub fn settle(
-    matrix: &mut Matrix,
-    args: &RowsArgs,
-    resolution: &Resolution,
-) -> Result<Option<String>> {
+/// are 1 within the tolerance, which it says in a note. A single column is that of an event, without sums.
+pub fn settle(matrix: &mut Matrix, args: &RowsArgs) -> Result<Option<String>> {
     let columns = matrix.columns;
     let (mut worst, mut beyond) = (0.0f64, 0.0f64);
     let most = if args.normalise && columns > 1 {
@@ -156,12 +161,7 @@ pub fn settle(
         1.0
     };
     for (row, values) in matrix.values.chunks(columns).enumerate() {
-        let tolerance = resolution.tolerance(values);
-        // of a single number, whose rounding is less than that of a sum
-        let is_within = |value: &f64| {
-            let rounding = || resolution.tolerance(&[*value]);
-            (0.0..=most).contains(value) || (-rounding()..=most + rounding()).contains(value)
-        };
+        let is_within = |value: &f64| (-EXACT..=most + EXACT).contains(value);
         if let Some(class) = values.iter().position(|value| !is_within(value)) {
             let value = values[class];
             let expected = match most {
@@ -170,7 +170,7 @@ pub fn settle(
                 _ => "a number of at least 0",
             };
             let advice = if value.is_finite() {
-                advice(matrix, resolution)
+                advice(matrix)
             } else {
                 ""
             };
@@ -195,15 +195,14 @@ pub fn settle(
         if distance <= EXACT {
             continue;
         }
-        if distance > tolerance {
+        if distance > TOLERANCE {
             let advice = if distance > 0.5 {
                 "did you mean --logits? (--normalise divides each row by its sum)"
             } else {
                 "--normalise divides each row by its sum"
             };
-            let wrong = wrong!(
-                "the probabilities sum to {sum}, expected 1 within {tolerance:.0e}; {advice}"
-            );
+            let wrong =
+                wrong!("the probabilities sum to {sum}, expected 1 within {TOLERANCE}; {advice}");
             return Err(wrong.at_row(row));
         }
         worst = worst.max(distance);
@@ -230,8 +229,6 @@ pub fn settle(
             divide_by_sum(values);
         }
     }
-    Ok((worst > 0.0).then(|| {
-        let words = resolution.words();
-        format!("the rows sum to 1 within {worst:.0e}, the rounding of {words}: each row is divided by its sum")
-    }))
+    Ok((worst > 0.0)
+        .then(|| format!("rows sum to 1 within {worst:.0e}: each row is divided by its sum")))
 }

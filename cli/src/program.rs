@@ -2,7 +2,6 @@
 
 use std::{collections::BTreeMap, ffi::OsString, fmt, path::PathBuf, sync::Arc};
 
-use burn::tensor::DType;
 use burn_calibration::hypothesis::OmnibusOutcome;
 use clap::{ArgMatches, Parser};
 use serde::Serialize;
@@ -26,8 +25,6 @@ pub enum Held {
         columns: usize,
         /// The numbers, row by row.
         values: Vec<f64>,
-        /// The original format of the numbers, which determines how closely probabilities must sum to 1.
-        format: DType,
     },
     /// The text of a table, such as CSV.
     Text(String),
@@ -81,10 +78,9 @@ pub struct Answer {
 /// memory. A page goes to no file, whatever `--output` says.
 ///
 /// ```
-/// use burn::tensor::DType;
 /// use burn_calibration_cli::{Held, HeldFiles, answer};
 ///
-/// let array = |columns, values| Held::Numbers { columns, values, format: DType::F64 };
+/// let array = |columns, values| Held::Numbers { columns, values };
 /// let files = HeldFiles::new([
 ///     ("probabilities".into(), array(2, [0.9, 0.1].repeat(100))),
 ///     ("labels".into(), array(1, [0.0, 1.0].repeat(50))),

@@ -33,7 +33,7 @@ impl Kind for QuantileForecasts {
 
     fn read(inputs: &Inputs, args: &SourceArgs, _wanted: Wanted) -> Result<Loaded<Self>> {
         VectorFiles::read(inputs, args)?.loaded(|files, at| {
-            files.parse_by(at, &args.rows, |file, rows, dimensions| {
+            files.parse_by(at, |file, rows, dimensions| {
                 one_dimension(dimensions)?;
                 Ok(parse(file, rows, &args.rows, &[])?.0)
             })
@@ -190,6 +190,16 @@ pub fn parse(
 
 /// The levels that the names of columns give.
 fn levels_of(names: &[String]) -> Result<Vec<f64>> {
+    let is_end = |name: &&String| number_of(name).is_some_and(|level| level == 0.0 || level == 1.0);
+    if let Some(end) = names.iter().find(is_end) {
+        let others = names.iter().filter(|name| !is_end(name)).cloned();
+        bail!(
+            "the column {} is a quantile at level {}, expected levels between 0 and 1, both excluded: --columns {}",
+            clipped(end),
+            number_of(end).unwrap_or_default(),
+            others.collect::<Vec<_>>().join(",")
+        );
+    }
     let level = |name: &String| {
         level_of(name).ok_or_else(|| {
             wrong!(
@@ -204,7 +214,11 @@ fn levels_of(names: &[String]) -> Result<Vec<f64>> {
 
 /// The level that the name of a column gives: a number between 0 and 1 at its end.
 fn level_of(name: &str) -> Option<f64> {
+    number_of(name).filter(|level| *level > 0.0 && *level < 1.0)
+}
+
+/// The number at the end of a name.
+fn number_of(name: &str) -> Option<f64> {
     let number = name.trim_start_matches(|c: char| !c.is_ascii_digit() && c != '.');
-    let level = number.parse().ok();
-    level.filter(|level| *level > 0.0 && *level < 1.0)
+    number.parse().ok()
 }

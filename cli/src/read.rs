@@ -66,8 +66,8 @@ struct ReadOptions {
 
 /// Reads predictions of classes and their labels from files, as the command does: CSV and other text, NPY,
 /// NPZ (`FILE.npz:ARRAY`), safetensors (`FILE.safetensors:TENSOR`), gzip of these, and with the feature
-/// `parquet` Parquet and Arrow. The options are those of `calibration evaluate` that describe the files.
-/// Notes about the reading of the files, such as rows that were matched by ids, go to standard error, as in
+/// `parquet` Parquet. The options are those of `calibration evaluate` that describe the files.
+/// Notes about the reading of the files, such as columns that are left out, go to standard error, as in
 /// the command.
 ///
 /// ```

@@ -7,10 +7,11 @@ use serde_json::{Map, Value};
 
 use crate::{
     args::{BinArgs, FamilyName, ReportArgs},
-    error::{Result, bail, ensure},
+    error::{Result, bail},
     files::Inputs,
     finite,
     kind::{Kind, View, with_family, with_vectors},
+    outputs::is_standard_output,
     progress::Progress,
     quantities::{Pairs, estimates},
     rows::Wanted,
@@ -57,11 +58,6 @@ struct PageNumbers {
 }
 
 pub fn run(args: &ReportArgs, json: bool) -> Result<()> {
-    let to_stdout = args.output.as_os_str() == "-";
-    ensure!(
-        !to_stdout || !json,
-        "-o -: --json goes to standard output too, expected a file for the page"
-    );
     let output = (args.bins.asked(), json);
     match args
         .after_family
@@ -180,7 +176,7 @@ fn write_page<S: Section>(
     report: &Page<S>,
     numbers: impl FnOnce(Vec<String>) -> Result<String>,
 ) -> Result<()> {
-    let to_stdout = args.output.as_os_str() == "-";
+    let to_stdout = is_standard_output(&args.output);
     let mut files = Vec::new();
     if to_stdout {
         say(report.to_html());

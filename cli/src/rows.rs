@@ -10,13 +10,15 @@ use crate::{
     align::{Names, check_distinct, columns, in_order, numbered, say_by_name},
     args::{RowsArgs, SourceArgs},
     error::{Context, Error, Result, ensure, wrong},
-    files::{File, Files, Inputs, SampleWeights},
+    files::{File, Inputs, OpenFiles, SampleWeights},
     given,
-    input::{Matrix, Resolution, clipped, say},
+    input::{Matrix, Resolution, Table, clipped, say},
     kind::Loaded,
     labels::{self, LabelClasses, check_same, class_names},
-    probabilities::{became_probabilities, check_logits, settle, settle_logarithms},
-    source::{device, tensor},
+    probabilities::{
+        TOLERANCE, became_probabilities, check_logits, check_percentages, settle, settle_logarithms,
+    },
+    source::tensor,
     words::{DataWords, RoundedZeros},
 };
 
@@ -58,11 +60,11 @@ pub fn rows_of(
     file: &mut File,
     args: &RowsArgs,
     wanted: Wanted,
-    (like, device): (Names, &Device),
+    like: Names,
 ) -> Result<FilePredictions> {
     let names = std::mem::take(&mut file.table.names);
     let numbers = std::mem::take(&mut file.table.numbers);
-    let rows = rows_of_numbers(file, (names, numbers), args, wanted, (like, device));
+    let rows = rows_of_numbers(file, (names, numbers), args, wanted, like);
     rows.on(&file.path, &file.table.lines)
 }
 
@@ -71,7 +73,7 @@ fn rows_of_numbers(
     (mut names, mut numbers): (Vec<String>, Matrix),
     args: &RowsArgs,
     wanted: Wanted,
-    (like, device): (Names, &Device),
+    like: Names,
 ) -> Result<FilePredictions> {
     let (mut resolution, is_confidence) = (table.resolution, table.is_confidence);
     let is_binary = args.positive || is_confidence;
@@ -99,13 +101,16 @@ fn rows_of_numbers(
             "the columns are the confidence in a class, and whether the class was right (1) or wrong (0)",
         );
     }
+    if args.percent && !args.force {
+        check_percentages(&numbers)?;
+    }
     if args.percent {
         numbers.values.iter_mut().for_each(|value| *value /= 100.0);
         resolution = resolution.of_percent();
     }
     let (mut are_logits, mut are_rounded) = (args.logits, true);
     if args.log_probabilities {
-        if let Some(note) = settle_logarithms(&mut numbers, args, &resolution)? {
+        if let Some(note) = settle_logarithms(&mut numbers, args)? {
             say(path, note);
         }
         // finite logarithms are logits, also of probabilities that underflow
@@ -113,21 +118,24 @@ fn rows_of_numbers(
         if !are_logits {
             let values = numbers.values.iter_mut();
             values.for_each(|value| *value = value.exp());
-            resolution = Resolution::of_decimals(EXPONENTIATED);
             are_rounded = false;
         }
     }
     let mut are_probabilities = !are_logits;
     if are_logits {
         if args.logits && !args.force {
-            check_logits(&numbers, &resolution, is_confidence)?;
+            check_logits(&numbers, is_confidence)?;
         }
         if is_binary {
             numbers = beside(&numbers, |_| 0.0);
         }
         are_probabilities = wanted == Wanted::Probabilities && became_probabilities(&mut numbers);
     } else {
-        let note = settle(&mut numbers, args, &resolution)?;
+        let note = settle(&mut numbers, args);
+        let note = note.map_err(|error| match column_too_many(table, &names, &numbers) {
+            Some(better) => better,
+            None => error,
+        })?;
         if is_binary {
             numbers = beside(&numbers, |p| 1.0 - p);
         }
@@ -135,7 +143,7 @@ fn rows_of_numbers(
             say(path, note);
         }
     }
-    let numbers = tensor(numbers, args.device, device);
+    let numbers = tensor(numbers);
     let predictions = if are_probabilities {
         Categorical::from_probabilities(numbers)
     } else {
@@ -157,37 +165,46 @@ fn rows_of_numbers(
     })
 }
 
-/// Reads sets of predictions of the same samples, and their labels: columns by their names, rows by their ids.
+/// Reads sets of predictions of the same samples, and their labels: columns by their names, rows by their order or by
+/// `--id`.
 pub fn read_classes(
     inputs: &Inputs,
     args: &SourceArgs,
     wanted: Wanted,
 ) -> Result<Loaded<Categorical>> {
-    let device = device(args.rows.device)?;
-    let mut files = Files::read(inputs, args, true)?;
+    let mut files = OpenFiles::new(inputs, args, true)?;
     let by_option = args.labels.classes.as_deref();
     let by_option = by_option.map(class_names).unwrap_or_default();
-    let File { path, table: first } = &files.sets[0];
-    let is_event = args.rows.positive || first.is_confidence;
-    let count = if is_event { 2 } else { first.numbers.columns };
-    ensure!(
-        args.labels.classes.is_none() || by_option.len() == count,
-        "--classes: {} names, expected {count}, the classes of {}",
-        by_option.len(),
-        path.display()
-    );
+    let is_event = args.rows.positive || files.is_confidence();
+    let check_names = |count: usize| -> Result<()> {
+        ensure!(
+            args.labels.classes.is_none() || by_option.len() == count,
+            "--classes: {} names, expected {count}, the classes of {}",
+            by_option.len(),
+            inputs.predictions[0].display()
+        );
+        Ok(())
+    };
+    match files.width() {
+        _ if is_event => check_names(2)?,
+        1 => {} // may be a column of lists
+        width => check_names(width)?,
+    }
     let words = match &by_option[..] {
         [] if is_event => Vec::new(),
-        [] => first.names.clone(),
+        [] => files.names(),
         names => names.to_vec(),
     };
-    labels::read_file(&mut files, args, &words)?;
-    files.join(args, &words)?;
+    labels::open_file(&mut files, args, &words)?;
+    let mut files = files.read(&words)?;
+    if !is_event {
+        check_names(files.sets[0].table.numbers.columns)?;
+    }
     let like = Names {
         names: &by_option,
         of: OPTION,
     };
-    let own = rows_of(&mut files.sets[0], &args.rows, wanted, (like, &device))?;
+    let own = rows_of(&mut files.sets[0], &args.rows, wanted, like)?;
     let names = match &by_option[..] {
         [] => own.class_names(),
         names => names,
@@ -204,7 +221,7 @@ pub fn read_classes(
             names: own.class_names(),
             of: &of,
         };
-        let rows = rows_of(file, &args.rows, wanted, (like, &device))?;
+        let rows = rows_of(file, &args.rows, wanted, like)?;
         let (found, expected) = (rows.predictions.classes(), own.predictions.classes());
         ensure!(
             found == expected,
@@ -223,7 +240,7 @@ pub fn read_classes(
     let given = given::of_files(&files, &numbers, &names)?;
     let targets = TensorData::new(labels, [own.predictions.len()]);
     sets.insert(0, own.predictions);
-    let targets = Tensor::from_data(targets, &device);
+    let targets = Tensor::from_data(targets, &Device::flex());
     let rounded_zeros = own.resolution.few_decimals().and_then(|decimals| {
         let labels = zeros_of_labels(&sets[0], &targets);
         (labels > 0).then_some(RoundedZeros { labels, decimals })
@@ -245,6 +262,34 @@ pub fn read_classes(
         columns,
         given,
     })
+}
+
+/// The error of a column beside others that sum to 1 without it, such as that of the predicted class, where no option
+/// names the columns.
+fn column_too_many(table: &Table, names: &[String], numbers: &Matrix) -> Option<Error> {
+    let columns = numbers.columns;
+    let is_without = |left_out: usize| {
+        numbers.values.chunks(columns).all(|row| {
+            let mut others = row.iter().enumerate().filter(|(at, _)| *at != left_out);
+            let is_within = others.clone().all(|(_, p)| (0.0..=1.0).contains(p));
+            let sum: f64 = others.by_ref().map(|(_, p)| p).sum();
+            is_within && (sum - 1.0).abs() <= TOLERANCE
+        })
+    };
+    if !table.is_default || columns < 3 {
+        return None;
+    }
+    let column = (0..columns).find(|&column| is_without(column))?;
+    let name = |at: usize| match names.get(at) {
+        Some(name) => name.clone(),
+        None => at.to_string(),
+    };
+    let others = (0..columns).filter(|at| *at != column).map(name);
+    Some(wrong!(
+        "with the column {} rows do not sum to 1, and without it all of them do, expected --columns {}",
+        clipped(&name(column)),
+        others.collect::<Vec<_>>().join(",")
+    ))
 }
 
 /// The columns in the order of the classes; none where they are in it. Columns whose names count, as p0, p1,
@@ -273,9 +318,6 @@ fn class_order(names: &[String], expected: Names) -> Result<Option<Vec<usize>>> 
 
 /// The option that names classes.
 const OPTION: &str = "--classes";
-
-/// Decimals of exponentiated logarithms, whose own digits say nothing of a sum.
-const EXPONENTIATED: i32 = 3;
 
 /// A column for class 0 before that for class 1.
 fn beside(column: &Matrix, of_class_0: impl Fn(f64) -> f64) -> Matrix {

@@ -18,6 +18,7 @@ use crate::{
     fit::{CORRECTNESS, NOT_KNOWN, warnings},
     input::clipped,
     onnx::to_onnx,
+    outputs::to_write,
     rows::clip_words,
     words::{Known, key, object},
 };
@@ -87,7 +88,7 @@ pub fn run(args: &ShowArgs) -> Result<Shown> {
         formula: formula_text,
     };
     let write = |path: &Path, bytes: &[u8]| {
-        let written = write_with(path, |file| file.write_all(bytes));
+        let written = write_with(to_write(path), |file| file.write_all(bytes));
         written.map_err(|e| wrong!("cannot write: {e}")).of(path)
     };
     match (args.export, &args.output) {
@@ -100,7 +101,7 @@ pub fn run(args: &ShowArgs) -> Result<Shown> {
         (Some(ExportFormat::Safetensors), Some(path)) => {
             let map = of_classes.as_deref();
             let of_classes = "--export safetensors: only for maps of classes, expected json";
-            save_safetensors(map.ok_or_else(|| wrong!("{of_classes}"))?, path)?;
+            save_safetensors(map.ok_or_else(|| wrong!("{of_classes}"))?, to_write(path))?;
         }
         _ => {}
     }

@@ -21,6 +21,7 @@ use crate::{
     kind::{Kind, SubjectWords, Vectors, with_vectors},
     limits::check_bins,
     merge::{Piece, Sums},
+    outputs::to_write,
     rows::Wanted,
     words::{DataWords, KernelWords, TargetWords, key},
 };
@@ -159,7 +160,7 @@ fn on_both(args: &SummariseArgs, kernel: Kernel) -> Result<TensorKernel<RealKern
 }
 
 fn save(args: &SummariseArgs, data: DataWords, piece: Piece<impl Sums>) -> Result<Summary> {
-    piece.save(&args.output)?;
+    piece.save(to_write(&args.output))?;
     Ok(Summary {
         output: args.output.display().to_string(),
         data,

@@ -1,5 +1,7 @@
 //! The families of predictions of real numbers.
 
+use std::path::Path;
+
 use burn::tensor::Tensor;
 use burn_calibration::{
     distribution::{
@@ -14,23 +16,26 @@ use burn_calibration::{
 use rand::rngs::StdRng;
 
 use crate::{
+    align::{in_order, say_by_name},
     answer::{Size, Sizing},
     args::{EvaluateArgs, LengthScale, RowsArgs, SourceArgs},
     error::{Context, Result, ensure},
-    files::{File, Files, Inputs, SampleWeights},
+    files::{File, Files, Inputs, LabelFile, OpenFiles, SampleWeights},
     given,
-    input::{Options, clipped, say},
+    input::{Table, clipped, say},
     kernel::{fixed, some},
     kind::{Estimates, Kind, Loaded, ScoreOf, SubjectWords, Vectors, View, WithKernel},
     limits::QUADRATIC_LIMIT,
     quantities::estimates_of_vectors,
+    roles::{Halves, by_names, check_no_variances, take_roots},
     rows::Wanted,
-    source::{are_levels, check_halves, device, label_options, order_columns, targets, tensor},
+    source::{are_levels, order_columns, targets, tensor},
     words::{OutcomeSpace, TargetWords},
 };
 
 impl Vectors for Normal {
     const HALVES: bool = true;
+    const VARIANCES: bool = true;
     const LOG_SCORE: Option<&'static dyn Score<Self>> = Some(&LogScore);
 
     fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self> {
@@ -95,6 +100,39 @@ fn halves<P: ScaleFamily>(rows: Tensor<2>, d: usize, what: &str) -> Result<P> {
     Ok(P::with_location_and_scale(rows.slice([0..n, 0..d]), scales))
 }
 
+/// Puts locations before scales, in the order of the coordinates of the targets, by their names, and takes the square roots
+/// of variances. Returns whether the scales were variances.
+pub fn order_halves(
+    path: &Path,
+    table: &mut Table,
+    targets: &[String],
+    takes_variances: bool,
+) -> Result<bool> {
+    if table.names.is_empty() {
+        return Ok(false);
+    }
+    let Halves {
+        order,
+        are_variances,
+    } = by_names(&table.names, targets)?;
+    if !order.is_sorted() {
+        table.numbers = table.numbers.with_columns(&order);
+        table.names = in_order(&table.names, &order);
+        say_by_name(path, "columns", &table.names);
+    }
+    if are_variances {
+        let names = clipped(&table.names[table.names.len() / 2..].join(", "));
+        ensure!(
+            takes_variances,
+            "the column {names} holds variances by its name, expected scales"
+        );
+        take_roots(&mut table.numbers)?;
+        let note = "holds variances by its name: square roots are taken as standard deviations";
+        say(path, format_args!("the column {names} {note}"));
+    }
+    Ok(are_variances)
+}
+
 pub fn one_dimension(dimensions: usize) -> Result<()> {
     ensure!(
         dimensions == 1,
@@ -111,15 +149,11 @@ pub struct VectorFiles {
 
 impl VectorFiles {
     /// Reads them, the targets from a file of their own or columns of the first: columns by their names, where
-    /// they have those of the first file, and rows by their ids.
+    /// they have those of the first file, and rows by their order or by --id.
     pub fn read(inputs: &Inputs, args: &SourceArgs) -> Result<Self> {
-        let mut files = Files::read(inputs, args, false)?;
-        let options = Options {
-            columns: args.rows.label_column.as_deref(),
-            ..label_options(&args.labels)
-        };
-        files.read_labels(args, &options)?;
-        files.join(args, &[])?;
+        let mut files = OpenFiles::new(inputs, args, false)?;
+        files.open_labels(LabelFile::Numbers, &[])?;
+        let mut files = files.read(&[])?;
         let are_beside = files.labels.is_none();
         let (first, others) = files.sets.split_first_mut().expect("there is a file");
         for file in others {
@@ -127,11 +161,21 @@ impl VectorFiles {
         }
         let of_targets = files.labels.as_mut().unwrap_or(first);
         let targets = targets(of_targets, are_beside)?;
-        let name = args.rows.device;
         Ok(Self {
-            targets: tensor(targets, name, &device(name)?),
+            targets: tensor(targets),
             files,
         })
+    }
+
+    /// The names of the columns of the targets; empty without a header.
+    fn target_names(&self) -> Vec<String> {
+        let table = &self.files.of_labels().table;
+        let labels = table.labels.iter().map(|labels| labels.name.clone());
+        if self.files.labels.is_some() {
+            table.names.clone()
+        } else {
+            labels.collect()
+        }
     }
 
     /// Makes predictions of a file, whose numbers are taken out of its table.
@@ -139,10 +183,17 @@ impl VectorFiles {
     where
         P: Kind<Targets = Tensor<2>> + Vectors,
     {
-        let set = self.parse_by(at, args, |File { path, table }, rows, dimensions| {
-            if P::HALVES && !args.by_position {
-                check_halves(&table.names)?;
-            }
+        if !args.by_position {
+            let targets = self.target_names();
+            let File { path, table } = &mut self.files.sets[at];
+            let ordered = if P::HALVES {
+                order_halves(path, table, &targets, P::VARIANCES).map(drop)
+            } else {
+                check_no_variances(&table.names)
+            };
+            ordered.on(path, &table.lines)?;
+        }
+        let set = self.parse_by(at, |File { path, table }, rows, dimensions| {
             if P::FAIR_CRPS.is_some() && are_levels(&table.names) {
                 let names = clipped(&table.names.join(", "));
                 let draws = "they are read as draws";
@@ -161,12 +212,11 @@ impl VectorFiles {
     pub fn parse_by<P: Predictive<Targets = Tensor<2>>>(
         &mut self,
         at: usize,
-        args: &RowsArgs,
         parse: impl FnOnce(&File, Tensor<2>, usize) -> Result<P>,
     ) -> Result<P> {
         let file = &mut self.files.sets[at];
         let numbers = std::mem::take(&mut file.table.numbers);
-        let rows = tensor(numbers, args.device, &device(args.device)?);
+        let rows = tensor(numbers);
         let parsed = parse(file, rows, self.targets.dims()[1]).and_then(|set| {
             set.check()?;
             Ok(set)

@@ -3,6 +3,7 @@
 use std::{
     fmt,
     io::{self, Write},
+    path::Path,
     process,
 };
 
@@ -24,6 +25,7 @@ use crate::{
     finite,
     input::Resolution,
     kernel::{bandwidth_of, distance_name},
+    outputs::is_standard_output,
 };
 
 /// Values under their names: an object in JSON.
@@ -357,6 +359,20 @@ pub fn show<T: Serialize + fmt::Display>(
     Ok(())
 }
 
+/// The same, to standard error where a file that is written goes to standard output.
+pub fn show_beside<T: Serialize + fmt::Display>(
+    command: &'static str,
+    outcome: &T,
+    json: bool,
+    output: Option<&Path>,
+) -> Result<()> {
+    if output.is_some_and(is_standard_output) {
+        anstream::eprint!("{outcome}");
+        return Ok(());
+    }
+    show(command, outcome, json)
+}
+
 /// A verdict in bold, red where it is a bad one; in colour on terminals only, see [`say`].
 pub fn verdict(text: &str, is_good: bool) -> String {
     let color = if is_good {
@@ -369,11 +385,20 @@ pub fn verdict(text: &str, is_good: bool) -> String {
 }
 
 /// Prints to standard output, without colours where that is no terminal or `NO_COLOR` is set.
-///
-/// If nobody reads it any more the program ends quietly, and with one line and the exit code 1 if it is full.
 pub fn say(text: impl fmt::Display) {
     let mut output = anstream::stdout().lock();
-    let written = write!(output, "{text}").and_then(|()| output.flush());
+    check_output(write!(output, "{text}").and_then(|()| output.flush()));
+}
+
+/// Writes bytes to standard output as they are.
+pub fn say_bytes(bytes: &[u8]) {
+    let mut output = io::stdout().lock();
+    check_output(output.write_all(bytes).and_then(|()| output.flush()));
+}
+
+/// Ends the process if standard output cannot be written: quietly if nobody reads it any more, and with one line and the exit
+/// code 1 if it is full.
+fn check_output(written: io::Result<()>) {
     match written {
         Ok(()) => (),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => process::exit(0),

@@ -9,8 +9,15 @@ use burn_calibration::file::write_with;
 use flate2::{Compression, write::GzEncoder};
 use safetensors::{Dtype, tensor::TensorView};
 
-use crate::error::{Context, Result, wrong};
-use crate::input::{Matrix, TextColumn};
+use crate::{
+    align::{in_order, places_of},
+    apply::Applied,
+    error::{Context, Result, wrong},
+    files::File,
+    input::{Cells, Matrix, TextColumn},
+    outputs::is_standard_output,
+    words::say_bytes,
+};
 
 /// The format of a file that is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +32,9 @@ impl Format {
     /// Takes the format from a name.
     pub fn of(path: &Path) -> Result<Self> {
         let name = path.to_string_lossy().to_lowercase();
+        if is_standard_output(path) {
+            return Ok(Self::Csv);
+        }
         let formats = [
             (".csv", Self::Csv),
             (".csv.gz", Self::GzipCsv),
@@ -39,19 +49,62 @@ impl Format {
     }
 }
 
-/// Whether a path is that of standard output, which `-` stands for as well.
-pub fn is_standard_output(path: &Path) -> bool {
-    let names = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
-    names.iter().any(|name| path == Path::new(name))
+/// The columns of a table of text: predictions, and others that are passed through.
+pub struct Layout {
+    /// The names of the columns; empty without a header.
+    names: Vec<String>,
+    columns: Vec<Written>,
 }
 
-/// What text has beside the numbers.
-#[derive(Clone, Copy)]
-pub struct TextHeader<'a> {
-    /// Ids of rows, which are written below a name.
-    pub ids: Option<&'a TextColumn>,
-    /// No names of columns, or one for each.
-    pub names: &'a [String],
+/// A column that is written.
+enum Written {
+    /// That of a place in the matrix.
+    Number(usize),
+    Text(Cells),
+}
+
+impl Layout {
+    /// Predictions in the places of those that were read, by their names if they have some, where they are as many, otherwise
+    /// after the other columns.
+    ///
+    /// - `names`: those of the columns that were read, in the order of the file's table
+    pub fn new(file: &File, names: &[String], others: Vec<TextColumn>, made: &Applied) -> Self {
+        let table = &file.table;
+        let correct = table.labels.first().map(|labels| labels.at);
+        let mut places: Vec<usize> = table.places().to_vec();
+        let width = made.matrix.columns;
+        if let Some(correct) = correct {
+            places.push(correct);
+            places.sort_unstable();
+        } else if places.len() != width {
+            let after = others.iter().map(|column| column.at + 1).max();
+            places = (after.unwrap_or(0)..).take(width).collect();
+        } else if let Some(order) = places_of(&made.names, names).filter(|order| !order.is_empty())
+        {
+            places = in_order(&places, &order);
+        }
+        let has_names = table.has_header && (!made.names.is_empty() || !others.is_empty());
+        let name = |at: usize| match made.names.get(at) {
+            Some(name) => name.clone(),
+            None => format!("p{at}"),
+        };
+        // correctness is written as it was read
+        let numbers = places.iter().enumerate();
+        let numbers = numbers.filter(|(_, place)| Some(**place) != correct);
+        let numbers = numbers.map(|(at, &place)| (place, name(at), Written::Number(at)));
+        let others = others.into_iter();
+        let others = others.map(|column| (column.at, column.name, Written::Text(column.cells)));
+        let mut all: Vec<_> = numbers.chain(others).collect();
+        all.sort_by_key(|(place, ..)| *place);
+        let (names, columns) = all
+            .into_iter()
+            .map(|(_, name, column)| (name, column))
+            .unzip();
+        Self {
+            names: if has_names { names } else { Vec::new() },
+            columns,
+        }
+    }
 }
 
 /// Writes a matrix whole: nobody finds half of one. A number that is NaN is missing: an empty cell of text.
@@ -60,44 +113,52 @@ pub fn write_matrix(
     format: Format,
     name: &str,
     matrix: &Matrix,
-    header: TextHeader,
+    layout: &Layout,
 ) -> Result<()> {
-    let written = write_with(path, |mut writer| {
+    write_output(path, |mut writer| {
         let written = match format {
-            Format::Csv => write_csv(writer, matrix, header),
+            Format::Csv => write_csv(writer, matrix, layout),
             Format::GzipCsv => {
                 let mut gzip = GzEncoder::new(&mut writer, Compression::default());
-                write_csv(&mut gzip, matrix, header).and_then(|()| Ok(gzip.finish().map(drop)?))
+                write_csv(&mut gzip, matrix, layout).and_then(|()| Ok(gzip.finish().map(drop)?))
             }
             Format::Npy => write_npy(writer, matrix),
             Format::Safetensors => write_safetensors(writer, name, matrix),
         };
         written.map_err(|e| io::Error::other(e.to_string()))
-    });
+    })
+}
+
+/// Writes a file whole, or to standard output.
+pub fn write_output(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<()> {
+    if is_standard_output(path) {
+        let mut bytes = Vec::new();
+        write(&mut bytes)?;
+        say_bytes(&bytes);
+        return Ok(());
+    }
+    let written = write_with(path, write);
     written.map_err(|e| wrong!("cannot write: {e}")).of(path)
 }
 
 /// Writes each number with the digits that give it back exactly.
-fn write_csv(
-    writer: impl Write,
-    matrix: &Matrix,
-    TextHeader { ids, names }: TextHeader,
-) -> Result<()> {
+fn write_csv(writer: impl Write, matrix: &Matrix, layout: &Layout) -> Result<()> {
     let mut csv = csv::Writer::from_writer(writer);
-    let ids = ids.filter(|_| !names.is_empty());
-    let cell = |number: &f64| {
-        if number.is_nan() {
-            String::new()
-        } else {
-            format!("{number:?}")
-        }
-    };
-    if !names.is_empty() {
-        csv.write_record(ids.map(|ids| &ids.name).into_iter().chain(names))?;
+    if !layout.names.is_empty() {
+        csv.write_record(&layout.names)?;
     }
     for (row, values) in matrix.values.chunks(matrix.columns).enumerate() {
-        let id = ids.map(|ids| ids.cells[row].to_owned());
-        csv.write_record(id.into_iter().chain(values.iter().map(cell)))?;
+        for column in &layout.columns {
+            match column {
+                Written::Number(at) if values[*at].is_nan() => csv.write_field("")?,
+                Written::Number(at) => csv.write_field(format!("{:?}", values[*at]))?,
+                Written::Text(cells) => csv.write_field(&cells[row])?,
+            }
+        }
+        csv.write_record(None::<&[u8]>)?;
     }
     Ok(csv.flush()?)
 }

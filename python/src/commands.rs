@@ -1,6 +1,5 @@
 //! The answers of the command `calibration` about arrays.
 
-use burn::tensor::DType;
 use burn_calibration::hypothesis::OmnibusOutcome;
 use burn_calibration_cli::{Answer, Held, HeldFiles};
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
@@ -12,26 +11,20 @@ use crate::{
     work::{self, At},
 };
 
-/// A file that is in memory: the text of a table, or an array in double precision with the name of the dtype that its
-/// numbers had.
+/// A file that is in memory: the text of a table, or an array in double precision.
 #[derive(FromPyObject)]
 pub enum File<'py> {
     Text(String),
-    Array(PyReadonlyArray2<'py, f64>, String),
+    Array(PyReadonlyArray2<'py, f64>),
 }
 
 impl File<'_> {
     fn held(self) -> PyResult<Held> {
         Ok(match self {
             Self::Text(text) => Held::Text(text),
-            Self::Array(array, dtype) => Held::Numbers {
+            Self::Array(array) => Held::Numbers {
                 columns: array.shape()[1],
                 values: array.as_slice().map_err(value_error)?.to_vec(),
-                format: match &*dtype {
-                    "float16" => DType::F16,
-                    "float32" => DType::F32,
-                    _ => DType::F64,
-                },
             },
         })
     }

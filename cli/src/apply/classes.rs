@@ -16,13 +16,14 @@ use crate::{
     fit::{CORRECTNESS, family},
     input::{Cells, Matrix, TextColumn, clipped},
     labels::event,
+    outputs::to_read,
     rows::{Wanted, clipped_logarithms, logits, rows_of, takes_zeros, zero_refused},
     words::{OutcomeSpace, key},
 };
 
 /// Recalibrates predictions over classes.
-pub fn of_classes(args: &ApplyArgs, file: &mut File, device: &Device) -> Result<Applied> {
-    let map = load_map(&args.map, device)?;
+pub fn of_classes(args: &ApplyArgs, file: &mut File) -> Result<Applied> {
+    let map = load_map(to_read(&args.map), &Device::flex())?;
     let (kind, fitted_to) = (map.kind(), map.fitted_to());
     if fitted_to.family.as_deref() != Some(CORRECTNESS) {
         check_family(args, &*map, &key(args.input.family))?;
@@ -44,7 +45,7 @@ pub fn of_classes(args: &ApplyArgs, file: &mut File, device: &Device) -> Result<
         names: &fitted_to.columns,
         of: &of,
     };
-    let rows = rows_of(file, &args.rows, Wanted::Logits, (like, device))?;
+    let rows = rows_of(file, &args.rows, Wanted::Logits, like)?;
     let family = family(args.input.family, rows.predictions.subject());
     check_family(args, &*map, &family)?;
     let classes = rows.predictions.classes();

@@ -12,19 +12,18 @@ use serde::Serialize;
 use crate::{
     args::{ApplyArgs, FamilyName, RowsArgs},
     error::{Context, Result, ensure, wrong},
-    files::{File, LeftOut},
+    files::{File, LeftOut, OpenFile},
     fit::CORRECTNESS,
     input::{Matrix, say as tell},
-    source::{device, options},
     words::{OutcomeSpace, key, object, say},
-    writer::{Format, TextHeader, write_matrix},
+    writer::{Format, Layout, write_matrix},
 };
 use classes::of_classes;
 use real::{of_distributions, of_quantiles};
 
 /// Recalibrated predictions as rows of a file, and what is told of them.
 #[derive(Serialize)]
-struct Applied {
+pub struct Applied {
     /// The file of the map.
     map: String,
     kind: &'static str,
@@ -37,10 +36,10 @@ struct Applied {
     /// The file that was written.
     output: String,
     #[serde(skip)]
-    matrix: Matrix,
+    pub matrix: Matrix,
     /// The names of the columns; empty if the predictions have none.
     #[serde(skip)]
-    names: Vec<String>,
+    pub names: Vec<String>,
     /// The rows that are written empty.
     #[serde(skip_serializing_if = "LeftOut::is_none")]
     left_out: LeftOut,
@@ -65,31 +64,33 @@ impl Applied {
 
 pub fn run(args: &ApplyArgs, json: bool) -> Result<()> {
     let format = Format::of(&args.output)?;
-    let device = device(args.rows.device)?;
     let mut file = read(args)?;
     let n = file.table.len();
+    let mut others = std::mem::take(&mut file.table.others);
+    if args.only_predictions {
+        let correct = file.table.labels.first().map(|labels| labels.at);
+        others.retain(|column| Some(column.at) == correct);
+    }
     let (kept, left_out) = kept_rows(&mut file, &args.rows)?;
+    let names = file.table.names.clone();
     let mut made = match args.input.family {
-        FamilyName::Categorical => of_classes(args, &mut file, &device)?,
-        FamilyName::Normal => of_distributions::<Normal>(args, &mut file, &device)?,
-        FamilyName::Laplace => of_distributions::<Laplace>(args, &mut file, &device)?,
-        FamilyName::Quantiles => of_quantiles(args, &mut file, &device)?,
+        FamilyName::Categorical => of_classes(args, &mut file)?,
+        FamilyName::Normal => of_distributions::<Normal>(args, &mut file)?,
+        FamilyName::Laplace => of_distributions::<Laplace>(args, &mut file)?,
+        FamilyName::Quantiles => of_quantiles(args, &mut file)?,
         _ => unreachable!("the families of apply are checked"),
     };
     if !left_out.is_none() {
         made.matrix = made.matrix.spread(&kept, n);
         made.left_out = left_out;
     }
-    let header = TextHeader {
-        ids: file.table.ids.as_ref(),
-        names: &made.names,
-    };
+    let layout = Layout::new(&file, &names, others, &made);
     // a tensor has the name of what it holds
     let name = match args.input.family {
         FamilyName::Categorical => made.numbers,
         _ => "predictions",
     };
-    write_matrix(&args.output, format, name, &made.matrix, header)?;
+    write_matrix(&args.output, format, name, &made.matrix, &layout)?;
     if json {
         say(object("apply", &made)?);
     } else if ![CORRECTNESS, &key(args.input.family)].contains(&made.family.as_str()) {
@@ -101,15 +102,10 @@ pub fn run(args: &ApplyArgs, json: bool) -> Result<()> {
 /// Reads the predictions. Labels beside them are not needed, except for the correctness beside confidences.
 fn read(args: &ApplyArgs) -> Result<File> {
     let are_classes = args.input.family == FamilyName::Categorical;
-    let options = options(&args.rows, are_classes);
-    let mut file = File::read(&args.input.predictions, &options, &args.rows)?;
-    if !file.table.is_confidence {
-        file.table.labels.clear();
-    }
-    Ok(file)
+    OpenFile::alone(&args.input.predictions, &args.rows, are_classes)?.read(&args.rows)
 }
 
-/// Leaves out the rows without a value, but not their ids. Gives those that are kept.
+/// Leaves out the rows without a value; returns those that are kept.
 fn kept_rows(file: &mut File, args: &RowsArgs) -> Result<(Vec<usize>, LeftOut)> {
     let (mut missing, counts) = file.missing(args, &[])?;
     let n = file.table.len();
@@ -125,9 +121,7 @@ fn kept_rows(file: &mut File, args: &RowsArgs) -> Result<(Vec<usize>, LeftOut)> 
         eprintln!(
             "calibration: {rows} of {n} rows are written empty, because values are missing: {counts}"
         );
-        let ids = file.table.ids.take();
         file.table.select(&kept);
-        file.table.ids = ids;
     }
     let left_out = LeftOut {
         rows: missing.len(),

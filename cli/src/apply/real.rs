@@ -16,8 +16,10 @@ use crate::{
     files::File,
     input::{Matrix, clipped},
     kind::Vectors,
+    outputs::to_read,
     quantiles,
-    source::{check_halves, order_columns, tensor},
+    source::{order_columns, tensor},
+    vectors::order_halves,
     words::{OutcomeSpace, key},
 };
 
@@ -25,12 +27,12 @@ use crate::{
 const SAMPLES: usize = 100;
 
 /// Shifts the quantiles of forecasts.
-pub fn of_quantiles(args: &ApplyArgs, file: &mut File, device: &Device) -> Result<Applied> {
-    let map = ConformalShift::load(&args.map, device)?;
+pub fn of_quantiles(args: &ApplyArgs, file: &mut File) -> Result<Applied> {
+    let map = ConformalShift::load(to_read(&args.map), &Device::flex())?;
     check_family(args, &map, &key(args.input.family))?;
     order_columns(file, &args.rows, &map.fitted_to().columns);
     let numbers = std::mem::take(&mut file.table.numbers);
-    let rows = tensor(numbers, args.rows.device, device);
+    let rows = tensor(numbers);
     let shifted = || -> Result<_> {
         let (forecasts, names) = quantiles::parse(file, rows, &args.rows, &map.levels())?;
         forecasts.check()?;
@@ -43,6 +45,12 @@ pub fn of_quantiles(args: &ApplyArgs, file: &mut File, device: &Device) -> Resul
         Ok((raised.unwrap_or(shifted), names))
     };
     let (shifted, names) = shifted().on(&file.path, &file.table.lines)?;
+    let levels = &args.rows.levels;
+    if names.is_empty() && levels.len() == shifted.levels().len() {
+        let mut order: Vec<usize> = (0..levels.len()).collect();
+        order.sort_by(|&a, &b| levels[a].total_cmp(&levels[b]));
+        file.table.order_places(&order); // each level is written where it was
+    }
     let matrix = Matrix {
         columns: shifted.levels().len(),
         values: shifted.values().try_into_vec_as::<f64>()?,
@@ -55,27 +63,24 @@ pub fn of_quantiles(args: &ApplyArgs, file: &mut File, device: &Device) -> Resul
 }
 
 /// Recalibrates normal or Laplace predictions.
-pub fn of_distributions<P>(args: &ApplyArgs, file: &mut File, device: &Device) -> Result<Applied>
+pub fn of_distributions<P>(args: &ApplyArgs, file: &mut File) -> Result<Applied>
 where
     P: Vectors + ScaleFamily + Component + Marginals,
 {
-    let map = DistributionMap::load(&args.map, device)?;
+    let map = DistributionMap::load(to_read(&args.map), &Device::flex())?;
     check_family(args, &*map, &key(args.input.family))?;
-    let made = recalibrated::<P>(args, &map, file, device);
+    let made = recalibrated::<P>(args, &map, file);
     made.on(&file.path, &file.table.lines)
 }
 
-fn recalibrated<P>(
-    args: &ApplyArgs,
-    map: &DistributionMap,
-    file: &mut File,
-    device: &Device,
-) -> Result<Applied>
+fn recalibrated<P>(args: &ApplyArgs, map: &DistributionMap, file: &mut File) -> Result<Applied>
 where
     P: Vectors + ScaleFamily + Component + Marginals,
 {
     let expected = &map.fitted_to().columns;
     order_columns(file, &args.rows, expected);
+    let are_variances =
+        !args.rows.by_position && order_halves(&file.path, &mut file.table, &[], P::VARIANCES)?;
     let mut names = std::mem::take(&mut file.table.names);
     let numbers = std::mem::take(&mut file.table.numbers);
     let dimensions = numbers.columns / 2;
@@ -86,7 +91,6 @@ where
         "predictions of dimension {dimensions}, expected {width}, that of {of}"
     );
     if !args.rows.by_position {
-        check_halves(&names)?;
         let are_others = !expected.is_empty() && !names.is_empty() && *expected != names;
         ensure!(
             dimensions == 1 || !are_others,
@@ -95,11 +99,13 @@ where
             clipped(&expected.join(", "))
         );
     }
-    let predictions = P::parse(tensor(numbers, args.rows.device, device), dimensions)?;
+    let predictions = P::parse(tensor(numbers), dimensions)?;
     predictions.check()?;
     let counted = |what: &'static str, count: usize| (0..count).map(move |k| format!("{what}{k}"));
     let family = key(args.input.family);
-    let (family, rows, made) = match map.forward(predictions) {
+    let recalibrated = map.forward(predictions);
+    let is_same = matches!(recalibrated, Recalibrated::Family(_));
+    let (family, rows, made) = match recalibrated {
         Recalibrated::Family(same) => {
             let rows = Tensor::cat(same.location_and_scale().into(), 1);
             (family, rows, names.clone())
@@ -125,7 +131,11 @@ where
         names = made;
     }
     let columns = rows.dims()[1];
-    let values = rows.try_into_vec_as::<f64>()?;
+    let mut values = rows.try_into_vec_as::<f64>()?;
+    if are_variances && is_same {
+        let squared = |row: &mut [f64]| row[dimensions..].iter_mut().for_each(|sd| *sd *= *sd);
+        values.chunks_mut(columns).for_each(squared);
+    }
     if let Some(at) = values.iter().position(|value| !value.is_finite()) {
         let wrong = wrong!(
             "after recalibration it has a parameter of {}, expected a finite number",

@@ -17,7 +17,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  calibration evaluate --predictions probs.csv --labels labels.csv\n  calibration evaluate --predictions all.csv --label-column y --columns p0..p9\n  calibration evaluate --predictions logits.npy --logits --labels y.npy --json\n  calibration evaluate --family normal --predictions mean_sd.csv --targets y.csv"
+    after_help = "Examples:\n  calibration evaluate --predictions probs.csv --labels labels.csv\n  calibration evaluate --predictions all.csv --label-column y --columns p0..p9\n  calibration evaluate --predictions logits.npy --logits --labels y.npy --json\n  calibration evaluate --family normal --predictions mean_sd.csv --targets y.csv\n  calibration evaluate --predictions probs.csv --labels labels.csv --fail-above 0.02 || exit 1"
 )]
 pub struct EvaluateArgs {
     #[command(flatten)]
@@ -53,6 +53,9 @@ pub struct EvaluateArgs {
 
     #[command(flatten)]
     pub sizes: SizeArgs,
+
+    #[command(flatten)]
+    pub gate: GateArgs,
 
     #[command(flatten)]
     pub bins: BinArgs,
@@ -197,7 +200,7 @@ pub struct FitArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  calibration apply best.map --predictions new.csv --to-probabilities -o better.csv\n  calibration apply best.map --family normal --predictions mean_sd.csv -o better.csv"
+    after_help = "Examples:\n  calibration apply best.map --predictions new.csv --to-probabilities -o better.csv\n  calibration apply best.map --predictions new.csv | calibration evaluate --predictions - --label-column y\n  calibration apply best.map --family normal --predictions mean_sd.csv -o better.csv"
 )]
 pub struct ApplyArgs {
     /// A map that fit saved
@@ -223,9 +226,14 @@ pub struct ApplyArgs {
     #[arg(long, conflicts_with = "to_probabilities")]
     pub to_logits: bool,
 
-    /// File to write: CSV with the column names and row ids of the predictions (FILE.csv, FILE.csv.gz), NPY
-    /// (FILE.npy) or safetensors (FILE.safetensors, with the tensor "logits" or "probabilities")
-    #[arg(short, long, value_name = "FILE")]
+    /// Do not write the other columns of the file of the predictions
+    #[arg(long)]
+    pub only_predictions: bool,
+
+    /// File to write: CSV with all columns of the predictions' file (FILE.csv, FILE.csv.gz), or the
+    /// predictions alone as NPY (FILE.npy) or safetensors (FILE.safetensors, with the tensor "logits" or
+    /// "probabilities"); - is CSV on standard output
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
 }
 

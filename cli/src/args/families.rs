@@ -65,7 +65,10 @@ const OPTIONS: [(Families, &str); 7] = [
     (SCALED, "keep=mean"),
     (Only(&[Categorical, Normal, Laplace]), "keep"),
     (REAL, "target-kernel length-scale"),
-    (WITH_KERNEL, "tolerance kernel distance bandwidth test"),
+    (
+        WITH_KERNEL,
+        "tolerance fail-above kernel distance bandwidth test",
+    ),
 ];
 
 /// Checks that the called command supports the family, and that the family takes all given options.

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::values::*;
-use crate::{kernel, program::HeldFiles};
+use crate::{input::delimiter, kernel, program::HeldFiles};
 
 /// The kind of predictions in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
@@ -66,6 +66,19 @@ pub struct SizeArgs {
     pub lp_error: Option<f64>,
 }
 
+/// Options that make an answer an exit code.
+#[derive(Debug, Args)]
+pub struct GateArgs {
+    /// Exit with code 3 if the test rejects calibration at 1 - LEVEL, the level of --level
+    #[arg(long)]
+    pub fail_if_rejected: bool,
+
+    /// Exit with code 3 if an error that --tolerance tests is above this one with the confidence of
+    /// --level, a probability (0.02 is two points)
+    #[arg(long, value_name = "ERROR", value_parser = tolerance, conflicts_with = "tolerance")]
+    pub fail_above: Option<f64>,
+}
+
 /// The bins of the probability of an event, and the norm of its error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args, Serialize)]
 pub struct BinArgs {
@@ -120,7 +133,7 @@ pub struct LabelsArgs {
 
     /// Names of the classes in the order of the columns, if labels are names: a,b,c, or a file with one
     /// name per line. By default the names in the header of the predictions
-    #[arg(long, value_name = "NAMES|FILE")]
+    #[arg(long, value_name = "NAMES|FILE", allow_hyphen_values = true)]
     pub classes: Option<String>,
 
     /// Weights of the samples: a column of the predictions, or a file with one weight per row. Rows of
@@ -138,15 +151,15 @@ pub struct LabelsArgs {
     pub labels_header: Option<bool>,
 }
 
-/// Options of the rows of predictions, and the device.
+/// Options of the rows of predictions.
 #[derive(Debug, Clone, Args)]
 pub struct RowsArgs {
     /// The predictions are logits, not probabilities
     #[arg(long, conflicts_with_all = ["normalise", "clip"])]
     pub logits: bool,
 
-    /// Read rows as logits even if they look like probabilities, in [0, 1] and with sum 1
-    #[arg(long, requires = "logits")]
+    /// Read rows as logits or percentages even if they look like probabilities, in [0, 1] and with sum 1
+    #[arg(long)]
     pub force: bool,
 
     /// The predictions are percentages, with or without the sign %
@@ -194,13 +207,18 @@ pub struct RowsArgs {
     #[arg(long, value_name = "COLUMN")]
     pub label_column: Option<String>,
 
+    /// Match the rows of all files by this column, which each of them has. Otherwise rows are in their
+    /// order, and columns that files share must agree
+    #[arg(long, value_name = "COLUMN")]
+    pub id: Option<String>,
+
     /// Leave out the rows with a missing value: an empty cell, NA, null or NaN. They are left out of all
     /// files, and their number is printed on standard error. apply writes empty rows in their place
     #[arg(long)]
     pub skip_missing: bool,
 
-    /// Match columns and rows by their order, and ignore names and ids. By default columns are matched by
-    /// names, and rows by ids if several files have ids
+    /// Match columns by their order, and do not compare columns that files share. By default columns are
+    /// matched by names
     #[arg(long)]
     pub by_position: bool,
 
@@ -208,9 +226,10 @@ pub struct RowsArgs {
     #[arg(long, value_parser = yes_or_no())]
     pub header: Option<bool>,
 
-    /// Device for computations, in f64, or in f32 on wgpu
-    #[arg(long, value_enum, default_value_t = DeviceName::Flex)]
-    pub device: DeviceName,
+    /// The delimiter of text files: one character, or tab. By default a comma, a semicolon or a tab is
+    /// detected
+    #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
+    pub delimiter: Option<u8>,
 
     /// Files in memory
     #[arg(skip)]

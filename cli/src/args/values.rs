@@ -101,14 +101,6 @@ pub fn yes_or_no() -> impl TypedValueParser<Value = bool> {
     PossibleValuesParser::new(["yes", "no"]).map(|answer| answer == "yes")
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum DeviceName {
-    Flex,
-    Ndarray,
-    Wgpu,
-    Cuda,
-}
-
 pub fn clip(text: &str) -> Result<f64, String> {
     let is_clip = |value: &f64| (f64::MIN_POSITIVE..0.5).contains(value);
     number(text, is_clip, "a number above 0 and below 0.5")

@@ -1,5 +1,6 @@
 //! `calibration evaluate`.
 
+mod gate;
 mod words;
 
 use burn_calibration::{
@@ -8,6 +9,8 @@ use burn_calibration::{
 };
 use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
+
+pub use gate::reasons;
 
 use crate::{
     answer::{Answer, beside, omnibus, sizes},

@@ -1,21 +1,21 @@
 //! The files of one call side by side: rows of the same samples, in one order, without those that are left out.
 
+mod open;
+mod rows;
 mod weights;
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+pub use open::{LabelFile, OpenFile, OpenFiles};
 pub use weights::SampleWeights;
 
 use crate::{
-    align,
     args::{RowsArgs, SourceArgs},
     error::{Context, Result, ensure, wrong},
-    given,
-    input::{Options, Table, WhichLabel, of_model, read_table, say, split_array_name},
+    input::{Table, of_model, say},
     kind::Kind,
-    source::options,
     words::DataWords,
 };
 
@@ -77,19 +77,8 @@ impl LeftOut {
 }
 
 impl File {
-    pub fn read(path: &Path, options: &Options, args: &RowsArgs) -> Result<Self> {
-        let options = Options {
-            skip_missing: args.skip_missing,
-            ..*options
-        };
-        let mut table = read_table(path, &args.held, &options)?;
-        table.ids.take_if(|_| args.by_position);
-        let path = path.to_path_buf();
-        Ok(Self { path, table })
-    }
-
     /// The columns of each model as a file of its own, the first with the labels.
-    fn split(self, models: &[String]) -> Result<Vec<Self>> {
+    pub(super) fn split(self, models: &[String]) -> Result<Vec<Self>> {
         let Self { path, mut table } = self;
         let mut sets: Vec<Self> = Vec::new();
         for (at, model) in models.iter().enumerate() {
@@ -156,89 +145,6 @@ impl File {
 const MOST_TOLD: usize = 20;
 
 impl Files {
-    /// Reads all but the labels of a file of their own.
-    pub fn read(inputs: &Inputs, args: &SourceArgs, are_classes: bool) -> Result<Self> {
-        let weights = args.labels.weights.as_deref();
-        let is_file = |name: &&str| {
-            let is_held = args.rows.held.get(name.as_ref()).is_some();
-            is_held || split_array_name(name.as_ref()).0.exists()
-        };
-        let (file, column) = (
-            weights.filter(is_file),
-            weights.filter(|name| !is_file(name)),
-        );
-        let mut sets: Vec<File> = Vec::new();
-        let are_beside = args.labels.labels.is_none();
-        for path in &inputs.predictions {
-            let mut options = options(&args.rows, are_classes);
-            options.is_counted = !are_beside || !sets.is_empty();
-            if !are_beside {
-                options.label = WhichLabel::None;
-                options.confidence = Some(args.rows.confidence_correctness);
-            } else if let (false, WhichLabel::Named(name)) = (sets.is_empty(), options.label) {
-                options.label = WhichLabel::IfThere(name);
-            }
-            options.models = inputs.models;
-            options.weights = column.map(|column| (column, sets.is_empty()));
-            if let Some(first) = sets.first().map(|first| &first.table) {
-                options.confidence = Some(first.is_confidence);
-                let correct = first.labels.first().map(|labels| labels.at);
-                options.correct = correct.filter(|_| first.is_confidence);
-            }
-            let file = File::read(path, &options, &args.rows)?;
-            ensure!(
-                !are_beside || !sets.is_empty() || !file.table.labels.is_empty(),
-                "no labels: expected --labels FILE, or --label-column COLUMN for a column of {}",
-                path.display()
-            );
-            sets.push(file);
-        }
-        if !inputs.models.is_empty() {
-            sets = sets.swap_remove(0).split(inputs.models)?;
-        }
-        let given = Options {
-            header: Some(true),
-            label: WhichLabel::All,
-            confidence: Some(false),
-            is_counted: true,
-            ..Options::default()
-        };
-        let weights = file.map(|file| {
-            let names = &sets[0].table.names;
-            ensure!(
-                !names.iter().any(|name| name == file),
-                "--weights {file}: a file and a column of {} have this name, expected ./{file} for the file",
-                sets[0].path.display()
-            );
-            let options = Options {
-                header: None,
-                index: Some(0),
-                ..given
-            };
-            File::read(file.as_ref(), &options, &args.rows)
-        });
-        let weights = weights.transpose()?;
-        let given = (inputs.given).map(|path| File::read(path, &given, &args.rows));
-        let given = given.transpose()?;
-        given.as_ref().map_or(Ok(()), given::check_header)?;
-        Ok(Self {
-            sets,
-            labels: None,
-            weights,
-            given,
-            samples: None,
-            left_out: LeftOut::default(),
-        })
-    }
-
-    /// Reads the labels of a file of their own, if there is one.
-    pub fn read_labels(&mut self, args: &SourceArgs, options: &Options) -> Result<()> {
-        let file = args.labels.labels.as_ref();
-        let labels = file.map(|path| File::read(path, options, &args.rows));
-        self.labels = labels.transpose()?;
-        Ok(())
-    }
-
     /// What a set of their predictions is, for a result of it.
     pub fn in_words<P: Kind>(&self, set: &P, class_names: Vec<String>) -> DataWords {
         DataWords {
@@ -267,18 +173,15 @@ impl Files {
             .chain(&mut self.given)
     }
 
-    /// Puts rows of all files in the order of their ids, and leaves out those without a value and those with a
-    /// label that is ignored. Words that are labels are no missing values.
-    pub fn join(&mut self, args: &SourceArgs, words: &[String]) -> Result<()> {
+    /// Matches the rows of all files, and leaves out those without a value and those with a label that is ignored. Words
+    /// that are labels are no missing values.
+    fn join(&mut self, args: &SourceArgs, words: &[String]) -> Result<()> {
         self.check_counts()?;
-        let files = self.all();
-        let files: Vec<align::File> = files
-            .map(|file| (&*file.path, file.table.ids.as_ref()))
-            .collect();
-        let orders = align::rows(&files)?;
+        let orders = rows::by_id(&self.all().collect::<Vec<_>>())?;
         for (file, order) in self.all_mut().zip(orders) {
             order.inspect(|order| file.table.select(order));
         }
+        rows::check_shared(&self.all().collect::<Vec<_>>())?;
         let n = self.sets[0].table.len();
         let mut is_left_out = vec![false; n];
         let mut said = Vec::new();

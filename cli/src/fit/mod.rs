@@ -20,11 +20,11 @@ pub use words::warnings;
 
 use crate::{
     args::{FamilyName, FitArgs, KeepName},
-    error::{Result, ensure},
+    error::Result,
     finite,
     kind::{Kind, Loaded},
+    outputs::{is_standard_output, to_write},
     words::{BeforeAfter, DataWords, Known, key, show},
-    writer::is_standard_output,
 };
 use classes::of_classes;
 use distributions::{of_distributions, of_quantiles};
@@ -112,11 +112,6 @@ pub const NOT_KNOWN: &str = "the map does not say how it was fitted";
 
 pub fn run(args: &FitArgs, json: bool) -> Result<()> {
     let to_standard_output = is_standard_output(&args.output);
-    ensure!(
-        !to_standard_output || !json,
-        "-o {}: --json goes to standard output too, expected a file for the map",
-        args.output.display()
-    );
     match &args.predictions {
         Some(path) => say_fit(fitted(args, path)?, to_standard_output, json),
         None => say_fit(corrected(args)?, to_standard_output, json),
@@ -191,13 +186,7 @@ fn finish(
 
 /// Saves a map to the file or to standard output.
 fn save(map: &dyn FittedMap, args: &FitArgs) -> Result<()> {
-    let to_standard_output = is_standard_output(&args.output);
-    let path = if to_standard_output {
-        Path::new("/dev/stdout")
-    } else {
-        &args.output
-    };
-    Ok(map.save(path)?)
+    Ok(map.save(to_write(&args.output))?)
 }
 
 /// Parameters that a line holds.

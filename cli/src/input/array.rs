@@ -2,7 +2,6 @@
 
 use std::io::Read;
 
-use burn::tensor::DType;
 use safetensors::SafeTensors;
 use zip::ZipArchive;
 
@@ -13,12 +12,9 @@ use super::{
 };
 use crate::error::{Error, Result, bail, ensure, wrong};
 
-/// An array of one or two dimensions, and the format of its numbers.
-pub type Array = (Matrix, DType);
-
-/// Reads an NPY file. The crate `npyz` takes memory for a header of any length, multiplies sizes that overflow, and
+/// Reads an array of one or two dimensions from an NPY file. The crate `npyz` takes memory for a header of any length, multiplies sizes that overflow, and
 /// needs a generator of parsers to be built.
-pub fn npy(mut reader: impl Read) -> Result<Array> {
+pub fn npy(mut reader: impl Read) -> Result<Matrix> {
     let mut take = |count: usize| {
         let mut bytes = vec![0; count];
         let read = reader.read_exact(&mut bytes);
@@ -57,7 +53,7 @@ pub fn npy(mut reader: impl Read) -> Result<Array> {
     } else {
         values
     };
-    Ok((Matrix { columns, values }, format))
+    Ok(Matrix { columns, values })
 }
 
 /// What follows a key of the header, which is a dictionary of Python.
@@ -95,7 +91,7 @@ fn sizes(shape: &[u64]) -> Result<(usize, usize)> {
 }
 
 /// Reads an array of an archive.
-pub fn npz(reader: Box<dyn ReadSeek>, array: Option<&str>) -> Result<Array> {
+pub fn npz(reader: Box<dyn ReadSeek>, array: Option<&str>) -> Result<Matrix> {
     let mut archive = ZipArchive::new(reader)?;
     let files: Vec<String> = (archive.file_names())
         .filter_map(|name| Some(name.ok()?.into_owned()))
@@ -119,7 +115,7 @@ pub fn npz(reader: Box<dyn ReadSeek>, array: Option<&str>) -> Result<Array> {
 }
 
 /// Reads a tensor of a safetensors file.
-pub fn safetensors(bytes: &[u8], name: Option<&str>) -> Result<Array> {
+pub fn safetensors(bytes: &[u8], name: Option<&str>) -> Result<Matrix> {
     let file = SafeTensors::deserialize(bytes).map_err(|e| wrong!("not safetensors: {e}"))?;
     let mut names = file.names();
     names.sort_unstable();
@@ -131,7 +127,7 @@ pub fn safetensors(bytes: &[u8], name: Option<&str>) -> Result<Array> {
     let shape: Vec<u64> = tensor.shape().iter().map(|&size| size as u64).collect();
     let (rows, columns) = sizes(&shape)?;
     let values = element::read(tensor.data(), format, rows * columns, false)?;
-    Ok((Matrix { columns, values }, format))
+    Ok(Matrix { columns, values })
 }
 
 /// The name that is asked for, or the only one.

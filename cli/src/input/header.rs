@@ -1,6 +1,6 @@
 //! Whether the first line of a table names its columns.
 
-use super::{Options, cells::Cells, clipped, records::Record, table::has_decimal_comma};
+use super::{Cells, OpenOptions, clipped, records::Record, text::has_decimal_comma};
 use crate::error::{Result, ensure};
 
 /// A first line that names the columns.
@@ -13,7 +13,11 @@ pub struct Header {
 
 impl Header {
     /// That of a table, if it has one, by its first two rows.
-    pub fn of(first: &Record, second: Option<&Record>, options: &Options) -> Result<Option<Self>> {
+    pub fn of(
+        first: &Record,
+        second: Option<&Record>,
+        options: &OpenOptions,
+    ) -> Result<Option<Self>> {
         if options.header == Some(false) {
             return Ok(None);
         }
@@ -30,8 +34,10 @@ impl Header {
         }
         let is_word = |cell: &str| {
             let lower = cell.to_lowercase();
-            let mut words = options.words.iter();
-            words.any(|word| word == cell || *word == lower)
+            options
+                .words
+                .iter()
+                .any(|word| word.to_lowercase() == lower)
         };
         // a word above a number is the name of one of several columns
         let is_name = |column: usize| {

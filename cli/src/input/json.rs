@@ -6,64 +6,14 @@ use std::io::{BufRead, BufReader, Read};
 use serde_json::Value;
 
 use super::{
-    Options, Table, WhichLabel,
-    cells::Cells,
-    clipped,
-    columns::{CONFIDENCE, CORRECT, Columns, IDS},
+    Cells, ColumnInfo, ColumnKind, Plan, Rows, clipped,
     limits::LONGEST_ROW,
-    records::Record,
-    select::by_name,
-    table::read_named,
+    text::{is_text, read_rows},
 };
-use crate::error::{Result, bail, ensure, wrong};
+use crate::error::{Result, ensure, wrong};
 
 /// Values of a field with names: one, or those of a list or of an object.
 type Values<'a> = Vec<(String, &'a Value)>;
-
-/// Reads the fields that are asked for.
-pub fn read(reader: impl Read, options: &Options) -> Result<Table> {
-    ensure!(
-        options.models.is_empty(),
-        "JSON Lines, expected a table with a header for --models"
-    );
-    let mut lines = JsonObjects {
-        reader: BufReader::new(reader),
-        line: 0,
-    };
-    let first = lines.next()?.ok_or_else(|| wrong!("holds no rows"))?;
-    let fields = Fields::of(&first, options)?;
-    // labels are known by their fields
-    let known = Options {
-        columns: None,
-        label: WhichLabel::None,
-        index: None,
-        ..*options
-    };
-    let mut columns = Columns::new(fields.names.clone(), fields.names.len(), &known)?;
-    if !columns.is_confidence {
-        columns
-            .numbers
-            .retain(|column| !fields.labels.contains(column));
-        // weights are the last of the labels
-        columns.labels.splice(0..0, fields.labels.iter().copied());
-    }
-    let mut value = Some(first);
-    let next = |record: &mut Record| {
-        let object = match value.take() {
-            None => lines.next()?,
-            first => first,
-        };
-        let Some(object) = object else {
-            return Ok(false);
-        };
-        record.line = lines.line;
-        record.cells.clear();
-        let filled = fields.fill(&object, &mut record.cells);
-        filled.map_err(|reason| wrong!("line {}: {reason}", lines.line))?;
-        Ok(true)
-    };
-    read_named(columns, options, next)
-}
 
 /// The objects of a file.
 struct JsonObjects<R> {
@@ -101,114 +51,164 @@ impl<R: Read> JsonObjects<R> {
     }
 }
 
-/// The fields that are read, and the columns that they become.
-struct Fields {
-    /// Each with the number of its columns.
-    paths: Vec<(String, usize)>,
-    names: Vec<String>,
-    labels: Vec<usize>,
+/// A path in an object, and the number of its columns.
+struct Path {
+    path: String,
+    count: usize,
 }
 
-impl Fields {
-    /// Finds the fields in the first object.
-    fn of(first: &Value, options: &Options) -> Result<Self> {
-        let keys: Vec<String> = (first.as_object().into_iter().flatten())
-            .map(|(key, _)| key.clone())
-            .collect();
-        let words = |spec: &str| spec.split(',').map(|word| word.trim().to_owned()).collect();
-        let (labels, is_needed): (Vec<String>, bool) = match options.label {
-            WhichLabel::None => (Vec::new(), false),
-            WhichLabel::All => (keys.clone(), true),
-            WhichLabel::Named(spec) | WhichLabel::Only(spec) => (words(spec), true),
-            WhichLabel::IfThere(spec) => (words(spec), false),
+/// JSON Lines whose first object is known. Its fields with a single value are columns; other paths become columns when they
+/// are asked for.
+pub struct JsonLines {
+    objects: JsonObjects<Box<dyn Read>>,
+    first: Value,
+    paths: Vec<Path>,
+    columns: Vec<ColumnInfo>,
+}
+
+impl JsonLines {
+    pub fn open(reader: Box<dyn Read>) -> Result<Self> {
+        let mut objects = JsonObjects {
+            reader: BufReader::new(reader),
+            line: 0,
         };
-        let is_only = matches!(options.label, WhichLabel::All | WhichLabel::Only(_));
-        let confidence = [&CONFIDENCE, &CORRECT].map(|any| by_name(&keys, any));
-        let mut is_confidence = false;
-        let numbers: Vec<String> = match (options.columns, confidence) {
-            (Some(spec), _) => words(spec),
-            _ if is_only => Vec::new(),
-            (None, [Some(confidence), Some(correct)]) if options.confidence != Some(false) => {
-                is_confidence = true;
-                vec![keys[confidence].clone(), keys[correct].clone()]
-            }
-            _ => bail!(
-                "JSON Lines with the fields {}, expected --columns to name those of the predictions: a field \
-                 within another is outer.inner, of a list list.0, or list.*.0 of all its elements",
-                clipped(&keys.join(", "))
-            ),
-        };
-        let is_id = |key: &&String| IDS.contains(&&*key.to_lowercase());
-        let is_confidence = is_confidence || options.confidence == Some(true);
-        let id = keys.iter().find(is_id).filter(|_| !is_confidence);
-        let mut fields = Self {
+        let first = objects.next()?.ok_or_else(|| wrong!("holds no rows"))?;
+        let mut file = Self {
+            objects,
+            first: Value::Null,
             paths: Vec::new(),
-            names: Vec::new(),
-            labels: Vec::new(),
+            columns: Vec::new(),
         };
-        let is_other = |id: &&String| !numbers.contains(id) && !labels.contains(id);
-        for path in id.filter(is_other).into_iter().chain(&numbers) {
-            fields.add(first, path, &keys)?;
+        let members = first.as_object().into_iter().flatten();
+        for (key, value) in members.filter(|(_, value)| !value.is_array() && !value.is_object()) {
+            file.add(key, vec![(key.clone(), value)]);
         }
-        let before = fields.names.len();
-        for path in &labels {
-            if is_needed || !at(first, path).is_empty() {
-                fields.add(first, path, &keys)?;
-            }
-        }
-        let is_taken = |column: &usize| {
-            !(matches!(options.label, WhichLabel::All)
-                && IDS.contains(&&*fields.names[*column].to_lowercase()))
-        };
-        fields.labels = (before..fields.names.len()).filter(is_taken).collect();
-        if let Some((path, is_needed)) = options.weights
-            && (is_needed || !at(first, path).is_empty())
-        {
-            fields.add(first, path, &keys)?;
-        }
-        Ok(fields)
+        file.first = first;
+        Ok(file)
     }
 
-    fn add(&mut self, first: &Value, path: &str, keys: &[String]) -> Result<()> {
-        let values = at(first, path);
-        ensure!(
-            !values.is_empty(),
-            "no field \"{}\", expected one of {}, or within one of these",
-            clipped(path),
-            clipped(&keys.join(", "))
-        );
-        self.paths.push((path.to_owned(), values.len()));
-        self.names.extend(values.into_iter().map(|(name, _)| name));
-        Ok(())
+    pub fn columns(&self) -> Vec<ColumnInfo> {
+        self.columns.clone()
     }
 
-    /// Adds the text of each column of an object. A field that is null or not there is missing.
-    fn fill(&self, object: &Value, cells: &mut Cells) -> Result<()> {
-        let mut start = 0;
-        for (path, count) in &self.paths {
-            let names = &self.names[start..][..*count];
-            start += count;
-            let values = at(object, path);
-            let is_missing = match &values[..] {
-                [] => true,
-                [(_, value)] => value.is_null(),
-                _ => false,
+    /// The names of all fields, between commas.
+    pub fn fields(&self) -> String {
+        let members = self.first.as_object().into_iter().flatten();
+        let keys: Vec<&str> = members.map(|(key, _)| &**key).collect();
+        clipped(&keys.join(", "))
+    }
+
+    /// Adds the columns of a path; returns the place of the first.
+    fn add(&mut self, path: &str, values: Values) -> usize {
+        let start = self.columns.len();
+        self.paths.push(Path {
+            path: path.to_owned(),
+            count: values.len(),
+        });
+        let column = |(name, value): (String, &Value)| ColumnInfo {
+            name,
+            kind: match value {
+                Value::String(text) if is_text(text) => ColumnKind::Text,
+                _ => ColumnKind::Numbers,
+            },
+        };
+        self.columns.extend(values.into_iter().map(column));
+        start
+    }
+
+    /// The columns of paths between commas.
+    pub fn select(&mut self, spec: &str) -> Result<Vec<usize>> {
+        let mut found = Vec::new();
+        for path in spec.split(',').map(str::trim) {
+            let mut start = 0;
+            let is_path = |known: &&Path| {
+                start += known.count;
+                known.path == path
             };
-            if is_missing {
-                names.iter().for_each(|_| cells.push_field(""));
+            if let Some(count) = self.paths.iter().find(is_path).map(|known| known.count) {
+                found.extend(start - count..start);
                 continue;
             }
-            let found: Vec<&String> = values.iter().map(|(name, _)| name).collect();
+            let first = std::mem::take(&mut self.first);
+            let values = at(&first, path);
+            let count = values.len();
+            let start = self.add(path, values);
+            self.first = first;
             ensure!(
-                found.iter().copied().eq(names),
-                "the field {path} has {} values, expected {count} as on the first line, and of the same names",
-                values.len()
+                count > 0,
+                "no field \"{}\", expected one of {}, or within one of these",
+                clipped(path),
+                self.fields()
             );
-            for (_, value) in values {
-                match value {
-                    Value::String(text) => cells.push_field(text.trim()),
-                    value => cells.push_field(&value.to_string()),
-                }
+            found.extend(start..start + count);
+        }
+        Ok(found)
+    }
+
+    /// Reads the rows.
+    pub fn read(self, plan: &Plan) -> Result<Rows> {
+        let Self {
+            mut objects,
+            first,
+            paths,
+            columns: infos,
+        } = self;
+        let mut is_wanted = vec![false; infos.len()];
+        let wanted = plan.numbers.iter().chain(&plan.texts);
+        wanted.for_each(|&column| is_wanted[column] = true);
+        let mut value = Some(first);
+        read_rows(plan, &infos, |record| {
+            let object = match value.take() {
+                None => objects.next()?,
+                first => first,
+            };
+            let Some(object) = object else {
+                return Ok(false);
+            };
+            record.line = objects.line;
+            record.cells.clear();
+            let mut start = 0;
+            for path in &paths {
+                let columns = start..start + path.count;
+                start = columns.end;
+                let filled = if columns.clone().any(|column| is_wanted[column]) {
+                    path.fill(&object, &infos[columns.clone()], &mut record.cells)
+                } else {
+                    columns.for_each(|_| record.cells.push_field(""));
+                    Ok(())
+                };
+                filled.map_err(|reason| wrong!("line {}: {reason}", record.line))?;
+            }
+            Ok(true)
+        })
+    }
+}
+
+impl Path {
+    /// Adds the text of each column of an object. A field that is null or not there is missing.
+    fn fill(&self, object: &Value, columns: &[ColumnInfo], cells: &mut Cells) -> Result<()> {
+        let values = at(object, &self.path);
+        let is_missing = match &values[..] {
+            [] => true,
+            [(_, value)] => value.is_null(),
+            _ => false,
+        };
+        if is_missing {
+            columns.iter().for_each(|_| cells.push_field(""));
+            return Ok(());
+        }
+        let found = values.iter().map(|(name, _)| name);
+        ensure!(
+            found.eq(columns.iter().map(|column| &column.name)),
+            "the field {} has {} values, expected {} as on the first line, and of the same names",
+            self.path,
+            values.len(),
+            self.count
+        );
+        for (_, value) in values {
+            match value {
+                Value::String(text) => cells.push_field(text.trim()),
+                value => cells.push_field(&value.to_string()),
             }
         }
         Ok(())

@@ -2,30 +2,30 @@
 
 mod array;
 mod cells;
-#[cfg(feature = "parquet")]
-mod columnar;
-mod columns;
+mod choice;
 mod element;
 mod header;
 mod json;
 mod limits;
 mod open;
+mod opened;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod records;
 mod resolution;
 mod select;
-mod table;
+mod text;
 
 use std::path::{Path, PathBuf};
 
-use crate::{
-    error::{Context, Result, ensure, one_line},
-    program::{Held, HeldFiles},
-};
+use crate::error::one_line;
 pub use cells::{Cells, RowLines, TextColumn};
-use columns::Columns;
-pub use columns::PANDAS;
-use open::{Content, open};
+pub use choice::{Choice, PredictionColumns, columns_option, is_id};
+pub use opened::Opened;
+#[cfg(feature = "parquet")]
+pub use parquet::silence_reader;
 pub use resolution::Resolution;
+pub use text::delimiter;
 
 /// Numbers in rows of equal length.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -85,22 +85,24 @@ pub struct Table {
     pub labels: Vec<TextColumn>,
     /// The column of the weights of the samples.
     pub weights: Option<TextColumn>,
-    /// What names the rows, if a column does.
+    /// The column of `--id`.
     pub ids: Option<TextColumn>,
+    /// Columns that other files have too, or that are passed through.
+    pub others: Vec<TextColumn>,
     pub lines: RowLines,
     pub resolution: Resolution,
     /// Whether the columns are confidence and correctness, the latter as labels.
     pub is_confidence: bool,
     /// Whether the first line is a header.
     pub has_header: bool,
-    /// What was taken for what.
-    notes: Vec<String>,
+    /// Whether the columns of numbers are those that are left when no option names any.
+    pub is_default: bool,
 }
 
 /// Text of a value that is missing, in small letters.
 const MISSING: [&str; 6] = ["", "na", "n/a", "nan", "null", "<na>"];
 
-fn is_missing(cell: &str) -> bool {
+pub fn is_missing(cell: &str) -> bool {
     MISSING.iter().any(|word| cell.eq_ignore_ascii_case(word))
 }
 
@@ -118,6 +120,7 @@ impl Table {
         self.numbers = self.numbers.with_rows(rows);
         let labels = self.labels.iter_mut();
         let texts = labels.chain(&mut self.weights).chain(&mut self.ids);
+        let texts = texts.chain(&mut self.others);
         texts.for_each(|column| column.select(rows));
         self.lines = self.lines.select(rows);
     }
@@ -132,12 +135,23 @@ impl Table {
             labels: Vec::new(),
             weights: None,
             ids: self.ids.clone(),
+            others: Vec::new(),
             lines: self.lines.clone(),
             resolution: self.resolution,
             is_confidence: false,
             has_header: self.has_header,
-            notes: Vec::new(),
+            is_default: false,
         }
+    }
+
+    /// The places of the columns of numbers in the file.
+    pub fn places(&self) -> &[usize] {
+        &self.places
+    }
+
+    /// Puts the places of the columns of numbers in another order.
+    pub fn order_places(&mut self, order: &[usize]) {
+        self.places = order.iter().map(|&column| self.places[column]).collect();
     }
 
     /// Names a column of numbers in a message.
@@ -187,22 +201,13 @@ pub fn titled(column: usize, name: &str) -> String {
     }
 }
 
-/// What is known of a file.
+/// How a file is opened.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Options<'a> {
+pub struct OpenOptions<'a> {
     /// Whether the first line is a header, if it is not to be found out.
     pub header: Option<bool>,
-    /// The columns of numbers; without it all but an index and the labels.
-    pub columns: Option<&'a str>,
-    pub label: WhichLabel<'a>,
-    /// The column of weights, and whether it must be there.
-    pub weights: Option<(&'a str, bool)>,
-    /// Whether a column that counts rows may be an index, and the columns of numbers that it has to leave.
-    pub index: Option<usize>,
-    /// Whether the columns are confidence and correctness, if that is not told by their names.
-    pub confidence: Option<bool>,
-    /// The column of correctness where no name tells it.
-    pub correct: Option<usize>,
+    /// The delimiter of text, if it is not to be found out.
+    pub delimiter: Option<u8>,
     /// Whether rows are probabilities, which tells a header that counts from a row.
     pub are_probabilities: bool,
     /// Whether the number of rows is checked against another file. Without that a first line that may be a
@@ -210,12 +215,49 @@ pub struct Options<'a> {
     pub is_counted: bool,
     /// Words that are labels, and hence no header.
     pub words: &'a [String],
-    /// What the names of the columns of numbers begin with: those of each of several models.
-    pub models: &'a [String],
-    /// Whether a blank line between the rows of a single column is a row without a value, which is left out.
-    pub skip_missing: bool,
+    /// Whether a blank line between the rows of a single column is a row without a value.
+    pub blank_is_row: bool,
+}
+
+/// A column, by its name and its first value or its type.
+#[derive(Debug, Clone)]
+pub struct ColumnInfo {
+    /// The name; empty without one.
+    pub name: String,
+    pub kind: ColumnKind,
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ColumnKind {
+    Numbers,
+    /// A list of numbers in each row.
+    Lists,
+    Text,
+    /// Something else, in words.
+    Other(String),
+}
+
+/// The columns that are read, by their places.
+#[derive(Debug, Default)]
+pub struct Plan {
+    pub numbers: Vec<usize>,
+    /// Columns that are kept as text.
+    pub texts: Vec<usize>,
+    /// Columns that are left out because they are text in the first row, as they must be in all.
+    pub left_out: Vec<usize>,
     /// Whether numbers are percentages, which may have the sign.
     pub are_percentages: bool,
+}
+
+/// The columns that were read, in the order of the plan.
+#[derive(Debug, Default)]
+pub struct Rows {
+    /// A value that is missing is NaN.
+    pub numbers: Matrix,
+    pub texts: Vec<Cells>,
+    pub lines: RowLines,
+    pub resolution: Resolution,
 }
 
 /// The model that a column is of, and what its name says besides: the longest beginning of the name after which
@@ -230,61 +272,6 @@ pub fn of_model<'a>(name: &'a str, models: &[String]) -> Option<(usize, &'a str)
     };
     let found = models.iter().enumerate().filter_map(of);
     found.min_by_key(|(_, rest)| rest.len())
-}
-
-/// The columns of the labels.
-#[derive(Debug, Clone, Copy, Default)]
-pub enum WhichLabel<'a> {
-    #[default]
-    None,
-    /// All, but one that names rows.
-    All,
-    /// Those of some names.
-    Named(&'a str),
-    /// Those of some names, and no column of numbers.
-    Only(&'a str),
-    /// Those of some names, if they are there.
-    IfThere(&'a str),
-}
-
-/// Reads a table from memory, if it is held there, or else from a file; what was taken for what goes to standard error.
-pub fn read_table(path: &Path, held: &HeldFiles, options: &Options) -> Result<Table> {
-    let (file, array) = split_array_name(path);
-    let of_file = || {
-        open(&file).and_then(|content| match content {
-            Content::Text(reader) => table::read(reader, options),
-            Content::JsonLines(reader) => json::read(reader, options),
-            Content::Npy(reader) => array_table(array::npy(reader)?, options),
-            Content::Archive(reader) => array_table(array::npz(reader, array.as_deref())?, options),
-            Content::Safetensors(bytes) => {
-                array_table(array::safetensors(&bytes, array.as_deref())?, options)
-            }
-            #[cfg(feature = "parquet")]
-            Content::Columnar(bytes) => columnar::read(bytes, options),
-        })
-    };
-    let table = match held.get(path) {
-        Some(Held::Numbers {
-            columns,
-            values,
-            format,
-        }) => {
-            let (columns, values) = (*columns, values.clone());
-            array_table((Matrix { columns, values }, *format), options)
-        }
-        Some(Held::Text(text)) => table::read(text.as_bytes(), options),
-        None => of_file(),
-    };
-    let table = table.and_then(|table| {
-        let is_alone = table.numbers.columns == 0 && matches!(options.label, WhichLabel::Named(_));
-        ensure!(!is_alone, "one column, expected numbers beside the labels");
-        Ok(table)
-    });
-    let table = table.of(path)?;
-    if !table.notes.is_empty() {
-        say(path, table.notes.join("; "));
-    }
-    Ok(table)
 }
 
 /// Says how a file was read, on one line.
@@ -306,34 +293,6 @@ pub fn split_array_name(path: &Path) -> (PathBuf, Option<String>) {
         }
     }
     (path.to_path_buf(), None)
-}
-
-/// The table of an array, which has no index.
-fn array_table((numbers, format): array::Array, options: &Options) -> Result<Table> {
-    let options = Options {
-        index: None,
-        ..*options
-    };
-    let columns = Columns::new(Vec::new(), numbers.columns, &options)?;
-    let label = |&at: &usize| TextColumn {
-        cells: {
-            let rows = numbers.values.chunks(numbers.columns);
-            rows.map(|row| row[at].to_string()).collect()
-        },
-        ..TextColumn::default()
-    };
-    let labels = columns.labels.iter().map(label).collect();
-    let numbers = if columns.numbers.len() == numbers.columns {
-        numbers
-    } else {
-        numbers.with_columns(&columns.numbers)
-    };
-    Ok(columns.describe(Table {
-        numbers,
-        labels,
-        resolution: Resolution::Binary(format),
-        ..Table::default()
-    }))
 }
 
 /// The first characters of what may be long.

@@ -9,7 +9,10 @@ use std::{
 use flate2::read::MultiGzDecoder;
 
 use super::limits::{MOST_WHOLE, Unpacked};
-use crate::error::{Result, bail, ensure};
+use crate::{
+    error::{Result, bail, ensure},
+    outputs::is_standard_input,
+};
 
 /// Bytes that have a place.
 pub trait ReadSeek: Read + Seek {}
@@ -24,22 +27,23 @@ pub enum Content {
     Npy(Box<dyn Read>),
     Archive(Box<dyn ReadSeek>),
     Safetensors(Vec<u8>),
-    /// Parquet or Arrow IPC.
     #[cfg(feature = "parquet")]
-    Columnar(Vec<u8>),
+    Parquet(Vec<u8>),
 }
 
 /// Bytes by which a file is known.
 const HEAD: usize = 16;
 
 /// First bytes of what is not read here.
-const OTHERS: [(&[u8], &str); 11] = [
+const OTHERS: [(&[u8], &str); 13] = [
     (b"\x89HDF", "HDF5"),
     (b"\x80\x02", "Python's pickle"),
     (b"\x80\x03", "Python's pickle"),
     (b"\x80\x04", "Python's pickle"),
     (b"\x80\x05", "Python's pickle"),
     (b"\xd0\xcf\x11\xe0", "Excel"),
+    (b"ARROW1", ARROW),
+    (b"\xff\xff\xff\xff", ARROW),
     (b"BZh", "bzip2"),
     (b"\xfd7zXZ", "xz"),
     (b"\x28\xb5\x2f\xfd", "Zstandard"),
@@ -47,13 +51,12 @@ const OTHERS: [(&[u8], &str); 11] = [
     (b"\xfe\xff", "text as UTF-16, not UTF-8"),
 ];
 
-/// First bytes of columnar files, which are read with the feature `parquet`.
-const PARQUET: [&[u8]; 2] = [b"PAR1", b"PARE"];
-const ARROW: [&[u8]; 2] = [b"ARROW1", b"\xff\xff\xff\xff"];
+/// Arrow IPC, and how it becomes text.
+const ARROW: &str = "Arrow IPC (pandas.read_feather(…).to_csv(…, index=False) converts it)";
 
 /// Opens a file, or standard input for `-`.
 pub fn open(path: &Path) -> Result<Content> {
-    if path.as_os_str() == "-" {
+    if is_standard_input(path) {
         return content(Box::new(io::stdin()), None, false);
     }
     let mut file = File::open(path)?;
@@ -99,9 +102,8 @@ fn content(mut reader: Box<dyn Read>, size: Option<u64>, is_unpacked: bool) -> R
         let unpacked = Unpacked::new(MultiGzDecoder::new(packed), size);
         return content(Box::new(BufReader::new(unpacked)), None, true);
     }
-    let is_one_of = |formats: [&[u8]; 2]| formats.iter().any(|first| head.starts_with(first));
-    if is_one_of(PARQUET) || is_one_of(ARROW) {
-        return columnar(reader, is_one_of(PARQUET));
+    if head.starts_with(b"PAR1") || head.starts_with(b"PARE") {
+        return parquet(reader);
     }
     if let Some((_, format)) = OTHERS.iter().find(|(first, _)| head.starts_with(first)) {
         bail!("holds {format}, expected text such as CSV, NPY, NPZ or safetensors");
@@ -155,21 +157,15 @@ fn markup(head: &[u8]) -> Option<&'static str> {
 }
 
 #[cfg(feature = "parquet")]
-fn columnar(reader: impl Read, _: bool) -> Result<Content> {
-    Ok(Content::Columnar(whole(reader)?))
+fn parquet(reader: impl Read) -> Result<Content> {
+    Ok(Content::Parquet(whole(reader)?))
 }
 
-/// Says how a columnar file can be read, by its name in pandas as well.
 #[cfg(not(feature = "parquet"))]
-fn columnar(_: impl Read, is_parquet: bool) -> Result<Content> {
-    let (format, name) = if is_parquet {
-        ("Parquet", "parquet")
-    } else {
-        ("Arrow IPC", "feather")
-    };
+fn parquet(_: impl Read) -> Result<Content> {
     bail!(
-        "holds {format}: expected a build with --features parquet, or text by \
-         pandas.read_{name}(…).to_csv(…, index=False)"
+        "holds Parquet: expected a build with --features parquet, or text by \
+         pandas.read_parquet(…).to_csv(…, index=False)"
     )
 }
 

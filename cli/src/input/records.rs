@@ -1,266 +1,253 @@
-//! Rows of text: cells between delimiters, within quotes or not.
+//! The rows of a text, by the crate `csv`.
 
-use std::io::{BufRead, BufReader, Chain, Cursor, Read};
+use std::{
+    cell::Cell,
+    io::{self, Read},
+    rc::Rc,
+};
 
 use super::{
-    cells::Cells,
-    clipped,
-    limits::{LONGEST_CELL, LONGEST_ROW, MOST_COLUMNS},
+    Cells, OpenOptions,
+    limits::{LONGEST_HEAD, LONGEST_ROW, MOST_COLUMNS},
 };
 use crate::error::{Result, ensure, wrong};
 
-/// What is between two cells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Delimiter {
-    Char(u8),
-    /// Spaces and tabs, any number of them.
-    Spaces,
-    /// Nothing: there is one cell.
-    None,
-}
-
-/// The cells of a row, and the line that it begins at, from 1.
+/// The cells of a row, and the line at which it begins, from 1.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Record {
     pub line: u64,
     pub cells: Cells,
 }
 
-/// The rows of a text whose delimiter is found in its first two rows. Quotes are read here, and not by the
-/// crate `csv`: that has no delimiter of any number of spaces, takes a quote after a space for text, and
-/// does not say on which line the row after a blank line is.
-pub struct Records<R> {
-    reader: BufReader<Chain<Cursor<Vec<u8>>, R>>,
-    delimiter: Delimiter,
-    /// The last byte of a line.
-    end: u8,
-    /// The line that was read last, and its number.
-    text: String,
-    line: u64,
-    has_begun: bool,
+/// Delimiters that are found in the first rows; others are named by `--delimiter`.
+const DELIMITERS: [u8; 3] = *b"\t;,";
+
+/// A byte that stands in no text: that between the cells of a table of one column.
+const NONE: u8 = 0x1f;
+
+/// The rows of a text.
+pub struct Records {
+    reader: csv::Reader<Lines>,
+    /// Whether there is one column.
+    is_single: bool,
     /// Whether a blank line between the rows of a single column is a row without a value.
     blank_is_row: bool,
-    /// Such lines before the line that was read last, which are still to be given.
-    blanks: u64,
+    /// Lines that were left out before the first row.
+    skipped: u64,
+    /// The line after the one that was read last.
+    next: u64,
+    has_begun: bool,
+    /// Blank lines that are still to be given as rows, and the row after them.
+    waiting: Option<(u64, Cells)>,
+    /// Bytes that were read since the last row.
+    unread: Rc<Cell<usize>>,
 }
 
-impl<R: Read> Records<R> {
-    /// - `blank_is_row`: whether a blank line between the rows of a single column is a row without a value
-    pub fn new(mut reader: R, blank_is_row: bool) -> Result<Self> {
+impl Records {
+    pub fn new(mut reader: Box<dyn Read>, options: &OpenOptions) -> Result<Self> {
         let mut head = Vec::new();
-        let most = LONGEST_CELL as u64;
-        reader.by_ref().take(most).read_to_end(&mut head)?;
+        let read = reader.by_ref().take(LONGEST_HEAD).read_to_end(&mut head);
+        read?;
         if head.starts_with(b"\xef\xbb\xbf") {
             head.drain(..3); // a mark of the order of bytes
         }
-        // lines end with CR alone where the first one does
-        let first = head.iter().position(|byte| b"\r\n".contains(byte));
-        let is_cr = first.is_some_and(|at| head[at] == b'\r' && head.get(at + 1) != Some(&b'\n'));
-        let end = if is_cr { b'\r' } else { b'\n' };
-        let text = String::from_utf8_lossy(&head);
-        let mut lines = text.split_inclusive(char::from(end)).peekable();
-        let said = lines.peek().and_then(|line| Delimiter::said_by_excel(line));
-        let mut skipped = u64::from(said.is_some());
-        lines.next_if(|_| said.is_some());
+        let has = |byte: u8| head.contains(&byte);
+        ensure!(
+            !has(b'\r') || has(b'\n'),
+            "lines end with CR alone, expected LF or CR LF"
+        );
         // numpy.savetxt writes a header as a comment
-        let is_skipped = |line: &&str| line.starts_with('#') || line.trim().is_empty();
-        while lines.next_if(is_skipped).is_some() {
+        let text = String::from_utf8_lossy(&head).into_owned();
+        let (mut skipped, mut start) = (0, 0);
+        for line in text.split_inclusive('\n') {
+            if !line.starts_with('#') && !line.trim().is_empty() {
+                break;
+            }
             skipped += 1;
+            start += line.len();
         }
-        let (mut rows, mut row) = (Vec::new(), String::new());
-        while rows.len() < 2
-            && let Some(line) = lines.next()
-        {
-            row.push_str(line);
-            if !row.trim().is_empty() && row.matches('"').count() % 2 == 0 {
-                rows.push(std::mem::take(&mut row));
-            }
-        }
-        rows.extend(Some(row).filter(|row| !row.trim().is_empty()));
-        let mut records = Self {
-            delimiter: said.unwrap_or_else(|| Delimiter::of(&rows)),
-            reader: BufReader::with_capacity(1 << 16, Cursor::new(head).chain(reader)),
-            end,
-            text: String::new(),
-            line: 0,
-            has_begun: false,
-            blank_is_row,
-            blanks: 0,
+        let delimiter = options.delimiter.or_else(|| sniffed(&text[start..]));
+        let mut lines = head.split_inclusive(|byte| *byte == b'\n');
+        let bytes: usize = lines.by_ref().take(skipped).map(<[u8]>::len).sum();
+        head.drain(..bytes);
+        let unread = Rc::new(Cell::new(0));
+        let lines = Lines {
+            reader: Box::new(io::Cursor::new(head).chain(reader)),
+            ready: Vec::new(),
+            at: 0,
+            has_return: false,
+            is_ended: false,
+            unread: unread.clone(),
         };
-        for _ in 0..skipped {
-            records.read_line()?;
-        }
-        Ok(records)
+        let reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .trim(csv::Trim::All)
+            .delimiter(delimiter.unwrap_or(NONE))
+            .terminator(csv::Terminator::Any(b'\n'))
+            .from_reader(lines);
+        Ok(Self {
+            reader,
+            is_single: delimiter.is_none(),
+            blank_is_row: options.blank_is_row,
+            skipped: skipped as u64,
+            next: 1,
+            has_begun: false,
+            waiting: None,
+            unread,
+        })
     }
 
-    /// Reads the next line; tells whether there is one.
-    fn read_line(&mut self) -> Result<bool> {
-        self.line += 1;
-        let line = self.line;
-        let mut bytes = std::mem::take(&mut self.text).into_bytes();
-        bytes.clear();
-        let mut reader = self.reader.by_ref().take(LONGEST_ROW as u64 + 1);
-        let read = reader.read_until(self.end, &mut bytes)?;
-        let most = LONGEST_ROW >> 20;
-        ensure!(read <= LONGEST_ROW, "line {line} is longer than {most} MiB");
-        while bytes.pop_if(|byte| matches!(byte, b'\n' | b'\r')).is_some() {}
-        let text = String::from_utf8(bytes).map_err(|_| wrong!("line {line}: no text in UTF-8"))?;
-        self.text = text;
-        Ok(read > 0)
-    }
-
-    /// Reads the next row into a record; tells whether there is one.
+    /// Reads the next row; returns whether there is one.
     pub fn read(&mut self, record: &mut Record) -> Result<bool> {
-        let mut empty = None;
-        if self.blanks == 0 {
-            loop {
-                if !self.read_line()? {
-                    return Ok(false);
-                }
-                if !self.text.trim().is_empty() {
-                    break;
-                }
-                empty.get_or_insert(self.line);
+        if let Some((blanks, cells)) = self.waiting.take() {
+            record.line = self.skipped + self.next - 1 - blanks;
+            if blanks > 0 {
+                record.cells.clear();
+                record.cells.push_field("");
+                self.waiting = Some((blanks - 1, cells));
+            } else {
+                record.cells = cells;
             }
-        }
-        // in a single column a blank line may be a value that is missing
-        let is_doubtful = self.has_begun && self.delimiter == Delimiter::None;
-        if let Some(empty) = empty.filter(|_| is_doubtful) {
-            ensure!(
-                self.blank_is_row,
-                "line {empty} is empty, expected a row on each line; --skip-missing leaves out rows without a value"
-            );
-            self.blanks = self.line - empty + 1;
-        }
-        self.has_begun = true;
-        self.blanks = self.blanks.saturating_sub(1);
-        let line = self.line;
-        record.line = line - self.blanks;
-        record.cells.clear();
-        if self.blanks > 0 {
-            record.cells.push_field("");
             return Ok(true);
         }
-        self.split(&mut record.cells)
-            .map_err(|reason| wrong!("line {line}: {reason}"))?;
+        let expected = self.next;
+        loop {
+            if !self.read_cells(&mut record.cells)? {
+                return Ok(false);
+            }
+            // a line of spaces
+            if record.cells.len() > 1 || !record.cells[0].is_empty() {
+                break;
+            }
+        }
+        let inner = record.cells.iter().map(|cell| cell.matches('\n').count());
+        let line = self.next - 1 - inner.sum::<usize>() as u64;
+        let blanks = line.saturating_sub(expected);
+        record.line = self.skipped + line;
+        // in a single column a blank line may be a value that is missing
+        if blanks > 0 && self.has_begun && self.is_single {
+            ensure!(
+                self.blank_is_row,
+                "line {} is empty, expected a row on each line; --skip-missing leaves out rows without a value",
+                self.skipped + expected
+            );
+            let cells = std::mem::take(&mut record.cells);
+            self.waiting = Some((blanks, cells));
+            return self.read(record);
+        }
+        self.has_begun = true;
         Ok(true)
     }
 
-    /// Splits a row into cells, which within quotes may go over several lines.
-    fn split(&mut self, cells: &mut Cells) -> Result<()> {
-        let delimiter = self.delimiter;
-        let is_blank =
-            |byte: u8| byte == b' ' || byte == b'\t' && delimiter != Delimiter::Char(b'\t');
-        let (mut at, mut quoted) = (0, String::new());
-        loop {
-            at += count(&self.text[at..], is_blank);
-            if delimiter == Delimiter::Spaces && at == self.text.len() {
-                return Ok(());
+    /// Reads the next cells as the crate `csv` does, which leaves out empty lines.
+    fn read_cells(&mut self, cells: &mut Cells) -> Result<bool> {
+        self.unread.set(0);
+        let read = self.reader.read_record(cells);
+        let read = read.map_err(|error| match error.kind() {
+            csv::ErrorKind::Utf8 { pos, .. } => {
+                let line = pos.as_ref().map_or(0, csv::Position::line) + self.skipped;
+                wrong!("line {line}: no text in UTF-8")
             }
-            quoted.clear();
-            let is_quoted = self.text[at..].starts_with('"');
-            if is_quoted {
-                at = self.unquote(at + 1, &mut quoted)?;
-            }
-            let end = at + count(&self.text[at..], |byte| !delimiter.is(byte));
-            let plain = self.text[at..end].trim();
-            if is_quoted {
-                let rest = self.text[at..].trim_start();
-                ensure!(plain.is_empty(), "after a quote {:?}", clipped(rest));
-                cells.push_field(&quoted);
-            } else {
-                cells.push_field(plain);
-            }
-            ensure!(
-                cells.len() <= MOST_COLUMNS,
-                "expected at most {MOST_COLUMNS} columns"
-            );
-            ensure!(
-                cells.as_byte_record().as_slice().len() <= LONGEST_ROW,
-                "a row that is too long"
-            );
-            if end == self.text.len() {
-                return Ok(());
-            }
-            at = end + 1;
-        }
-    }
-
-    /// Reads what is within quotes, from a place in the line on; gives the place after it.
-    fn unquote(&mut self, mut at: usize, cell: &mut String) -> Result<usize> {
-        loop {
-            let rest = &self.text[at..];
-            if let Some((before, after)) = rest.split_once('"') {
-                cell.push_str(before);
-                at += before.len() + 1;
-                if !after.starts_with('"') {
-                    return Ok(at);
-                }
-                cell.push('"');
-                at += 1;
-            } else {
-                cell.push_str(rest);
-                cell.push('\n');
-                let is_long = cell.len() > LONGEST_CELL;
-                let is_closed = !is_long && self.read_line()?;
-                ensure!(is_closed, "a quote that nothing closes");
-                at = 0;
-            }
-        }
+            _ => error.into(),
+        })?;
+        self.next = self.reader.position().line();
+        ensure!(
+            cells.len() <= MOST_COLUMNS,
+            "expected at most {MOST_COLUMNS} columns"
+        );
+        Ok(read)
     }
 }
 
-/// The number of bytes at the beginning of a text that are such.
-fn count(text: &str, is_such: impl Fn(u8) -> bool) -> usize {
-    let end = text.bytes().position(|byte| !is_such(byte));
-    end.unwrap_or(text.len())
+/// Text whose lines all end with LF, within the limit of the bytes of a row.
+struct Lines {
+    reader: Box<dyn Read>,
+    /// Bytes that are read, of which those before a place are given.
+    ready: Vec<u8>,
+    at: usize,
+    /// Whether the last byte was CR, which is kept back until the next one is known.
+    has_return: bool,
+    is_ended: bool,
+    unread: Rc<Cell<usize>>,
 }
 
-impl Delimiter {
-    fn is(self, byte: u8) -> bool {
-        match self {
-            Self::Char(delimiter) => byte == delimiter,
-            Self::Spaces => byte == b' ' || byte == b'\t',
-            Self::None => false,
+impl Lines {
+    fn fill(&mut self) -> io::Result<()> {
+        let mut block = [0; 1 << 16];
+        let count = self.reader.read(&mut block)?;
+        self.ready.clear();
+        self.at = 0;
+        if count == 0 && !self.is_ended {
+            self.is_ended = true;
+            self.ready.push(b'\n');
+        }
+        for &byte in &block[..count] {
+            if self.has_return && byte != b'\n' {
+                self.ready.push(b'\r');
+            }
+            self.has_return = byte == b'\r';
+            if !self.has_return {
+                self.ready.push(byte);
+            }
+        }
+        self.unread.set(self.unread.get() + count);
+        if self.unread.get() > LONGEST_ROW {
+            let most = LONGEST_ROW >> 20;
+            let reason = format!("a row is longer than {most} MiB: is a quote not closed?");
+            return Err(io::Error::other(reason));
+        }
+        Ok(())
+    }
+}
+
+impl Read for Lines {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.at == self.ready.len() {
+            let was_ended = self.is_ended;
+            self.fill()?;
+            if was_ended && self.ready.is_empty() {
+                return Ok(0);
+            }
+        }
+        let count = buffer.len().min(self.ready.len() - self.at);
+        buffer[..count].copy_from_slice(&self.ready[self.at..][..count]);
+        self.at += count;
+        Ok(count)
+    }
+}
+
+/// The delimiter of a text: the first of a tab, a semicolon and a comma that the first two rows have equally often, outside
+/// quotes, or that a header has once less, where the first column has no name. A comma that is in no header is that of
+/// decimals.
+fn sniffed(text: &str) -> Option<u8> {
+    let (mut rows, mut row) = (Vec::new(), String::new());
+    for line in text.split_inclusive('\n') {
+        row.push_str(line);
+        if rows.len() == 2 {
+            break;
+        }
+        if !row.trim().is_empty() && row.matches('"').count() % 2 == 0 {
+            rows.push(std::mem::take(&mut row));
         }
     }
-
-    /// That of a first line `sep=;`, which is for Excel.
-    fn said_by_excel(line: &str) -> Option<Self> {
-        match line
-            .trim_end_matches(['\r', '\n'])
-            .strip_prefix("sep=")?
-            .as_bytes()
-        {
-            [delimiter] if delimiter.is_ascii() => Some(Self::Char(*delimiter)),
-            _ => None,
-        }
+    if rows.is_empty() {
+        rows.push(row);
     }
-
-    /// The delimiter of the first rows: a tab, a semicolon, a comma, or spaces between numbers, rather in
-    /// all rows than in the last alone, since a header may say anything.
-    fn of(rows: &[String]) -> Self {
+    let counts = |delimiter: &u8| -> Vec<usize> {
+        let is_one = |c: &char| *c == char::from(*delimiter);
         let outside = |row: &String| row.split('"').step_by(2).collect::<String>();
-        let outsides: Vec<String> = rows.iter().map(outside).collect();
-        let (Some(line), Some(outside)) = (rows.last(), outsides.last()) else {
-            return Self::None;
-        };
-        let is_in = |row: &String, delimiter: u8| row.contains(char::from(delimiter));
-        let in_all = |delimiter: &u8| outsides.iter().all(|row| is_in(row, *delimiter));
-        let in_last = |delimiter: &u8| is_in(outside, *delimiter);
-        let delimiters = || b"\t;,".iter().copied();
-        if let Some(found) = delimiters().find(in_all).or(delimiters().find(in_last)) {
-            return Self::Char(found);
-        }
-        let words: Vec<&str> = outside.split_whitespace().collect();
-        let numbers = words.iter().filter(|word| word.parse::<f64>().is_ok());
-        let (numbers, quoted) = (numbers.count(), line.matches('"').count() / 2);
-        // a name may stand at the end, or at the beginning in quotes
-        let are_several = words.len() + quoted > 1 && numbers > 0;
-        if are_several && numbers + usize::from(numbers > 1) >= words.len() {
-            Self::Spaces
-        } else {
-            Self::None
-        }
-    }
+        let count = |row: &String| outside(row).chars().filter(is_one).count();
+        rows.iter().map(count).collect()
+    };
+    let is_found = |delimiter: &&u8| match counts(delimiter)[..] {
+        [first, second] => first > 0 && (first == second || first + 1 == second),
+        [only] => only > 0,
+        _ => false,
+    };
+    let is_in_header = |delimiter: &&u8| counts(delimiter)[0] > 0;
+    // rows of different lengths are an error that names them
+    let mut found = DELIMITERS.iter().find(is_found);
+    found = found.or_else(|| DELIMITERS.iter().find(is_in_header));
+    found.copied()
 }

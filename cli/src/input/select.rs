@@ -73,6 +73,10 @@ pub fn select(spec: &str, names: &[String], width: usize, option: &str) -> Resul
             bail!("{option}: column {column} twice, expected it once");
         }
     }
-    ensure!(!columns.is_empty(), "{option} {}: no column", clipped(spec));
+    ensure!(
+        !columns.is_empty(),
+        "{option} {}: no column, expected a range that rises; a name comes before a number",
+        clipped(spec)
+    );
     Ok(columns)
 }

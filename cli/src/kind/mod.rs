@@ -251,6 +251,8 @@ pub trait Vectors:
 {
     /// Whether the columns are locations and then scales.
     const HALVES: bool = false;
+    /// Whether scales may be given by variances.
+    const VARIANCES: bool = false;
     /// The log score, where there is a density.
     const LOG_SCORE: Option<&'static dyn Score<Self>> = None;
     /// The fair CRPS, where the columns are draws, each as likely as the others.

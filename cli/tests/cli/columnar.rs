@@ -1,4 +1,4 @@
-//! Parquet and Arrow IPC. The files in `columnar/` are of pyarrow 26, pandas 3 and polars 2, made by
+//! Parquet. The files in `columnar/` are of pyarrow 26, pandas 3 and polars 2, made by
 //! `columnar/make.py` there.
 
 use crate::*;
@@ -32,18 +32,11 @@ fn columns_of_every_writer() {
         ("index.parquet", 1e-15),
         ("polars.parquet", 1e-15),
         ("lists.parquet", 1e-15),
-        ("pandas.feather", 1e-15),
-        ("category.feather", 1e-15),
-        ("polars.arrow", 1e-15),
-        ("polars.arrows", 1e-15),
-        ("lists.arrow", 1e-15),
         ("fixed.parquet --classes cat,dog,emu", 1e-7),
-        ("fixed.arrows --classes cat,dog,emu", 1e-7),
         ("split.parquet", 1e-7),
         ("plain.parquet", 1e-7),
         ("delta.parquet", 1e-7),
         ("half.parquet", 1e-3),
-        ("half.feather", 1e-3),
     ] {
         let found = brier(&folder, &format!("{EVALUATE} {name}"));
         let is_near = (found - expected).abs() <= tolerance * expected;
@@ -52,10 +45,10 @@ fn columns_of_every_writer() {
     // columns by name or number, labels in a file of their own
     for arguments in [
         "evaluate --predictions pandas.parquet --columns cat..emu --labels y.csv",
-        "evaluate --predictions polars.arrow --columns 0-2 --labels y.parquet",
-        "evaluate --predictions lists.arrow --columns probs --labels hot.parquet",
+        "evaluate --predictions polars.parquet --columns 0-2 --labels y.parquet",
+        "evaluate --predictions lists.parquet --columns probs --labels hot.parquet",
         "evaluate --predictions p.csv --labels y.parquet --label-column y",
-        "evaluate --predictions p.csv --labels pandas.feather --label-column label",
+        "evaluate --predictions p.csv --labels pandas.parquet --label-column label",
     ] {
         assert_eq!(brier(&folder, arguments), expected, "{arguments}");
     }
@@ -69,11 +62,7 @@ fn columns_of_every_writer() {
 #[test]
 fn what_is_broken_is_named() {
     let folder = prepared("columnar-broken");
-    for (name, length, expected) in [
-        ("pandas.parquet", 2000, "not Parquet: "),
-        ("pandas.feather", 1000, "not Arrow IPC: no footer"),
-        ("polars.arrows", 300, "not Arrow IPC: ends within "),
-    ] {
+    for (name, length, expected) in [("pandas.parquet", 2000, "not Parquet: ")] {
         let file = fs::read(folder.join(name)).unwrap();
         fs::write(folder.join("broken"), &file[..length]).unwrap();
         let found = complaint(&folder, "evaluate --predictions broken --labels y.csv");
@@ -95,7 +84,6 @@ fn types_are_read_right_or_refused() {
     for (file, names) in [
         ("types.parquet", &["dec0", "dec2", "big"][..]),
         ("whole.parquet", &["dec0", "dec2"]),
-        ("types.arrow", &["dec0", "dec2", "big"]),
     ] {
         for label in names {
             let found = brier(&folder, &evaluate(file, label));
@@ -104,7 +92,7 @@ fn types_are_read_right_or_refused() {
             assert_eq!(found, expected, "{file} {label}");
         }
     }
-    for file in ["types.parquet", "types.arrow"] {
+    for file in ["types.parquet"] {
         for (label, kind) in [
             ("fixed", "of the type FixedSizeBinary"),
             ("bytes", "of the type Binary"),

@@ -1,15 +1,9 @@
-//! Columnar files that were made to break a reader, and some that were refused though they are right.
+//! Files of Parquet that were made to break a reader, and some that were refused though they are right.
 
 use std::sync::Arc;
 
 use arrow_array::{
-    ArrayRef, DictionaryArray, Float64Array, Int8Array, Int64Array, RecordBatch, StringArray,
-    types::Int8Type,
-};
-use arrow_buffer::{Buffer, OffsetBuffer};
-use arrow_ipc::{
-    CompressionType,
-    writer::{IpcWriteOptions, StreamWriter},
+    ArrayRef, DictionaryArray, Float64Array, Int8Array, Int64Array, RecordBatch, types::Int8Type,
 };
 use parquet::basic::Compression as Packed;
 use parquet::{
@@ -37,14 +31,6 @@ fn prepared(name: &str) -> (PathBuf, Value) {
 /// The columns of the rows.
 fn columns() -> [Float64Array; 3] {
     [0, 1, 2].map(|column| rows().into_iter().skip(column).step_by(3).collect())
-}
-
-fn stream(batch: &RecordBatch, packed: Option<CompressionType>) -> Vec<u8> {
-    let options = IpcWriteOptions::default().try_with_compression(packed);
-    let (schema, options) = (batch.schema(), options.unwrap());
-    let mut writer = StreamWriter::try_new_with_options(Vec::new(), &schema, options).unwrap();
-    writer.write(batch).unwrap();
-    writer.into_inner().unwrap()
 }
 
 /// Runs with at most 1 GiB of memory: what is said of an error.
@@ -108,33 +94,6 @@ fn parquet_that_is_not_read() {
     refused(broken, "not Parquet: a footer that is broken");
 }
 
-/// Dictionaries of words without letters are small when packed, and large in memory.
-#[test]
-fn arrow_dictionaries_need_bounded_memory() {
-    let (folder, _) = prepared("arrow-dictionaries");
-    let count = 15_000_000;
-    let offsets = OffsetBuffer::<i32>::new_zeroed(count);
-    let words: ArrayRef = Arc::new(StringArray::new(offsets, Buffer::default(), None));
-    let column = |name: usize| {
-        let keys = Int8Array::from(vec![0; 4]);
-        let array = DictionaryArray::<Int8Type>::new(keys, words.clone());
-        (name.to_string(), Arc::new(array) as ArrayRef)
-    };
-    let batch = RecordBatch::try_from_iter((0..4).map(column)).unwrap();
-    let packed = stream(&batch, Some(CompressionType::ZSTD));
-    assert!(packed.len() < 1 << 20);
-    fs::write(folder.join("p"), packed).unwrap();
-    let found = complaint_of_limited(&folder, EVALUATE);
-    contains(&found, "p: column 0 (0): text, expected numbers");
-    // the dictionaries of labels are read
-    fs::rename(folder.join("p"), folder.join("words")).unwrap();
-    fs::write(folder.join("p"), ROWS).unwrap();
-    let of_words = "evaluate --predictions p --labels words --label-column 0";
-    let found = complaint_of_limited(&folder, of_words);
-    let expected = "unpacks to more than 64 MiB and to more than 200 times its size";
-    contains(&found, expected);
-}
-
 /// Numbers by their place in a dictionary, words of an enumeration, and deltas.
 #[test]
 fn columns_of_more_types() {
@@ -146,7 +105,7 @@ fn columns_of_more_types() {
     };
     let named = columns().into_iter().enumerate().map(column);
     let batch = RecordBatch::try_from_iter(named).unwrap();
-    fs::write(folder.join("p"), stream(&batch, None)).unwrap();
+    fs::write(folder.join("p"), parquet(&batch, plain())).unwrap();
     assert_eq!(found(&folder, EVALUATE), expected);
 
     let delta = plain().set_encoding(Encoding::DELTA_BINARY_PACKED);
@@ -223,13 +182,14 @@ fn large_ids_are_told_apart() {
         ("b", b),
         ("c", c),
     ]);
-    fs::write(folder.join("p"), stream(&batch.unwrap(), None)).unwrap();
+    fs::write(folder.join("p"), parquet(&batch.unwrap(), plain())).unwrap();
     let lines = ids.iter().zip(LABELS.lines());
     let mut lines: Vec<_> = lines.map(|(id, label)| format!("{id},{label}\n")).collect();
     lines.reverse();
     let lines = lines.concat();
     fs::write(folder.join("y.csv"), format!("id,label\n{lines}")).unwrap();
-    assert_eq!(found(&folder, EVALUATE)["accuracy"], expected["accuracy"]);
+    let evaluate = format!("{EVALUATE} --id id");
+    assert_eq!(found(&folder, &evaluate)["accuracy"], expected["accuracy"]);
 }
 
 /// The header of a page may say any size: no memory is taken for what the file cannot hold.

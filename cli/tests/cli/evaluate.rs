@@ -71,3 +71,47 @@ fn published_numbers() {
         assert_relative_eq!(found, expected, max_relative = 1e-6);
     }
 }
+
+/// The exit code says whether a gate stays closed, and a line on standard error why; a gate that cannot close is an error.
+#[test]
+fn a_gate_has_an_exit_code() {
+    let folder = folder("gate");
+    let rows = |right: usize| lines(200, |i| format!("0.9,0.1,{}", u8::from(i >= right)));
+    write(&folder, &[("good.csv", rows(180)), ("bad.csv", rows(120))]);
+    let gate = |file: &str, options: &str| {
+        let evaluate = format!("evaluate --predictions {file} --label-column 2 {options}");
+        let output = calibration(&folder, &evaluate);
+        let said = String::from_utf8(output.stderr).unwrap();
+        (
+            output.status.code().unwrap(),
+            output.stdout.is_empty(),
+            said,
+        )
+    };
+    for options in [
+        "--fail-if-rejected",
+        "--fail-above 0.02",
+        "--fail-if-rejected --json",
+    ] {
+        assert_eq!(gate("good.csv", options), (0, false, String::new()));
+        let (code, is_empty, said) = gate("bad.csv", options);
+        assert_eq!((code, is_empty), (3, false), "{options}: {said}");
+        begins(
+            &said,
+            &format!("calibration: {}", options.split(' ').next().unwrap()),
+        );
+    }
+    // 30 points are not above 40, and 1 in 20 redraws is not below 1 %
+    assert_eq!(gate("bad.csv", "--fail-above 0.4").0, 0);
+    let (code, is_empty, said) = gate(
+        "bad.csv",
+        "--fail-if-rejected --replicates 19 --level 0.999",
+    );
+    assert_eq!((code, is_empty), (2, true));
+    contains(&said, "expected a larger --replicates");
+    let classes = "--fail-if-rejected --lens class-wise";
+    assert_eq!(
+        (gate("good.csv", classes).0, gate("bad.csv", classes).0),
+        (0, 3)
+    );
+}

@@ -74,10 +74,9 @@ fn formats_by_content() {
             &b"PAR1xxxx"[..],
             "data: holds Parquet: expected a build with --features parquet, or text by pandas.read_parquet(",
         ),
-        #[cfg(not(feature = "parquet"))]
         (
             &b"ARROW1xx"[..],
-            "data: holds Arrow IPC: expected a build with --features parquet, or text by pandas.read_feather(",
+            "data: holds Arrow IPC (pandas.read_feather(…).to_csv(…, index=False) converts it), expected text",
         ),
         (
             &b"\x80\x04\x95xx"[..],

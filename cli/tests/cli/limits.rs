@@ -34,24 +34,29 @@ fn dtypes_and_their_rounding() {
     let bf16 = of(&|x| half::bf16::from_f64(x).to_le_bytes().to_vec());
     let f32 = of(&|x| (x as f32).to_le_bytes().to_vec());
     let f64 = of(&|x| x.to_be_bytes().to_vec());
-    for (descr, bytes, tolerance, name) in [
-        ("<f2", &f16, 1e-3, "f16"),
-        ("<V2", &bf16, 1e-2, "bf16"),
-        ("|V2", &bf16, 1e-2, "bf16"),
-        ("bfloat16", &bf16, 1e-2, "bf16"),
-        (">f2", &big, 1e-3, "f16"),
-        ("<f4", &f32, 1e-6, ""),
-        (">f8", &f64, 1e-12, ""),
+    for (descr, bytes, tolerance, is_coarse) in [
+        ("<f2", &f16, 1e-3, true),
+        (">f2", &big, 1e-3, true),
+        ("<f4", &f32, 1e-6, false),
+        (">f8", &f64, 1e-12, false),
     ] {
         let (found, said) = brier(&folder, &array(descr, "(4, 3)", bytes));
         assert_relative_eq!(found, exact, max_relative = tolerance);
-        let rounding = format!("the rounding of {name}: each row is divided by its sum");
-        let is_said = said.contains(&rounding);
-        assert_eq!(is_said, !name.is_empty(), "{descr}: {said}");
+        let is_said = said.contains(": each row is divided by its sum");
+        assert_eq!(is_said, is_coarse, "{descr}: {said}");
+    }
+    for descr in ["<V2", "|V2", "bfloat16"] {
+        fs::write(folder.join("p"), array(descr, "(4, 3)", &bf16)).unwrap();
+        contains(
+            &complaint(&folder, EVALUATE),
+            "--normalise divides each row",
+        );
+        let found = json(&folder, &format!("{EVALUATE} --normalise"));
+        let found = number(&found["estimates"]["brier"]);
+        assert_relative_eq!(found, exact, max_relative = 1e-2);
     }
     for (dtype, bytes, tolerance) in [
         (safetensors::Dtype::F16, f16, 1e-3),
-        (safetensors::Dtype::BF16, bf16, 1e-2),
         (safetensors::Dtype::F32, f32, 1e-6),
     ] {
         let (found, _) = brier(&folder, &safetensors_of(dtype, &[4, 3], &bytes));
@@ -155,8 +160,14 @@ fn errors_are_short() {
         format!("{rows}\"0.5\"\"\"{}", "\n\r\t\u{1b}".repeat(100)),
     ] {
         fs::write(folder.join("p"), text).unwrap();
-        let found = complaint(&folder, EVALUATE);
-        assert!(found.len() < 400, "{}", found.len());
+        let (code, said) = outcome(&folder, EVALUATE);
+        assert_eq!(code, 2, "{said}");
+        let is_short = |line: &str| line.len() < 400;
+        assert!(
+            said.lines().count() <= 2 && said.lines().all(is_short),
+            "{}",
+            said.len()
+        );
     }
 }
 

@@ -158,3 +158,35 @@ fn results_are_the_same_bytes_for_any_number_of_threads() {
         assert_eq!(with(threads), one, "{threads} threads");
     }
 }
+
+/// What `apply` writes to standard output is read from standard input, with its other columns.
+#[test]
+fn a_pipe_of_two_commands() {
+    let folder = folder("pipe of two");
+    let rows = lines(60, |i| format!("r{i},0.9,0.1,{}", u8::from(i % 3 == 0)));
+    write(&folder, &[("p.csv", format!("id,a,b,y\n{rows}"))]);
+    printed(
+        &folder,
+        "fit --method shift --predictions p.csv --label-column y -o s.map",
+    );
+    let apply = "apply s.map --predictions p.csv --label-column y";
+    let written = printed(&folder, apply);
+    begins(&written, "id,a,b,y\nr0,0.");
+    let mut evaluate = command(&folder, "evaluate --predictions - --label-column y --json");
+    let evaluate = evaluate.stdin(std::process::Stdio::piped());
+    let mut child = evaluate
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(written.as_bytes())
+        .unwrap();
+    let output = child.wait_with_output().unwrap();
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    // a shift brings the mean probability, 0.9, nearer to the frequency
+    let confidence = number(&found["mean_confidence"]);
+    assert!((confidence - 2.0 / 3.0).abs() < 0.1, "{found}");
+}

@@ -46,7 +46,10 @@ fn what_apply_writes_is_read_again() {
             printed(&folder, &arguments)
         };
         run("fit --method temperature --predictions", "-o t.map");
-        run("apply t.map --predictions", "-o after.csv");
+        run(
+            "apply t.map --predictions",
+            "--only-predictions -o after.csv",
+        );
         let after = read(&folder, "after.csv");
         begins(&after, "risk\n");
         assert_eq!(after.lines().count(), 41);

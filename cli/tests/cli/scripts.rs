@@ -82,3 +82,9 @@ fn weights() {
 fn pieces() {
     script("pieces");
 }
+
+#[test]
+#[cfg(feature = "parquet")]
+fn guesses() {
+    script("guesses");
+}

@@ -269,8 +269,8 @@ Files = list[tuple[str, Any]]
 Steps = Callable[[int, int, str], Any]
 
 
-def _array(values: Any, name: str) -> tuple[np.ndarray, str]:
-    """An array of rows in double precision, and the dtype that it had."""
+def _array(values: Any, name: str) -> np.ndarray:
+    """An array of rows in double precision."""
     rows = np.asarray(values)
     if rows.dtype.kind not in "fiub":
         raise ValueError(f"{name}: an array of {rows.dtype}, expected numbers")
@@ -278,7 +278,7 @@ def _array(values: Any, name: str) -> tuple[np.ndarray, str]:
         rows = rows[:, None]
     if rows.ndim != 2 or rows.size == 0:
         raise ValueError(f"{name}: an array of shape {np.shape(values)}, expected [n] or [n, m] with some rows")
-    return np.ascontiguousarray(rows, dtype=np.float64), str(rows.dtype)
+    return np.ascontiguousarray(rows, dtype=np.float64)
 
 
 def _predictions(predictions: Any) -> Predictions:

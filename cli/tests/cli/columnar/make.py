@@ -1,5 +1,5 @@
 # files of pyarrow, pandas and polars with the same predictions
-import numpy as np, pandas as pd, pyarrow as pa, pyarrow.parquet as pq, pyarrow.ipc as ipc, pyarrow.feather as ft, polars as pl, os
+import numpy as np, pandas as pd, pyarrow as pa, pyarrow.parquet as pq, polars as pl, os
 rows=np.array([[0.7,0.2,0.1],[0.1,0.8,0.1],[0.3,0.3,0.4],[0.25,0.5,0.25]])
 lab=["cat","dog","cat","emu"]; y=[0,1,0,2]
 names=["cat","dog","emu"]
@@ -8,20 +8,13 @@ df=pd.DataFrame(rows,columns=names); df['label']=lab
 df.to_parquet('pandas.parquet')
 df.astype({'label':'category'}).to_parquet('category.parquet',compression='gzip')
 df.set_index(pd.Index([5,6,9,11])).to_parquet('index.parquet',compression='zstd')
-df.to_feather('pandas.feather')
-df.astype({'label':'category'}).to_feather('category.feather',compression='zstd')
 pl.DataFrame(df).write_parquet('polars.parquet')
-pl.DataFrame(df).write_ipc('polars.arrow',compression='lz4')
-pl.DataFrame(df).write_ipc_stream('polars.arrows')
 lists=pa.table({'label':pa.array(y,pa.int8()),'probs':pa.array(rows.tolist(),pa.list_(pa.float64()))})
 pq.write_table(lists,'lists.parquet')
 fixed=pa.table({'probs':pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel(),pa.float32()),3),'label':pa.array(lab).dictionary_encode()})
 pq.write_table(fixed,'fixed.parquet',row_group_size=3)
-with ipc.new_stream('fixed.arrows',fixed.schema) as w: w.write_table(fixed,max_chunksize=3)
-with ipc.new_file('lists.arrow',lists.schema) as w: w.write_table(lists,max_chunksize=1)
 half=pa.table({n:pa.array(rows[:,i].astype(np.float16)) for i,n in enumerate(names)}|{'label':pa.array(lab,pa.large_string())})
 pq.write_table(half,'half.parquet',data_page_version='2.0',compression='lz4')
-ft.write_feather(half,'half.feather',compression='uncompressed')
 split=pa.table({n:pa.array(rows[:,i].astype(np.float32)) for i,n in enumerate(names)}|{'label':pa.array(lab)})
 pq.write_table(split,'split.parquet',use_byte_stream_split=names,use_dictionary=False)
 pq.write_table(split,'plain.parquet',use_dictionary=False,compression='none')
@@ -31,10 +24,7 @@ hot=pa.table({n:pa.array([l==n for l in lab]) for n in names}); pq.write_table(h
 pq.write_table(pa.table({'cat':[0.5,None,1.0],'dog':[0.5,0.5,0.0]}),'null.parquet')
 pq.write_table(pa.table({'probs':pa.array([[0.5,0.5],[0.5,None],[1.0,0.0]])}),'nulllist.parquet')
 pq.write_table(pa.table({'probs':pa.array([[0.5,0.5],[1.0],[1.0,0.0]])}),'ragged.parquet')
-ft.write_feather(pa.table({'cat':[0.5,None,1.0],'dog':[0.5,0.5,0.0]}),'null.feather')
-with ipc.new_stream('ragged.arrows',pa.schema([('probs',pa.list_(pa.float64()))])) as w: w.write_table(pa.table({'probs':pa.array([[0.5,0.5],[1.0],[1.0,0.0]])}))
 pq.write_table(pa.table({'when':pa.array([1,2],pa.timestamp('s')),'p':[0.5,0.5],'q':[0.5,0.5]}),'date.parquet')
-ft.write_feather(pa.table({'s':pa.array([{'a':1},{'a':2}]),'when':pa.array([1,2],pa.timestamp('s')),'p':[0.5,0.5],'q':[0.5,0.5]}),'struct.feather')
 import decimal, datetime
 D=decimal.Decimal
 types={'dec0':pa.array([D(v) for v in y],pa.decimal128(5,0)),'dec2':pa.array([D(v).quantize(D('0.01')) for v in y],pa.decimal128(25,2)),
@@ -46,4 +36,3 @@ types=pa.table({n:pa.array([D(str(v)).quantize(D('0.01')) for v in rows[:,i]],pa
 pq.write_table(types,'types.parquet',compression='none')
 whole=types.select(names+['dec0','dec2'])
 pq.write_table(whole,'whole.parquet',store_decimal_as_integer=True,compression='none')
-with ipc.new_file('types.arrow',types.schema) as w: w.write_table(types)

@@ -101,6 +101,10 @@ const OPTIONS: &[&str] = &[
     "--skip-missing",
     "--ignore-label",
     "--by-position",
+    "--id id",
+    "--id",
+    "--columns 0-1",
+    "--delimiter ;",
     "--percent",
 ];
 

@@ -1,14 +1,9 @@
-//! The numbers, lists and text of arrays. The crate `arrow-cast` can make any type of any other, and is larger
-//! than the readers of files.
+//! The numbers, lists and text of arrays.
 
-use arrow_array::{
-    AnyDictionaryArray, Array, ArrayRef, ListLikeArray,
-    cast::AsArray,
-    downcast_integer_array,
-    types::{
-        Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType, Float16Type,
-        Float32Type, Float64Type,
-    },
+use arrow_array::{Array, ArrayRef, ListLikeArray, cast::AsArray, types::Float64Type};
+use arrow_cast::{
+    cast,
+    display::{ArrayFormatter, FormatOptions},
 };
 use arrow_schema::DataType as D;
 
@@ -18,50 +13,23 @@ use crate::{
 };
 
 /// The numbers of an array, whose type is one of numbers; NaN where there is none.
-pub fn numbers(array: &dyn Array) -> Vec<f64> {
-    downcast_integer_array!(
-        array => all(array.iter(), |number| number as f64),
-        D::Boolean => all(array.as_boolean().iter(), f64::from),
-        D::Float16 => all(array.as_primitive::<Float16Type>().iter(), f64::from),
-        D::Float32 => all(array.as_primitive::<Float32Type>().iter(), f64::from),
-        D::Float64 => all(array.as_primitive::<Float64Type>().iter(), |number| number),
-        D::Decimal32(_, scale) => decimals::<Decimal32Type>(array, *scale),
-        D::Decimal64(_, scale) => decimals::<Decimal64Type>(array, *scale),
-        D::Decimal128(_, scale) => decimals::<Decimal128Type>(array, *scale),
-        D::Decimal256(_, scale) => decimals::<Decimal256Type>(array, *scale),
-        D::Dictionary(_, _) => {
-            let dictionary = array.as_any_dictionary();
-            let values = numbers(dictionary.values());
-            all(places(dictionary), |place| values[place])
-        },
-        other => unreachable!("{other:?} is no type of numbers"),
-    )
-}
-
-fn all<T>(values: impl IntoIterator<Item = Option<T>>, number: impl Fn(T) -> f64) -> Vec<f64> {
-    let values = values.into_iter();
-    values
-        .map(|value| value.map_or(f64::NAN, &number))
-        .collect()
-}
-
-fn decimals<T: DecimalType>(array: &dyn Array, scale: i8) -> Vec<f64> {
-    let decimals = array.as_primitive::<T>().iter();
-    all(decimals, |decimal| {
-        let text = T::format_decimal(decimal, T::MAX_PRECISION, scale);
-        text.parse().unwrap_or(f64::NAN)
-    })
-}
-
-/// The place of each row among the values of a dictionary; none of a null.
-fn places(dictionary: &dyn AnyDictionaryArray) -> Vec<Option<usize>> {
-    if dictionary.values().is_empty() {
-        return vec![None; dictionary.len()];
-    }
-    let places = dictionary.normalized_keys().into_iter().enumerate();
-    places
-        .map(|(row, place)| dictionary.keys().is_valid(row).then_some(place))
-        .collect()
+pub fn numbers(array: &dyn Array) -> Result<Vec<f64>> {
+    let is_decimal = |data_type: &D| {
+        use D::*;
+        matches!(
+            data_type,
+            Decimal32(..) | Decimal64(..) | Decimal128(..) | Decimal256(..)
+        )
+    };
+    // the number nearest to the digits, not their quotient by a power of ten
+    let text = match array.data_type() {
+        D::Dictionary(_, value) if is_decimal(value) => Some(cast(&cast(array, value)?, &D::Utf8)?),
+        decimal if is_decimal(decimal) => Some(cast(array, &D::Utf8)?),
+        _ => None,
+    };
+    let floats = cast(text.as_deref().unwrap_or(array), &D::Float64)?;
+    let floats = floats.as_primitive::<Float64Type>();
+    Ok(floats.iter().map(|x| x.unwrap_or(f64::NAN)).collect())
 }
 
 /// The lengths of lists, and their numbers one after the other.
@@ -78,29 +46,36 @@ pub fn lists(array: &dyn Array) -> (Vec<usize>, ArrayRef) {
     (lengths, lists.values().slice(start, count))
 }
 
-/// Adds a cell of each row, within what a file of so many bytes may unpack to. Whole numbers keep all their digits.
-/// A null is a cell without text, or NaN among numbers with decimals.
+/// How dates and times are written: as pandas writes them to CSV.
+const TIMES: FormatOptions = FormatOptions::new()
+    .with_timestamp_format(Some("%Y-%m-%d %H:%M:%S%.f"))
+    .with_timestamp_tz_format(Some("%Y-%m-%d %H:%M:%S%.f%:z"));
+
+/// Adds the text of each row, within what a file of so many bytes may unpack to. Whole numbers keep all their digits,
+/// a UUID has its hyphens, and a null is a cell without text.
 pub fn push_cells(array: &dyn Array, cells: &mut Cells, size: u64) -> Result<()> {
-    let mut push = |cell: Option<&str>| {
-        cells.push_field(cell.unwrap_or_default());
-        check_unpacked(cells.as_byte_record().as_slice().len() as u64, size)
+    // names of zones are not known here: the times are those of UTC
+    let utc = match array.data_type() {
+        D::Timestamp(unit, Some(_)) => {
+            Some(cast(array, &D::Timestamp(*unit, Some("+00:00".into())))?)
+        }
+        _ => None,
     };
-    downcast_integer_array!(
-        array => array.iter().try_for_each(|number| {
-            push(number.map(|number| number.to_string()).as_deref())
-        }),
-        D::Utf8 => array.as_string::<i32>().iter().try_for_each(push),
-        D::LargeUtf8 => array.as_string::<i64>().iter().try_for_each(push),
-        D::Utf8View => array.as_string_view().iter().try_for_each(push),
-        D::Dictionary(_, _) => {
-            let dictionary = array.as_any_dictionary();
-            let mut words = Cells::default();
-            push_cells(dictionary.values(), &mut words, size)?;
-            let mut places = places(dictionary).into_iter();
-            places.try_for_each(|place| push(place.map(|place| &words[place])))
-        },
-        _ => numbers(array).iter().try_for_each(|number| push(Some(&number.to_string()))),
-    )
+    let formatter = ArrayFormatter::try_new(utc.as_deref().unwrap_or(array), &TIMES)?;
+    let is_uuid = *array.data_type() == D::FixedSizeBinary(16);
+    let mut cell = String::new();
+    for row in 0..array.len() {
+        cell.clear();
+        formatter.value(row).write(&mut cell)?;
+        if is_uuid && cell.len() == 32 {
+            [8, 13, 18, 23]
+                .into_iter()
+                .for_each(|at| cell.insert(at, '-'));
+        }
+        cells.push_field(&cell);
+        check_unpacked(cells.as_byte_record().as_slice().len() as u64, size)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -108,8 +83,9 @@ mod tests {
     use std::sync::Arc;
 
     use arrow_array::{
-        BooleanArray, Decimal32Array, Decimal256Array, DictionaryArray, FixedSizeListArray,
-        Float64Array, Int8Array, LargeListArray, StringArray, UInt64Array,
+        BooleanArray, Date32Array, Decimal32Array, Decimal256Array, DictionaryArray,
+        FixedSizeBinaryArray, FixedSizeListArray, Float32Array, Float64Array, Int8Array,
+        LargeListArray, StringArray, TimestampMicrosecondArray, UInt64Array,
         types::{Int8Type, Int32Type},
     };
     use arrow_buffer::i256;
@@ -125,7 +101,7 @@ mod tests {
     #[test]
     fn numbers_of_every_type() {
         let is = |array: &dyn Array, expected: [f64; 3]| {
-            let found = numbers(array);
+            let found = numbers(array).unwrap();
             assert_eq!(format!("{found:?}"), format!("{expected:?}"));
         };
         let nan = f64::NAN;
@@ -159,26 +135,39 @@ mod tests {
         );
         let (lengths, values) = super::lists(&lists.slice(1, 2));
         assert_eq!(lengths, [2, 1]);
-        assert_eq!(format!("{:?}", numbers(&values)), "[1.0, NaN, 3.0]");
+        assert_eq!(
+            format!("{:?}", numbers(&values).unwrap()),
+            "[1.0, NaN, 3.0]"
+        );
         let pairs = [0, 2, 4].map(|x| Some(vec![Some(x), Some(x + 1)]));
         let lists = FixedSizeListArray::from_iter_primitive::<Int32Type, _, _>(pairs, 2);
         let (lengths, values) = super::lists(&lists.slice(1, 2));
         assert_eq!(lengths, [2, 2]);
-        assert_eq!(numbers(&values), [2.0, 3.0, 4.0, 5.0]);
+        assert_eq!(numbers(&values).unwrap(), [2.0, 3.0, 4.0, 5.0]);
     }
 
     #[test]
-    fn cells_keep_all_digits() {
+    fn cells_are_as_text_has_them() {
         let ids = UInt64Array::from(vec![Some(u64::MAX), None]);
         assert_eq!(cells(&ids), ["18446744073709551615", ""]);
-        let words = StringArray::from(vec!["cat", "", "dog"]);
-        assert_eq!(cells(&words), ["cat", "", "dog"]);
         let words: DictionaryArray<Int8Type> = [Some("b"), None, Some("a"), Some("b")]
             .into_iter()
             .collect();
         assert_eq!(cells(&words), ["b", "", "a", "b"]);
-        let numbers = Float64Array::from(vec![0.5, 2.0]);
-        assert_eq!(cells(&numbers), ["0.5", "2"]);
+        assert_eq!(
+            cells(&Float32Array::from(vec![0.1, 2024.01])),
+            ["0.1", "2024.01"]
+        );
+        assert_eq!(cells(&Date32Array::from(vec![19_723])), ["2024-01-01"]);
+        let time = TimestampMicrosecondArray::from(vec![1_704_067_200_500_000]);
+        assert_eq!(cells(&time), ["2024-01-01 00:00:00.500"]);
+        assert_eq!(
+            cells(&time.with_timezone("UTC")),
+            ["2024-01-01 00:00:00.500+00:00"]
+        );
+        let uuid = FixedSizeBinaryArray::try_from_iter([(0..16).collect::<Vec<u8>>()].iter());
+        let expected = ["00010203-0405-0607-0809-0a0b0c0d0e0f"];
+        assert_eq!(cells(&uuid.unwrap()), expected);
     }
 
     /// A long word of a dictionary in many rows is refused before memory is taken for all of them.

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Field, Schema};
 use bytes::Bytes;
 use parquet::{
@@ -18,10 +19,7 @@ use parquet::{
 use super::thrift::Compact;
 use crate::{
     error::{Result, bail, ensure, wrong},
-    input::{
-        Options, Table,
-        limits::{check_numbers, check_unpacked},
-    },
+    input::limits::{check_numbers, check_unpacked},
 };
 
 /// Levels of a schema: the reader calls itself for each.
@@ -31,33 +29,58 @@ const AT_ONCE: usize = 1 << 13;
 /// Bytes of text that are in memory at a time.
 const MOST_TEXT: usize = 64 << 20;
 
-pub fn read(bytes: Vec<u8>, options: &Options) -> Result<Table> {
-    check_footer(&bytes)?;
-    let bytes = Bytes::from(bytes);
-    let not = |e: ParquetError| wrong!("not Parquet: {e}");
-    let broken = |e: &dyn std::fmt::Display| wrong!("Parquet that is broken: {e}");
-    let mut metadata = ArrowReaderMetadata::load(&bytes, ArrowReaderOptions::new()).map_err(not)?;
-    let schema = with_text(&metadata);
-    if schema.fields() != metadata.schema().fields() {
-        let options = ArrowReaderOptions::new().with_schema(schema.into());
-        metadata =
-            ArrowReaderMetadata::try_new(metadata.metadata().clone(), options).map_err(not)?;
+/// A file of Parquet whose schema is known.
+pub struct ParquetFile {
+    bytes: Bytes,
+    metadata: ArrowReaderMetadata,
+}
+
+impl ParquetFile {
+    pub fn new(bytes: Vec<u8>) -> Result<Self> {
+        check_footer(&bytes)?;
+        let bytes = Bytes::from(bytes);
+        let not = |e: ParquetError| wrong!("not Parquet: {e}");
+        let mut metadata =
+            ArrowReaderMetadata::load(&bytes, ArrowReaderOptions::new()).map_err(not)?;
+        let schema = with_text(&metadata);
+        if schema.fields() != metadata.schema().fields() {
+            let options = ArrowReaderOptions::new().with_schema(schema.into());
+            metadata =
+                ArrowReaderMetadata::try_new(metadata.metadata().clone(), options).map_err(not)?;
+        }
+        let groups = metadata.metadata().row_groups();
+        let mut rows = groups.iter().map(|group| u64::try_from(group.num_rows()));
+        let rows = rows.try_fold(0u64, |all, rows| all.checked_add(rows.ok()?));
+        check_numbers(rows.unwrap_or(u64::MAX), 1)?;
+        Ok(Self { bytes, metadata })
     }
-    let groups = metadata.metadata().row_groups();
-    let mut rows = groups.iter().map(|group| u64::try_from(group.num_rows()));
-    let rows = rows.try_fold(0u64, |all, rows| all.checked_add(rows.ok()?));
-    check_numbers(rows.unwrap_or(u64::MAX), 1)?;
-    let schema = metadata.schema().clone();
-    super::read_batches(&schema, bytes.len(), options, |columns| {
+
+    pub fn schema(&self) -> &Schema {
+        self.metadata.schema()
+    }
+
+    /// Bytes of the file.
+    pub fn size(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    /// The batches with the columns of some places in the schema, which rise.
+    pub fn batches(
+        &self,
+        columns: &[usize],
+    ) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<>> {
+        let (bytes, metadata) = (&self.bytes, &self.metadata);
+        let broken = |e: &dyn std::fmt::Display| wrong!("Parquet that is broken: {e}");
         let mask = ProjectionMask::roots(metadata.parquet_schema(), columns.iter().copied());
         let mut longest = 1;
         for group in metadata.metadata().row_groups() {
             for leaf in (0..group.num_columns()).filter(|&leaf| mask.leaf_included(leaf)) {
-                let text = check_pages(&bytes, group, leaf);
+                let text = check_pages(bytes, group, leaf);
                 let title = || group.column(leaf).column_path().string();
                 longest = longest.max(text.map_err(|e| wrong!("column {}: {e}", title()))?);
             }
         }
+        let metadata = metadata.clone();
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(bytes.clone(), metadata);
         let batches = builder
             .with_projection(mask)
@@ -65,7 +88,7 @@ pub fn read(bytes: Vec<u8>, options: &Options) -> Result<Table> {
             .build();
         let batches = batches.map_err(|e| broken(&e))?;
         Ok(batches.map(move |batch| batch.map_err(|e| broken(&e))))
-    })
+    }
 }
 
 /// Checks that a file is one of Parquet, is not encrypted, and has a schema that is not nested too deep.
@@ -73,7 +96,7 @@ fn check_footer(bytes: &[u8]) -> Result<()> {
     if bytes.ends_with(b"PARE") {
         bail!("encrypted Parquet, expected a file that is not encrypted");
     }
-    let (_, footer) = super::footer(bytes, b"PAR1").ok_or_else(|| {
+    let (_, footer) = footer(bytes).ok_or_else(|| {
         wrong!("not Parquet: no footer at its end, as of a file that was cut off")
     })?;
     let mut children = Vec::new(); // of each element of the schema
@@ -92,6 +115,13 @@ fn check_footer(bytes: &[u8]) -> Result<()> {
         "a schema of more than {MOST_LEVELS} levels, expected columns of numbers and text"
     );
     Ok(())
+}
+
+/// The bytes before the footer of a file, and the footer, whose size stands before the last magic bytes.
+fn footer(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (before, size) = bytes.strip_suffix(b"PAR1")?.split_last_chunk()?;
+    let size = u32::from_le_bytes(*size) as usize;
+    before.split_at_checked(before.len().checked_sub(size)?)
 }
 
 /// The levels of a tree whose nodes have so many children, each node before its children; none if there are more

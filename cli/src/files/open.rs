@@ -1,0 +1,382 @@
+//! The files of one call before their rows are read: which of their columns are what, and which they share.
+
+use super::{File, Files, Inputs, LeftOut, rows::shared_name};
+use crate::{
+    args::{RowsArgs, SourceArgs},
+    error::{Context, Result, ensure, wrong},
+    given,
+    input::{Choice, OpenOptions, Opened, PredictionColumns, is_id, say, split_array_name},
+    outputs::is_standard_input,
+};
+
+/// A file whose columns are known.
+pub struct OpenFile {
+    file: Opened,
+    choice: Choice,
+    /// Columns that are read as text besides.
+    others: Vec<usize>,
+}
+
+/// The files of one call, whose rows are still to be read.
+pub struct OpenFiles<'a> {
+    args: &'a SourceArgs,
+    models: &'a [String],
+    sets: Vec<OpenFile>,
+    labels: Option<OpenFile>,
+    weights: Option<OpenFile>,
+    given: Option<OpenFile>,
+}
+
+/// What the file of the labels holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LabelFile {
+    /// Labels as text.
+    Labels,
+    /// Targets or frequencies.
+    Numbers,
+}
+
+impl OpenFile {
+    fn new(file: Opened, choice: Choice) -> Self {
+        Self {
+            file,
+            choice,
+            others: Vec::new(),
+        }
+    }
+
+    /// Opens a file of predictions by itself, whose other columns are passed through.
+    pub fn alone(path: &std::path::Path, args: &RowsArgs, are_classes: bool) -> Result<Self> {
+        let mut file = Opened::new(path, &args.held, &options(args, are_classes))?;
+        let columns = PredictionColumns {
+            label: args.label_column.as_deref().map(|label| (label, true)),
+            ..columns(args, are_classes)
+        };
+        let choice = Choice::of_predictions(&mut file, &columns)?;
+        let is_other = |column: &usize| !choice.numbers.contains(column);
+        let others = (0..file.columns.len()).filter(is_other).collect();
+        let mut choice = choice;
+        if !choice.is_confidence {
+            choice.labels.clear(); // they are passed through
+        }
+        choice.id = None;
+        Ok(Self {
+            file,
+            choice,
+            others,
+        })
+    }
+
+    /// Reads the rows, and says what was taken for what.
+    pub fn read(self, args: &RowsArgs) -> Result<File> {
+        let Self {
+            file,
+            choice,
+            others,
+        } = self;
+        let (path, notes) = (file.path.clone(), file.notes.join("; "));
+        let table = file.read(&choice, &others, args.percent)?;
+        if !notes.is_empty() {
+            say(&path, notes);
+        }
+        Ok(File { path, table })
+    }
+
+    /// The columns that other files may share, each with its name there.
+    fn shared(&self, are_predictions: bool) -> impl Iterator<Item = (usize, String)> {
+        let columns = self.file.columns.iter().enumerate();
+        let columns = columns.filter(move |(column, _)| {
+            let is_number = are_predictions && self.choice.numbers.contains(column);
+            self.file.has_header && !is_number
+        });
+        let named = columns.map(|(column, info)| (column, shared_name(&info.name)));
+        named.filter(|(column, name)| !name.is_empty() || self.file.is_index(*column))
+    }
+}
+
+/// How a file of predictions is opened.
+fn options(args: &RowsArgs, are_classes: bool) -> OpenOptions<'_> {
+    OpenOptions {
+        header: args.header,
+        delimiter: args.delimiter,
+        are_probabilities: are_classes && !args.logits && !args.log_probabilities,
+        blank_is_row: args.skip_missing,
+        ..OpenOptions::default()
+    }
+}
+
+/// What the options say of the columns of a file of predictions.
+fn columns(args: &RowsArgs, are_classes: bool) -> PredictionColumns<'_> {
+    let is_told =
+        args.confidence_correctness || args.label_column.is_some() || args.positive || !are_classes;
+    PredictionColumns {
+        columns: args.columns.as_deref(),
+        id: args.id.as_deref(),
+        confidence: is_told.then_some(args.confidence_correctness),
+        ..PredictionColumns::default()
+    }
+}
+
+impl<'a> OpenFiles<'a> {
+    /// Opens all files but the labels of a file of their own.
+    pub fn new(inputs: &Inputs<'a>, args: &'a SourceArgs, are_classes: bool) -> Result<Self> {
+        let rows = &args.rows;
+        let weights = args.labels.weights.as_deref();
+        let is_file = |name: &&str| {
+            let is_held = rows.held.get(name.as_ref()).is_some();
+            let file = split_array_name(name.as_ref()).0;
+            is_held || is_standard_input(&file) || file.exists()
+        };
+        let (file, column) = (
+            weights.filter(is_file),
+            weights.filter(|name| !is_file(name)),
+        );
+        let are_beside = args.labels.labels.is_none();
+        let mut sets: Vec<OpenFile> = Vec::new();
+        for path in &inputs.predictions {
+            let is_first = sets.is_empty();
+            let options = OpenOptions {
+                is_counted: !are_beside || !is_first,
+                ..options(rows, are_classes)
+            };
+            let mut columns = PredictionColumns {
+                models: inputs.models,
+                weights: column.map(|column| (column, is_first)),
+                has_label_file: !are_beside,
+                ..columns(rows, are_classes)
+            };
+            if are_beside {
+                columns.label = rows.label_column.as_deref().map(|label| (label, is_first));
+            } else {
+                columns.confidence = Some(rows.confidence_correctness);
+            }
+            if let Some(first) = sets.first().map(|first| &first.choice) {
+                columns.confidence = Some(first.is_confidence);
+                let correct = first.labels.first().copied();
+                columns.correct = correct.filter(|_| first.is_confidence);
+            }
+            let mut file = Opened::new(path, &rows.held, &options)?;
+            let choice = Choice::of_predictions(&mut file, &columns)?;
+            if are_beside && is_first && choice.labels.is_empty() {
+                let text = choice.left_out.first().map(|&column| file.title(column));
+                let hint = text.map_or(String::new(), |title| format!("; {title} is text"));
+                return Err(wrong!(
+                    "no labels: expected --labels FILE, or --label-column COLUMN for a column of {}{hint}",
+                    path.display()
+                ));
+            }
+            file.notes.extend(choice.note(&file));
+            sets.push(OpenFile::new(file, choice));
+        }
+        let open = |path: &std::path::Path, header| {
+            let options = OpenOptions {
+                header,
+                delimiter: rows.delimiter,
+                is_counted: true,
+                blank_is_row: rows.skip_missing,
+                ..OpenOptions::default()
+            };
+            Opened::new(path, &rows.held, &options)
+        };
+        let mut files = Self {
+            args,
+            models: inputs.models,
+            sets,
+            labels: None,
+            weights: None,
+            given: None,
+        };
+        let id = rows.id.as_deref();
+        if let Some(name) = file {
+            ensure!(
+                !files.sets[0]
+                    .file
+                    .names()
+                    .iter()
+                    .any(|column| column == name),
+                "--weights {name}: a file and a column of {} have this name, expected ./{name} for the file",
+                files.sets[0].file.path.display()
+            );
+            let mut file = open(name.as_ref(), None)?;
+            let known = files.known();
+            let mut choice = Choice::of_variables(&mut file, id, |_| false)?;
+            if choice.labels.len() > 1 {
+                let is_known =
+                    |name: &String| !name.is_empty() && known.contains(&shared_name(name));
+                choice
+                    .labels
+                    .retain(|&at| !is_known(&file.columns[at].name));
+            }
+            files.weights = Some(OpenFile::new(file, choice));
+        }
+        if let Some(path) = inputs.given {
+            let mut file = open(path, Some(true))?;
+            let known = files.known();
+            let is_key = |name: &str| known.contains(&shared_name(name)) && is_id(name);
+            let choice = Choice::of_variables(&mut file, id, is_key)?;
+            let keys = (0..file.columns.len()).filter(|&at| is_key(&file.columns[at].name));
+            let keys = keys
+                .filter(|at| Some(*at) != choice.id)
+                .map(|at| file.title(at));
+            if let Some(title) = keys.collect::<Vec<_>>().first() {
+                let note = format!("{title} names the rows, as in other files, and is left out");
+                file.notes.push(note);
+            }
+            given::check_header(&file, &choice)?;
+            files.given = Some(OpenFile::new(file, choice));
+        }
+        Ok(files)
+    }
+
+    /// The names of columns that files of predictions have besides the predictions.
+    fn known(&self) -> Vec<String> {
+        let shared = self.sets.iter().flat_map(|set| set.shared(true));
+        shared.map(|(_, name)| name).collect()
+    }
+
+    /// The names of the columns of the first predictions.
+    pub fn names(&self) -> Vec<String> {
+        let OpenFile { file, choice, .. } = &self.sets[0];
+        let names = file.names();
+        let of_columns = choice
+            .numbers
+            .iter()
+            .filter_map(|&column| names.get(column));
+        of_columns.cloned().collect()
+    }
+
+    /// The number of columns of the first predictions, of which one may be a column of lists.
+    pub fn width(&self) -> usize {
+        self.sets[0].choice.numbers.len()
+    }
+
+    /// Whether the first predictions are confidences.
+    pub fn is_confidence(&self) -> bool {
+        self.sets[0].choice.is_confidence
+    }
+
+    /// Opens the labels of a file of their own, if there is one. Words that are labels are no header.
+    pub fn open_labels(&mut self, what: LabelFile, words: &[String]) -> Result<()> {
+        let Some(path) = &self.args.labels.labels else {
+            return Ok(());
+        };
+        let rows = &self.args.rows;
+        let options = OpenOptions {
+            header: self.args.labels.labels_header,
+            delimiter: rows.delimiter,
+            is_counted: true,
+            words,
+            blank_is_row: rows.skip_missing,
+            ..OpenOptions::default()
+        };
+        let mut file = Opened::new(path, &rows.held, &options)?;
+        let names = (rows.label_column.as_deref(), rows.id.as_deref());
+        let are_numbers = what == LabelFile::Numbers;
+        let choice = Choice::of_labels(&mut file, names, are_numbers, &self.known())?;
+        file.notes.extend(choice.note(&file));
+        self.labels = Some(OpenFile::new(file, choice));
+        Ok(())
+    }
+
+    /// Reads the rows of all files, matches them, and leaves out those without a value and those with a label that is
+    /// ignored.
+    pub fn read(mut self, words: &[String]) -> Result<Files> {
+        self.find_shared()?;
+        let rows = &self.args.rows;
+        let plain = RowsArgs {
+            percent: false,
+            ..rows.clone()
+        };
+        let read = |file: Option<OpenFile>| file.map(|file| file.read(&plain)).transpose();
+        let sets = self.sets.into_iter().map(|set| set.read(rows));
+        let mut sets = sets.collect::<Result<Vec<_>>>()?;
+        if !self.models.is_empty() {
+            sets = sets.swap_remove(0).split(self.models)?;
+        }
+        let mut files = Files {
+            sets,
+            labels: read(self.labels)?,
+            weights: read(self.weights)?,
+            given: read(self.given)?,
+            samples: None,
+            left_out: LeftOut::default(),
+        };
+        files.join(self.args, words)?;
+        Ok(files)
+    }
+
+    /// Finds the columns that files share, which must agree, and refuses columns of predictions that no option names and
+    /// another file has.
+    fn find_shared(&mut self) -> Result<()> {
+        let by_position = self.args.rows.by_position;
+        let mut files: Vec<(&mut OpenFile, bool)> =
+            self.sets.iter_mut().map(|set| (set, true)).collect();
+        let others = [&mut self.labels, &mut self.weights, &mut self.given];
+        files.extend(others.into_iter().flatten().map(|file| (file, false)));
+        let names: Vec<Vec<String>> = (files.iter())
+            .map(|(file, are_predictions)| {
+                let shared = file.shared(*are_predictions);
+                shared.map(|(_, name)| name).collect()
+            })
+            .collect();
+        for at in 0..files.len() {
+            let is_other = |(k, (_, are_predictions)): &(usize, &(&mut OpenFile, bool))| {
+                *k != at && !are_predictions
+            };
+            for (k, (other, _)) in files.iter().enumerate().filter(is_other) {
+                let (own, are_predictions) = &files[at];
+                if *are_predictions && !by_position {
+                    check_default(own, other, &names[k])?;
+                }
+            }
+            let has = |name: &str| {
+                let others = names.iter().enumerate().filter(|(k, _)| *k != at);
+                others
+                    .flat_map(|(_, names)| names)
+                    .any(|other| other == name)
+            };
+            let (own, are_predictions) = &mut files[at];
+            let shared = own.shared(*are_predictions);
+            let shared = shared.filter(|(_, name)| !by_position && has(name));
+            own.others = shared.map(|(column, _)| column).collect();
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a column among predictions that no option names if a file of labels or variables has it too.
+fn check_default(own: &OpenFile, other: &OpenFile, names: &[String]) -> Result<()> {
+    let OpenFile { file, choice, .. } = own;
+    if !choice.is_default || !file.has_header {
+        return Ok(());
+    }
+    let name = |column: usize| &file.columns[column].name;
+    let labels: Vec<&String> = (other.choice.labels.iter().chain(&other.choice.numbers))
+        .map(|&column| &other.file.columns[column].name)
+        .collect();
+    let is_found = |column: &usize| match &labels[..] {
+        [only] => *only == name(*column),
+        _ => false,
+    };
+    // labels in several columns have the names of the predictions, and so has a file with all of them
+    let is_there = |column: &usize| {
+        names.contains(&shared_name(name(*column))) && !labels.contains(&name(*column))
+    };
+    let numbers = || choice.numbers.iter().copied();
+    let found = numbers().find(is_found);
+    let is_part = !numbers().all(|column| is_there(&column));
+    let found = found.or_else(|| numbers().find(is_there).filter(|_| is_part));
+    let Some(column) = found else {
+        return Ok(());
+    };
+    let rest: Vec<usize> = numbers().filter(|other| *other != column).collect();
+    let name = name(column);
+    let wrong = wrong!(
+        "{} is in {} too, expected {}, or {} if it holds predictions; --id {name} leaves it out and matches rows by it",
+        file.title(column),
+        other.file.path.display(),
+        crate::input::columns_option(&rest, file),
+        crate::input::columns_option(&choice.numbers, file)
+    );
+    Err(wrong).of(&file.path)
+}

@@ -1,0 +1,247 @@
+//! Files whose columns are known and whose rows are still to be read, in any format.
+
+use std::{
+    io::{Cursor, Read},
+    path::{Path, PathBuf},
+};
+
+#[cfg(feature = "parquet")]
+use super::parquet::ParquetFile;
+use super::{
+    Choice, ColumnInfo, ColumnKind, Matrix, OpenOptions, Plan, Rows, Table, TextColumn, array,
+    json::JsonLines,
+    open::{Content, open},
+    select, split_array_name,
+    text::TextFile,
+    titled,
+};
+use crate::{
+    error::{Context, Result},
+    program::{Held, HeldFiles},
+};
+
+/// A file whose columns are known, and whose rows are still to be read.
+pub struct Opened {
+    pub path: PathBuf,
+    pub columns: Vec<ColumnInfo>,
+    pub has_header: bool,
+    /// What was taken for what.
+    pub notes: Vec<String>,
+    body: Body,
+}
+
+enum Body {
+    Text(TextFile),
+    JsonLines(JsonLines),
+    Array(Matrix),
+    #[cfg(feature = "parquet")]
+    Parquet(ParquetFile),
+}
+
+impl Opened {
+    /// Opens a file in memory, if it is held there, or else one of the file system.
+    pub fn new(path: &Path, held: &HeldFiles, options: &OpenOptions) -> Result<Self> {
+        let opened = match held.get(path) {
+            Some(Held::Numbers { columns, values }) => {
+                let (columns, values) = (*columns, values.clone());
+                Ok(Self::array(Matrix { columns, values }))
+            }
+            Some(Held::Text(text)) => {
+                let bytes = Cursor::new(text.clone().into_bytes());
+                Self::text(Box::new(bytes), options)
+            }
+            None => Self::file(path, options),
+        };
+        let mut opened = opened.of(path)?;
+        opened.path = path.to_path_buf();
+        Ok(opened)
+    }
+
+    fn file(path: &Path, options: &OpenOptions) -> Result<Self> {
+        let (file, array) = split_array_name(path);
+        match open(&file)? {
+            Content::Text(reader) => Self::text(reader, options),
+            Content::JsonLines(reader) => {
+                let file = JsonLines::open(reader)?;
+                Ok(Self::with(file.columns(), true, Body::JsonLines(file)))
+            }
+            Content::Npy(reader) => Ok(Self::array(array::npy(reader)?)),
+            Content::Archive(reader) => Ok(Self::array(array::npz(reader, array.as_deref())?)),
+            Content::Safetensors(bytes) => {
+                let array = array::safetensors(&bytes, array.as_deref())?;
+                Ok(Self::array(array))
+            }
+            #[cfg(feature = "parquet")]
+            Content::Parquet(bytes) => {
+                let (file, columns) = ParquetFile::open(bytes)?;
+                Ok(Self::with(columns, true, Body::Parquet(file)))
+            }
+        }
+    }
+
+    fn with(columns: Vec<ColumnInfo>, has_header: bool, body: Body) -> Self {
+        Self {
+            path: PathBuf::new(),
+            columns,
+            has_header,
+            notes: Vec::new(),
+            body,
+        }
+    }
+
+    fn text(reader: Box<dyn Read>, options: &OpenOptions) -> Result<Self> {
+        let (file, has_header, note) = TextFile::open(reader, options)?;
+        let opened = Self::with(file.columns(), has_header, Body::Text(file));
+        Ok(Self {
+            notes: note.map(str::to_owned).into_iter().collect(),
+            ..opened
+        })
+    }
+
+    fn array(array: Matrix) -> Self {
+        let column = ColumnInfo {
+            name: String::new(),
+            kind: ColumnKind::Numbers,
+        };
+        let columns = vec![column; array.columns];
+        Self::with(columns, false, Body::Array(array))
+    }
+
+    /// The names of the columns; empty without a header.
+    pub fn names(&self) -> Vec<String> {
+        if !self.has_header {
+            return Vec::new();
+        }
+        self.columns
+            .iter()
+            .map(|column| column.name.clone())
+            .collect()
+    }
+
+    /// The places of the columns that an option names.
+    pub fn select(&mut self, spec: &str, option: &str) -> Result<Vec<usize>> {
+        if let Body::JsonLines(file) = &mut self.body {
+            let found = file.select(spec);
+            self.columns = file.columns();
+            return found.of(&self.path);
+        }
+        select::select(spec, &self.names(), self.columns.len(), option).of(&self.path)
+    }
+
+    /// The same, if all of them are there under their names.
+    pub fn select_if_there(&mut self, spec: &str, option: &str) -> Option<Vec<usize>> {
+        let is_json = matches!(self.body, Body::JsonLines(_));
+        if !is_json && !select::are_named(spec, &self.names()) {
+            return None;
+        }
+        self.select(spec, option).ok()
+    }
+
+    /// The place of the column of `--id`, whose letters may be others in other files.
+    pub fn select_id(&mut self, name: &str) -> Result<usize> {
+        let is_same = |column: &&ColumnInfo| column.name.eq_ignore_ascii_case(name);
+        let mut found = self.columns.iter().filter(is_same);
+        let spec = match (found.next(), found.next()) {
+            (Some(only), None) => only.name.clone(),
+            _ => name.to_owned(),
+        };
+        Ok(self.select(&spec, "--id")?[0])
+    }
+
+    /// The fields of JSON Lines, between commas, of which none is a column of predictions by default.
+    pub fn fields(&self) -> Option<String> {
+        match &self.body {
+            Body::JsonLines(file) => Some(file.fields()),
+            _ => None,
+        }
+    }
+
+    /// Whether a column counts rows or names them for the program that wrote the file: a first column without a name, and
+    /// the index of pandas.
+    pub fn is_index(&self, column: usize) -> bool {
+        let name = &self.columns[column].name;
+        let is_first = || name.is_empty() || name.eq_ignore_ascii_case("unnamed: 0");
+        self.has_header && (name == "__index_level_0__" || column == 0 && is_first())
+    }
+
+    /// A column in words.
+    pub fn title(&self, column: usize) -> String {
+        titled(column, &self.columns[column].name)
+    }
+
+    /// Reads the rows.
+    fn read_rows(body: Body, plan: &Plan) -> Result<Rows> {
+        match body {
+            Body::Text(file) => file.read(plan),
+            Body::JsonLines(file) => file.read(plan),
+            Body::Array(numbers) => Ok(array_rows(numbers, plan)),
+            #[cfg(feature = "parquet")]
+            Body::Parquet(file) => file.read(plan),
+        }
+    }
+
+    /// Reads the columns of a choice, and of others as text.
+    pub fn read(self, choice: &Choice, others: &[usize], are_percentages: bool) -> Result<Table> {
+        let texts = choice
+            .labels
+            .iter()
+            .chain(&choice.weights)
+            .chain(&choice.id);
+        let plan = Plan {
+            numbers: choice.numbers.clone(),
+            texts: texts.chain(others).copied().collect(),
+            left_out: choice.left_out.clone(),
+            are_percentages,
+        };
+        let path = self.path;
+        let rows = Self::read_rows(self.body, &plan).of(&path)?;
+        let texts = rows.texts.into_iter().zip(&plan.texts);
+        let mut texts = texts.map(|(cells, &at)| TextColumn {
+            name: self.columns[at].name.clone(),
+            at,
+            cells,
+        });
+        let labels = texts.by_ref().take(choice.labels.len()).collect();
+        let weights = choice.weights.and_then(|_| texts.next());
+        let ids = choice.id.and_then(|_| texts.next());
+        let is_of_lists = rows.numbers.columns != choice.numbers.len();
+        let name = |&column: &usize| self.columns[column].name.clone();
+        Ok(Table {
+            names: if self.has_header && !is_of_lists {
+                choice.numbers.iter().map(name).collect()
+            } else {
+                Vec::new()
+            },
+            places: plan.numbers,
+            numbers: rows.numbers,
+            labels,
+            weights,
+            ids,
+            others: texts.collect(),
+            lines: rows.lines,
+            resolution: rows.resolution,
+            is_confidence: choice.is_confidence,
+            has_header: self.has_header,
+            is_default: choice.is_default,
+        })
+    }
+}
+
+/// The columns of an array.
+fn array_rows(numbers: Matrix, plan: &Plan) -> Rows {
+    let text = |&at: &usize| {
+        let rows = numbers.values.chunks(numbers.columns);
+        rows.map(|row| row[at].to_string()).collect()
+    };
+    let texts = plan.texts.iter().map(text).collect();
+    let is_whole = plan.numbers.iter().copied().eq(0..numbers.columns);
+    Rows {
+        numbers: if is_whole {
+            numbers
+        } else {
+            numbers.with_columns(&plan.numbers)
+        },
+        texts,
+        ..Rows::default()
+    }
+}
