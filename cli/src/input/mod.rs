@@ -100,7 +100,7 @@ pub struct Table {
 /// Text of a value that is missing, in small letters.
 const MISSING: [&str; 6] = ["", "na", "n/a", "nan", "null", "<na>"];
 
-fn is_missing(cell: &str) -> bool {
+pub fn is_missing(cell: &str) -> bool {
     MISSING.iter().any(|word| cell.eq_ignore_ascii_case(word))
 }
 

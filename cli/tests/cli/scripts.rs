@@ -82,3 +82,8 @@ fn weights() {
 fn pieces() {
     script("pieces");
 }
+
+#[test]
+fn monitor() {
+    script("monitor");
+}
