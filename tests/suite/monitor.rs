@@ -124,6 +124,16 @@ fn an_event_as_by_hand() {
     );
 }
 
+/// The usual components of an event, with the line that learns by Newton steps, by NumPy.
+#[test]
+fn the_usual_components_as_by_hand() {
+    let data = events(&[0.9, 0.8, 0.3, 0.95, 0.6, 0.1], &[1, 0, 0, 0, 1, 1]);
+    let mut monitor = CalibrationMonitor::new(0.05).unwrap();
+    let found = run(&mut monitor, data, label);
+    close(found[5][0], 2.436881926330642);
+    assert_eq!(monitor.components().len(), 49);
+}
+
 /// The other streams of section 10, by NumPy.
 #[test]
 fn other_streams_as_by_hand() {
