@@ -102,7 +102,7 @@ impl Monitored for Categorical {
         let factors = factors(&monitor.components);
         let (mut ratios, mut logs) = (vec![1.0; factors.len()], Vec::new());
         for (i, &label) in labels.iter().enumerate() {
-            let (p, label, top) = (rows.row(i), label as usize, rows.top[i] as usize);
+            let (p, top) = (rows.row(i), rows.top[i] as usize);
             // the event, or the most likely class
             let class = if self.subject() == Subject::Classes {
                 top
