@@ -58,6 +58,7 @@
 //! | [`recalibration`] | fitted maps of logits and of predictive distributions |
 //! | [`hypothesis`] | tests of calibration with p-values: the omnibus test and all others |
 //! | `metric` | metrics of whole epochs for Burn's trainer (feature `train`) |
+//! | [`monitor`] | tests and alarms for a model in production, valid at every moment |
 //! | [`diagram`] | reliability, PIT and quantile diagrams, as numbers |
 //! | [`names`], [`numbers`], [`mod@file`] | names of quantities, formatting of numbers, writing of whole files |
 //! | [`ops`] | operations with their own backward pass |
@@ -109,6 +110,7 @@ mod logistic;
 pub mod loss;
 #[cfg(feature = "train")]
 pub mod metric;
+pub mod monitor;
 pub mod names;
 pub mod numbers;
 pub mod ops;
@@ -146,6 +148,7 @@ pub mod prelude {
             PinballLossConfig, Probabilities, ScoreLoss, SkceLoss, SkceLossConfig, StepCounter,
             WeightSchedule,
         },
+        monitor::CalibrationMonitor,
         recalibration::{
             AutoRecalibrationConfig, BetaCalibrationConfig, ConformalShiftConfig,
             DiagonalScalingConfig, DirichletCalibrationConfig, EnsembleTemperatureScalingConfig,

@@ -10,7 +10,7 @@ use crate::{
     args::{Arguments, Command, RowsArgs, check_families},
     compare,
     error::{Result, bail},
-    evaluate,
+    evaluate, monitor,
     progress::Watcher,
     report,
     words::{Known, object},
@@ -72,10 +72,13 @@ pub struct Answer {
     /// The omnibus tests, each with what it is of: nothing of the whole prediction, "before" and "after" of two sets,
     /// the name of a class; or why there is none.
     pub outcomes: Vec<(String, Result<OmnibusOutcome, String>)>,
+    /// The new state of `monitor`; empty for other commands.
+    pub state: String,
 }
 
-/// Answers `evaluate`, `compare` of two sets or `report` with the options of the command, of which some name files in
-/// memory. A page goes to no file, whatever `--output` says.
+/// Answers `evaluate`, `compare` of two sets, `report` or `monitor` with the options of the command, of which some name
+/// files in memory. A page goes to no file, whatever `--output` says, and neither does the state of `monitor`. That may
+/// be in memory too: an empty text begins anew.
 ///
 /// ```
 /// use burn_calibration_cli::{Held, HeldFiles, answer};
@@ -144,9 +147,16 @@ fn of_command(command: Command, files: HeldFiles) -> Result<Answer> {
                 json: String::new(),
                 text: std::fs::read_to_string(&args.output)?,
                 outcomes: Vec::new(),
+                state: String::new(),
             })
         }
-        _ => bail!("expected evaluate, compare or report"),
+        Command::Monitor(mut args) => {
+            hold(&mut args.source.rows);
+            let (answer, state) = monitor::answer(&args)?;
+            let answer = Answer::new("monitor", &answer, Vec::new())?;
+            Ok(Answer { state, ..answer })
+        }
+        _ => bail!("expected evaluate, compare, report or monitor"),
     }
 }
 
@@ -167,6 +177,7 @@ impl Answer {
             json: object(command, outcome)?,
             text: anstream::adapter::strip_str(&outcome.to_string()).to_string(),
             outcomes: outcomes.into_iter().map(known).collect(),
+            state: String::new(),
         })
     }
 }

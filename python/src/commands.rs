@@ -59,6 +59,24 @@ pub fn answer(
     Ok((json, text, Value::from(outcomes).to_string()))
 }
 
+/// Answers `monitor` with options that name files in memory, the state among them: the JSON of the command, its text, and
+/// the new state.
+#[pyfunction]
+pub fn monitor(
+    py: Python<'_>,
+    options: Vec<String>,
+    files: Vec<(String, File<'_>)>,
+) -> PyResult<(String, String, String)> {
+    let held = |(name, file): (String, File)| Ok((name, file.held()?));
+    let files: Vec<(String, Held)> = files.into_iter().map(held).collect::<PyResult<_>>()?;
+    let files = HeldFiles::new(files);
+    let answer = work::run(py, None, move |_| {
+        burn_calibration_cli::answer(options, files)
+    })?;
+    let answer = answer.map_err(value_error)?;
+    Ok((answer.json, answer.text, answer.state))
+}
+
 fn outcome((of, outcome): &(String, Result<OmnibusOutcome, String>)) -> Value {
     match outcome {
         Ok(outcome) => json!({

@@ -21,5 +21,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(penalties::skce, module)?)?;
     module.add_function(wrap_pyfunction!(penalties::mmce, module)?)?;
     module.add_function(wrap_pyfunction!(commands::answer, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::monitor, module)?)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }

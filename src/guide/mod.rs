@@ -11,6 +11,7 @@
 //! | train with a penalty, with a loop of your own or with Burn's `Learner` | [`train`] |
 //! | recalibrate a trained model, save the map and load it | [`recalibrate`] |
 //! | test a model, measure its error, and report the results | [`test_and_report`] |
+//! | watch a model in production | [`monitor`] |
 //! | predict numbers instead of classes | [`regression`] |
 //! | give samples weights | [`weights`] |
 //! | work with thousands of classes, or with language models | [`many_classes`] |
@@ -44,6 +45,9 @@ pub mod recalibrate {}
 #[doc = include_str!("diagram.html")]
 #[doc = include_str!("report.md")]
 pub mod test_and_report {}
+
+#[doc = include_str!("monitor.md")]
+pub mod monitor {}
 
 #[doc = include_str!("regression.md")]
 pub mod regression {}

@@ -13,6 +13,7 @@ mod messages;
 #[cfg(feature = "train")]
 mod metric;
 mod models;
+mod monitor;
 mod numbers;
 mod properties;
 mod quantile_forecasts;

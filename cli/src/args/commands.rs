@@ -368,3 +368,39 @@ pub struct MergeArgs {
     #[arg(short, long, value_name = "OUT.json")]
     pub output: Option<PathBuf>,
 }
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  calibration monitor --state s.json --predictions today.csv --label-column y\n  calibration monitor --state s.json --id loan --predictions today.csv --labels came_in.csv\n\nThe exit code is 3 if these rows raise an alarm."
+)]
+pub struct MonitorArgs {
+    /// File of the state: it is read if there is one, and written with the new rows
+    #[arg(long, value_name = "STATE.json")]
+    pub state: PathBuf,
+
+    /// Predictions of new rows in the order of time, in the same formats as for evaluate
+    #[arg(long, value_name = "FILE", required_unless_present = "id")]
+    pub predictions: Option<PathBuf>,
+
+    /// Kind of the predictions
+    #[arg(long, value_enum, default_value_t = FamilyName::Categorical)]
+    pub family: FamilyName,
+
+    /// Column with the id of each row, in the predictions and in the labels. Rows without a label wait in the state
+    /// until it comes. Files need a header
+    #[arg(long, value_name = "COLUMN")]
+    pub id: Option<String>,
+
+    /// Level of the test: at most this share of the streams of a calibrated model ever has an alarm. 0.05 by
+    /// default; fixed by the first call
+    #[arg(long, value_parser = level)]
+    pub level: Option<f64>,
+
+    /// Least mean number of rows between false alarms of the detector of changes. 10000 by default; fixed by the
+    /// first call
+    #[arg(long, value_name = "ROWS", value_parser = positive)]
+    pub rows_between_alarms: Option<f64>,
+
+    #[command(flatten)]
+    pub source: SourceArgs,
+}

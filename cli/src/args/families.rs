@@ -41,9 +41,10 @@ const WITH_KERNEL: Families = AllBut(&[Quantiles]);
 const ALONE: Families = AllBut(&[Multilabel]);
 
 /// The commands that only some families have.
-const COMMANDS: [(&str, Families); 5] = [
+const COMMANDS: [(&str, Families); 6] = [
     ("compare", ALONE),
     ("report", ALONE),
+    ("monitor", ALONE),
     ("fit", WITH_MAPS),
     ("apply", WITH_MAPS),
     ("summarise", AllBut(&[Quantiles, Multilabel])),

@@ -42,6 +42,8 @@ pub enum Command {
     Summarise(SummariseArgs),
     /// Merge pieces that summarise saved, and print their estimates and a p-value
     Merge(MergeArgs),
+    /// Watch a model in production: add rows to a state, with an alarm that is right at every moment
+    Monitor(MonitorArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell

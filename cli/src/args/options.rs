@@ -97,7 +97,7 @@ pub struct BinArgs {
 }
 
 /// Options of the files and of random draws.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct SourceArgs {
     #[command(flatten)]
     pub labels: LabelsArgs,
@@ -110,7 +110,7 @@ pub struct SourceArgs {
     pub seed: u64,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct LabelsArgs {
     /// Labels, one per row, or the targets of another family, in the same formats. Not needed with
     /// --label-column, or if the predictions are confidence and correctness

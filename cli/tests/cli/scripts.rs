@@ -84,7 +84,12 @@ fn pieces() {
 }
 
 #[test]
+<<<<<<< HEAD
 #[cfg(feature = "parquet")]
 fn guesses() {
     script("guesses");
+=======
+fn monitor() {
+    script("monitor");
+>>>>>>> monitor2
 }

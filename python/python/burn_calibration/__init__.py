@@ -49,6 +49,7 @@ from .maps import (
     load_map,
 )
 from .model import CalibratedModel
+from .monitor import Monitor
 
 __all__ = [
     "AutoRecalibration",
@@ -67,6 +68,7 @@ __all__ = [
     "LogitShift",
     "MAPS",
     "MatrixScaling",
+    "Monitor",
     "OrderInvariant",
     "OrderPreserving",
     "Outcome",

@@ -46,6 +46,7 @@ def answer(
     files: list[tuple[str, _File]],
     progress: Callable[[int, int, str], Any] | None = None,
 ) -> tuple[str, str, str]: ...
+def monitor(options: list[str], files: list[tuple[str, _File]]) -> tuple[str, str, str]: ...
 def skce(
     logits: _Rows,
     labels: NDArray[np.int64],

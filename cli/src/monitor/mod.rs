@@ -1,0 +1,167 @@
+//! `monitor`: adds rows to the state of a monitor, and says whether the model is still calibrated.
+
+mod waiting;
+mod words;
+
+use std::path::Path;
+
+use burn_calibration::{
+    distribution::Subject,
+    file,
+    monitor::{CalibrationMonitor, Change, Monitored},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    args::{MonitorArgs, SourceArgs},
+    error::{Context, Result, ensure, wrong},
+    files::Inputs,
+    kind::{Kind, with_family},
+    program::Held,
+    rows::Wanted,
+    words::{DataWords, key, show},
+};
+use waiting::Waiting;
+use words::MonitorAnswer;
+
+/// The file of a state.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct State {
+    family: String,
+    /// The names of the columns of predictions; empty without.
+    columns: Vec<String>,
+    /// The names of classes for sentences; empty where they are numbers.
+    class_names: Vec<String>,
+    waiting: Waiting,
+    monitor: CalibrationMonitor,
+}
+
+/// What the rows of a call say.
+#[derive(Default)]
+struct Added {
+    /// The first alarm of the detector.
+    change: Option<Change>,
+    /// A note about rounded zeros.
+    note: Option<String>,
+}
+
+/// Adds the rows, writes the state, and prints the answer. Returns whether these rows raise an alarm.
+pub fn run(args: &MonitorArgs, json: bool) -> Result<bool> {
+    let (answer, state) = answer(args)?;
+    file::write(&args.state, state.as_bytes()).of(&args.state)?;
+    show("monitor", &answer, json)?;
+    Ok(answer.is_alarm)
+}
+
+/// Adds the rows to the state; returns the answer, and the state as JSON.
+pub fn answer(args: &MonitorArgs) -> Result<(MonitorAnswer, String)> {
+    let path = &args.state;
+    let mut state = State::read(path, args)?;
+    let before = state.monitor.state().clone();
+    let added = if args.id.is_some() {
+        match state.waiting.take_labelled(args)? {
+            Some((predictions, source)) => state.add(args, &predictions, &source)?,
+            None => Added::default(),
+        }
+    } else {
+        ensure!(
+            state.waiting.is_empty(),
+            "{}: {} rows wait for their labels, expected --id COLUMN",
+            path.display(),
+            state.waiting.len()
+        );
+        let predictions = args.predictions.as_deref();
+        let predictions = predictions.ok_or_else(|| wrong!("expected --predictions FILE"))?;
+        state.add(args, predictions, &args.source)?
+    };
+    let answer = MonitorAnswer::new(&state, &before, added);
+    Ok((answer, serde_json::to_string(&state)?))
+}
+
+impl State {
+    /// The state of a file, or a new one if there is no file.
+    fn read(path: &Path, args: &MonitorArgs) -> Result<Self> {
+        let family = key(args.family);
+        let text = match args.source.rows.held.get(path) {
+            Some(Held::Text(text)) => text.as_bytes().to_vec(),
+            _ if path.exists() => file::read(path).of(path)?,
+            _ => Vec::new(),
+        };
+        if text.is_empty() {
+            let monitor = CalibrationMonitor::new(args.level.unwrap_or(0.05))?;
+            let rows = args.rows_between_alarms.unwrap_or(10_000.0);
+            return Ok(Self {
+                family,
+                columns: Vec::new(),
+                class_names: Vec::new(),
+                waiting: Waiting::default(),
+                monitor: monitor.with_rows_between_alarms(rows)?,
+            });
+        }
+        let state: Self = serde_json::from_slice(&text)
+            .map_err(|reason| wrong!("{reason}; expected a state that monitor wrote"))
+            .of(path)?;
+        let known = state.monitor.state();
+        let fixed = |option: &str, given: Option<f64>, known: f64| {
+            let is_same = given.is_none_or(|given| given == known);
+            ensure!(
+                is_same,
+                "{}: {option} is {known} since the first row, expected the same or none",
+                path.display()
+            );
+            Ok(())
+        };
+        fixed("--level", args.level, known.alpha)?;
+        let between = args.rows_between_alarms;
+        fixed("--rows-between-alarms", between, known.rows_between_alarms)?;
+        ensure!(
+            state.family == family,
+            "{}: the rows are of --family {}, expected the same family",
+            path.display(),
+            state.family
+        );
+        Ok(state)
+    }
+
+    /// Adds the rows of files.
+    fn add(
+        &mut self,
+        args: &MonitorArgs,
+        predictions: &Path,
+        source: &SourceArgs,
+    ) -> Result<Added> {
+        with_family!(args.family, P => self.add_of::<P>(predictions, source))
+    }
+
+    fn add_of<P: Kind + Monitored>(&mut self, path: &Path, source: &SourceArgs) -> Result<Added> {
+        let mut loaded = P::read(&Inputs::of(path), source, Wanted::Probabilities)?;
+        let predictions = loaded.sets.remove(0);
+        if self.columns.is_empty() {
+            self.columns = loaded.columns;
+        } else {
+            ensure!(
+                loaded.columns.is_empty() || loaded.columns == self.columns,
+                "{}: the columns are {}, expected {} as before; --columns selects them in their order",
+                path.display(),
+                loaded.columns.join(", "),
+                self.columns.join(", ")
+            );
+        }
+        let DataWords {
+            class_names,
+            rounded_zeros,
+            ..
+        } = loaded.data;
+        self.class_names = match predictions.predicted() {
+            Subject::Event => vec!["no event".into(), "the event".into()],
+            Subject::Correctness => vec!["wrong".into(), "a right label".into()],
+            Subject::Classes => class_names,
+        };
+        let change = self.monitor.update(&predictions, &loaded.targets);
+        Ok(Added {
+            change: change.of(path)?,
+            note: rounded_zeros.map(|zeros| zeros.to_string()),
+        })
+    }
+}

@@ -1,0 +1,420 @@
+//! False alarms, run lengths and delays of `CalibrationMonitor`: the table "Watching a model" of docs/levels.md.
+//!
+//! `cargo run --release -p burn-calibration-papers --example monitor -- SCALE [CELL]`, where SCALE multiplies the number
+//! of streams, and CELL is a part of the names of cells.
+
+use std::time::Instant;
+
+use burn::tensor::{DType, Device, Int, Tensor};
+use burn_calibration::{
+    distribution::{Categorical, Laplace, Normal, QuantileForecasts, Samples, Subject},
+    hypothesis::OmnibusTest,
+    monitor::{CalibrationMonitor, Monitored},
+};
+use rand::{RngExt, SeedableRng, rngs::StdRng};
+use rand_distr::{Distribution, Poisson, StandardNormal, StudentT};
+
+fn normal(rng: &mut StdRng) -> f64 {
+    StandardNormal.sample(rng)
+}
+
+fn sigmoid(l: f64) -> f64 {
+    1.0 / (1.0 + (-l).exp())
+}
+
+fn rows(values: &[f64], columns: usize) -> Tensor<2> {
+    let flat = Tensor::<1>::from_data(values, (&Device::default(), DType::F64));
+    flat.reshape([values.len() / columns, columns])
+}
+
+type Labelled<P> = (
+    P,
+    <P as burn_calibration::distribution::Predictive>::Targets,
+);
+
+fn classes(p: &[f64], m: usize, labels: &[i64]) -> Labelled<Categorical> {
+    let labels = Tensor::<1, Int>::from_data(labels, &Device::default());
+    let p = Categorical::from_probabilities(rows(p, m)).expect("probabilities");
+    (p, labels)
+}
+
+fn events(p: &[f64], labels: &[i64]) -> Labelled<Categorical> {
+    let both: Vec<f64> = p.iter().flat_map(|p| [1.0 - p, *p]).collect();
+    let (p, labels) = classes(&both, 2, labels);
+    (p.about(Subject::Event).expect("two classes"), labels)
+}
+
+/// Events of log-odds `l = centre + 1.5 x` with autocorrelated `x`, of labels with the log-odds `slope · l + shift`.
+fn event_rows(
+    n: usize,
+    memory: f64,
+    centre: f64,
+    line: [f64; 2],
+    rng: &mut StdRng,
+) -> Stream<Categorical> {
+    let (mut x, mut p, mut y, mut scores) = (normal(rng), Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..n {
+        x = memory * x + (1.0 - memory * memory).sqrt() * normal(rng);
+        let l = centre + 1.5 * x;
+        let (prediction, truth) = (sigmoid(l), sigmoid(line[0] * l + line[1]));
+        let label = f64::from(u8::from(rng.random::<f64>() < truth));
+        let direction = if line[0] == 1.0 { 1.0 } else { l };
+        scores.push([
+            direction * (label - prediction),
+            direction * direction * prediction * (1.0 - prediction),
+        ]);
+        p.push(prediction);
+        y.push(label as i64);
+    }
+    Stream {
+        rows: events(&p, &y),
+        scores,
+    }
+}
+
+/// Rows with the score of the best single test, and the variance of the score of each.
+struct Stream<P: Monitored> {
+    rows: Labelled<P>,
+    scores: Vec<[f64; 2]>,
+}
+
+fn plain<P: Monitored>(rows: Labelled<P>) -> Stream<P> {
+    Stream {
+        rows,
+        scores: Vec::new(),
+    }
+}
+
+/// Classes with labels drawn from `p`, of which one is predicted `factor` times as likely.
+fn class_rows(
+    n: usize,
+    m: usize,
+    spread: f64,
+    factor: f64,
+    rng: &mut StdRng,
+) -> Stream<Categorical> {
+    let (mut all, mut y, mut scores) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..n {
+        let mut p: Vec<f64> = (0..m).map(|_| (spread * normal(rng)).exp()).collect();
+        let sum: f64 = p.iter().sum();
+        p.iter_mut().for_each(|p| *p /= sum);
+        let mut u = rng.random::<f64>();
+        let label = p.iter().position(|p| {
+            u -= p;
+            u < 0.0
+        });
+        let label = label.unwrap_or(m - 1);
+        if factor != 1.0 {
+            let first = (factor * p[0]).min(0.99);
+            let rest = (1.0 - first) / (1.0 - p[0]);
+            p.iter_mut().for_each(|p| *p *= rest);
+            p[0] = first;
+        }
+        let hit = f64::from(u8::from(label == 0));
+        scores.push([hit - p[0], p[0] * (1.0 - p[0])]);
+        y.push(label as i64);
+        all.extend(p);
+    }
+    Stream {
+        rows: classes(&all, m, &y),
+        scores,
+    }
+}
+
+fn normal_rows(n: usize, scale: f64, rng: &mut StdRng) -> Stream<Normal> {
+    let (mut mean, mut sd, mut y, mut scores) = (vec![], vec![], vec![], vec![]);
+    for _ in 0..n {
+        let (m, s, z) = (
+            3.0 * normal(rng),
+            (0.5 * normal(rng)).exp(),
+            scale * normal(rng),
+        );
+        mean.push(m);
+        sd.push(s);
+        y.push(m + s * z);
+        scores.push([z * z - 1.0, 2.0]);
+    }
+    Stream {
+        rows: (Normal::new(rows(&mean, 1), rows(&sd, 1)), rows(&y, 1)),
+        scores,
+    }
+}
+
+fn drawn(
+    n: usize,
+    draws: usize,
+    rng: &mut StdRng,
+    draw: impl Fn(&mut StdRng, f64) -> f64,
+) -> Stream<Samples> {
+    let (mut all, mut y) = (Vec::new(), Vec::new());
+    for _ in 0..n {
+        let x = normal(rng);
+        all.extend((0..draws).map(|_| draw(rng, x)));
+        y.push(draw(rng, x));
+    }
+    plain((
+        Samples::new(rows(&all, draws).reshape([n, draws, 1])),
+        rows(&y, 1),
+    ))
+}
+
+fn quantiles(
+    n: usize,
+    rng: &mut StdRng,
+    values: &[f64],
+    levels: &[f64],
+    draw: impl Fn(&mut StdRng) -> f64,
+) -> Stream<QuantileForecasts> {
+    let all = values.repeat(n);
+    let y: Vec<f64> = (0..n).map(|_| draw(rng)).collect();
+    let forecasts = QuantileForecasts::new(levels.to_vec(), rows(&all, levels.len()));
+    plain((forecasts.expect("levels"), rows(&y, 1)))
+}
+
+struct Cells {
+    scale: f64,
+    only: String,
+}
+
+impl Cells {
+    fn has(&self, name: &str) -> bool {
+        name.contains(&self.only)
+    }
+
+    fn streams(&self, usual: usize) -> u64 {
+        (usual as f64 * self.scale).ceil() as u64
+    }
+
+    /// The shares of streams with wealth of 20 and 100 ever, and with bounds of the mean error that are wrong at the
+    /// end; the mean rows between alarms of a detector for 500.
+    fn level<P: Monitored>(
+        &self,
+        name: &str,
+        streams: usize,
+        feed: impl Fn(&mut StdRng) -> Stream<P>,
+    ) {
+        if !self.has(name) {
+            return;
+        }
+        let (start, streams) = (Instant::now(), self.streams(streams));
+        let (mut at_5, mut at_1, mut outside, mut alarms, mut total) = (0, 0, 0, 0, 0);
+        for seed in 0..streams {
+            let monitor = CalibrationMonitor::new(0.05).expect("a level");
+            let mut monitor = monitor.with_rows_between_alarms(500.0).expect("positive");
+            let (p, y) = feed(&mut StdRng::seed_from_u64(seed)).rows;
+            monitor.update(&p, &y).expect("valid rows");
+            let state = monitor.state();
+            at_5 += u64::from(state.max_wealth >= 20.0);
+            at_1 += u64::from(state.max_wealth >= 100.0);
+            alarms += state.alarms;
+            total += state.rows;
+            let error = monitor.mean_error();
+            outside += u64::from(error.is_some_and(|e| e.lower > 0.0 || e.upper < 0.0));
+        }
+        let percent = |count: u64| 100.0 * count as f64 / streams as f64;
+        println!(
+            "{name}: {streams} streams of {} rows: {:.2} % {:.2} %, bounds {:.2} %, {:.0} rows between alarms ({alarms}); {:.1?}",
+            total / streams,
+            percent(at_5),
+            percent(at_1),
+            percent(outside),
+            total as f64 / alarms.max(1) as f64,
+            start.elapsed()
+        );
+    }
+
+    /// The power of the omnibus test, which `evaluate` runs, at 5 %.
+    fn power(&self, name: &str, sets: usize, p_value: impl Fn(&mut StdRng) -> f64) {
+        if !self.has(name) {
+            return;
+        }
+        let sets = self.streams(sets);
+        let is_found = |seed: &u64| p_value(&mut StdRng::seed_from_u64(*seed)) <= 0.05;
+        let found = (0..sets).filter(is_found).count();
+        println!("{name}: omnibus test rejects {found} of {sets}");
+    }
+
+    /// The median row of the alarm, and the rows at which the score test has a power of 90 %.
+    fn delay<P: Monitored>(
+        &self,
+        name: &str,
+        streams: usize,
+        feed: impl Fn(&mut StdRng) -> Stream<P>,
+    ) {
+        if !self.has(name) {
+            return;
+        }
+        let (start, streams) = (Instant::now(), self.streams(streams));
+        let (mut delays, mut rejected) = (Vec::new(), Vec::<u64>::new());
+        for seed in 0..streams {
+            let mut monitor = CalibrationMonitor::new(0.05).expect("a level");
+            let Stream {
+                rows: (p, y),
+                scores,
+            } = feed(&mut StdRng::seed_from_u64(seed));
+            monitor.update(&p, &y).expect("valid rows");
+            delays.push(monitor.state().alarm_at.map_or(u64::MAX, |row| row + 1));
+            rejected.resize(scores.len(), 0);
+            let (mut sum, mut variance) = (0.0, 0.0);
+            for (count, [score, its]) in rejected.iter_mut().zip(scores) {
+                sum += score;
+                variance += its;
+                *count += u64::from(sum.abs() > 1.959964 * variance.sqrt());
+            }
+        }
+        delays.sort_unstable();
+        let weak = rejected
+            .iter()
+            .rposition(|count| (*count as f64) < 0.9 * streams as f64);
+        let quantile = |q: f64| delays[((streams - 1) as f64 * q) as usize];
+        println!(
+            "{name}: {streams} streams, alarm after {} rows in the median, {} at 90 %; the single test has 90 % power at {}; {:.1?}",
+            quantile(0.5),
+            quantile(0.9),
+            weak.map_or(1, |at| at + 2),
+            start.elapsed()
+        );
+    }
+}
+
+/// The seconds that this thread had a processor; 0 where Linux does not say.
+fn processor_seconds() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let first = text.split_whitespace().next();
+    first.and_then(|ns| ns.parse::<f64>().ok()).unwrap_or(0.0) / 1e9
+}
+
+pub fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let scale = arguments.next().and_then(|scale| scale.parse().ok());
+    run(scale.unwrap_or(1.0), &arguments.next().unwrap_or_default());
+}
+
+pub fn run(scale: f64, only: &str) {
+    let cells = Cells {
+        scale,
+        only: only.to_owned(),
+    };
+    let calibrated = [1.0, 0.0];
+    cells.delay("delay: shift 0.5", 400, |rng| {
+        event_rows(2000, 0.9, 0.0, [1.0, 0.5], rng)
+    });
+    cells.delay("delay: temperature 1.5", 400, |rng| {
+        event_rows(2000, 0.9, 0.0, [1.0 / 1.5, 0.0], rng)
+    });
+    cells.delay("delay: scale 1.3", 400, |rng| normal_rows(1000, 1.3, rng));
+    cells.delay("delay: one class of ten", 200, |rng| {
+        class_rows(12000, 10, 1.0, 1.2, rng)
+    });
+    let p_value = |Stream { rows: (p, y), .. }: Stream<Categorical>, rng: &mut StdRng| {
+        let outcome = OmnibusTest::new().outcome(&p, &y, rng);
+        outcome.expect("valid rows").p_value
+    };
+    for (name, n, line) in [
+        ("power: shift 0.5, 200 rows", 200, [1.0, 0.5]),
+        ("power: temperature 1.5, 300 rows", 300, [1.0 / 1.5, 0.0]),
+    ] {
+        cells.power(name, 100, |rng| {
+            let rows = event_rows(n, 0.9, 0.0, line, rng);
+            p_value(rows, rng)
+        });
+    }
+    cells.power("power: scale 1.3, 60 rows", 100, |rng| {
+        let (p, y) = normal_rows(60, 1.3, rng).rows;
+        let outcome = OmnibusTest::new().outcome(&p, &y, rng);
+        outcome.expect("valid rows").p_value
+    });
+    cells.power("power: one class of ten, 3500 rows", 20, |rng| {
+        let rows = class_rows(3500, 10, 1.0, 1.2, rng);
+        p_value(rows, rng)
+    });
+    cells.level("level: events, independent", 2000, |rng| {
+        event_rows(5000, 0.0, 0.0, calibrated, rng)
+    });
+    cells.level("level: events, autocorrelated", 2000, |rng| {
+        event_rows(5000, 0.9, 0.0, calibrated, rng)
+    });
+    cells.level("level: rare events", 2000, |rng| {
+        event_rows(5000, 0.9, -5.0, calibrated, rng)
+    });
+    cells.level("level: of past labels", 2000, |rng| {
+        let (mut p, mut y, mut ones) = (Vec::new(), Vec::new(), 1.0);
+        for row in 0..5000 {
+            p.push(0.05 + 0.9 * ones / (row as f64 + 2.0));
+            y.push(i64::from(rng.random::<f64>() < p[row]));
+            ones += y[row] as f64;
+        }
+        plain(events(&p, &y))
+    });
+    cells.level("level: drift of p", 2000, |rng| {
+        let (mut p, mut y) = (Vec::new(), Vec::new());
+        for row in 0..5000 {
+            p.push(sigmoid(-3.0 + row as f64 / 1000.0 + normal(rng)));
+            y.push(i64::from(rng.random::<f64>() < p[row]));
+        }
+        plain(events(&p, &y))
+    });
+    cells.level("level: 10 classes", 1000, |rng| {
+        class_rows(3000, 10, 2.0, 1.0, rng)
+    });
+    cells.level("level: 100 classes", 200, |rng| {
+        class_rows(1000, 100, 2.0, 1.0, rng)
+    });
+    cells.level("level: normal", 1000, |rng| normal_rows(2000, 1.0, rng));
+    cells.level("level: laplace", 500, |rng| {
+        let y: Vec<f64> = (0..2000)
+            .map(|_| {
+                let u: f64 = rng.random::<f64>() - 0.5;
+                -u.signum() * (1.0 - 2.0 * u.abs()).ln()
+            })
+            .collect();
+        let (zero, one) = (vec![0.0; 2000], vec![1.0; 2000]);
+        plain((Laplace::new(rows(&zero, 1), rows(&one, 1)), rows(&y, 1)))
+    });
+    let student = StudentT::new(3.0).expect("degrees");
+    cells.level("level: draws of t", 1000, |rng| {
+        drawn(2000, 20, rng, |rng, x| x + student.sample(rng))
+    });
+    let poisson = |x: f64| Poisson::new((0.5 * x).exp()).expect("a mean");
+    cells.level("level: draws of counts", 1000, |rng| {
+        drawn(2000, 20, rng, |rng, x| poisson(x).sample(rng))
+    });
+    let levels = [0.05, 0.25, 0.5, 0.75, 0.95];
+    let values = [
+        -1.6448536269514722,
+        -0.6744897501960817,
+        0.0,
+        0.6744897501960817,
+        1.6448536269514722,
+    ];
+    cells.level("level: quantiles", 1000, |rng| {
+        quantiles(5000, rng, &values, &levels, normal)
+    });
+    let counts = [0.0, 1.0, 3.0]; // of Poisson(1.5)
+    cells.level("level: quantiles of counts", 1000, |rng| {
+        quantiles(5000, rng, &counts, &[0.1, 0.5, 0.9], |rng| {
+            Poisson::new(1.5).expect("a mean").sample(rng)
+        })
+    });
+    if cells.has("speed") {
+        let mut rng = StdRng::seed_from_u64(0);
+        let time = |name: &str, monitor: CalibrationMonitor, stream: Stream<Categorical>| {
+            let (mut monitor, start, before) = (monitor, Instant::now(), processor_seconds());
+            let (p, y) = stream.rows;
+            monitor.update(&p, &y).expect("valid rows");
+            let (wall, processor) = (start.elapsed(), processor_seconds() - before);
+            println!("speed: {name}: {wall:.2?}, of the processor {processor:.2} s");
+        };
+        let new = || CalibrationMonitor::new(0.05).expect("a level");
+        time(
+            "10⁶ events",
+            new(),
+            event_rows(1_000_000, 0.9, 0.0, calibrated, &mut rng),
+        );
+        time(
+            "10⁵ rows of 100 classes",
+            new(),
+            class_rows(100_000, 100, 2.0, 1.0, &mut rng),
+        );
+    }
+}

@@ -1,0 +1,94 @@
+"""Watching a model in production: the answers of the command ``calibration monitor`` for arrays."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Sequence
+
+from . import _native
+from .evaluation import _array, _common, _named, _predictions
+
+
+class Monitor:
+    """A test and a detector of miscalibration for a stream of predictions, right at every moment.
+
+    `update` adds rows in the order in which their labels became known. That order must not depend on the labels.
+    The memory does not grow. ``pickle`` and `to_json` keep the state, which resumes bit for bit; two monitors cannot be
+    merged.
+
+    Parameters
+    ----------
+    level : float
+        At most this share of the streams of a calibrated model ever has an alarm of the test.
+    rows_between_alarms : float
+        False alarms of the detector of changes are at least so many rows apart in the mean.
+
+    Attributes
+    ----------
+    p_value : float
+        A p-value that is valid after every row, however often it is looked at; 1 before the first row.
+    alarm : bool
+        Whether the rows of the last update raised an alarm, of the test or of the detector.
+    state : dict
+        The output of the command with ``--json`` after the last update; empty before.
+    """
+
+    def __init__(self, level: float = 0.05, rows_between_alarms: float = 10_000):
+        self._options = {"level": level, "rows-between-alarms": rows_between_alarms}
+        self._saved = ""
+        self._text = "no rows yet"
+        self.state: dict[str, Any] = {}
+
+    def update(self, predictions: Any, labels: Any, *, classes: Sequence[Any] | None = None) -> Monitor:
+        """Adds rows, and returns the monitor. Nothing is added if an error is raised.
+
+        Parameters
+        ----------
+        predictions : array or Predictions
+            Probabilities of classes, ``[n, m]``, or of an event, ``[n]``; or predictions of a family, made by `logits`,
+            `normal`, `laplace`, `samples` or `quantiles`. All updates have the same kind.
+        labels : array, [n]
+            Classes from 0 to ``m - 1``, or names of ``classes``; of other families the targets.
+        classes : sequence of str, optional
+            Names of the classes in the order of the columns.
+
+        Raises
+        ------
+        ValueError
+            Invalid data, with the row, or predictions of another kind than before.
+        """
+        rows = _predictions(predictions)
+        options, files = _common(rows.family, labels, classes, None, 0)
+        options += ["--state", "state", "--predictions", rows.name, *rows.options, *_named(self._options)]
+        files += [("state", self._saved), (rows.name, _array(rows.rows, rows.name))]
+        answer, self._text, self._saved = _native.monitor(["monitor", *options], files)
+        self.state = json.loads(answer)
+        return self
+
+    @property
+    def p_value(self) -> float:
+        return float(self.state.get("p_value", 1.0))
+
+    @property
+    def alarm(self) -> bool:
+        return bool(self.state.get("is_alarm", False))
+
+    def to_json(self) -> str:
+        """The monitor as text, for `from_json`."""
+        return json.dumps(self.__dict__)
+
+    @classmethod
+    def from_json(cls, text: str) -> Monitor:
+        """The monitor that `to_json` wrote."""
+        monitor = cls()
+        found = json.loads(text)
+        if not isinstance(found, dict) or found.keys() != monitor.__dict__.keys():
+            raise ValueError("expected the text of Monitor.to_json")
+        monitor.__dict__.update(found)
+        return monitor
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"<Monitor: {self._text.splitlines()[0]}>"

@@ -1,0 +1,302 @@
+use serde::{Deserialize, Serialize};
+
+use super::exact;
+use crate::error::{Error, Result, check_positive};
+
+/// The kind of predictions of a stream. All rows of a monitor have the same kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stream {
+    /// One event: class 1 of two.
+    Event,
+    /// So many classes.
+    Classes(usize),
+    /// Vectors of this dimension, with a density.
+    Density(usize),
+    /// Vectors of this dimension, predicted by draws. Their number may change from update to update.
+    Draws(usize),
+    /// Numbers that are predicted by quantiles at these levels.
+    Quantiles(#[serde(with = "exact::list")] Vec<f64>),
+}
+
+/// The part of a prediction that a recalibration changes.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// The probability of a class. The other classes keep their proportions.
+    Class(usize),
+    /// The probability of the most likely class. The others keep their proportions.
+    TopLabel,
+    /// The probabilities of all classes.
+    Probabilities,
+    /// The probability of a target between the quantiles at two levels; below the second if the first is 0.
+    Range {
+        /// The first level, or 0.
+        #[serde(with = "exact")]
+        low: f64,
+        /// The second level.
+        #[serde(with = "exact")]
+        high: f64,
+    },
+    /// All coordinates of a density.
+    Vector,
+    /// One coordinate of draws: the normal scores of ranks.
+    Coordinate(usize),
+}
+
+/// A recalibration that the monitor bets on, with the wealth that it has gained.
+///
+/// It is a factor and a shift of a [part](Part) of the prediction:
+///
+/// - of the log-odds `l` of an event (class, top label, range): `factor · l + shift`
+/// - of all probabilities: `p^factor`, normalised. The temperature is `1/factor`
+/// - of vectors and coordinates: the location moves by `shift` predicted standard deviations, and deviations become
+///   `factor` times as large. Of the probability a `share` is that of this distribution, the rest is the prediction's
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Component {
+    /// The part of the prediction.
+    pub part: Part,
+    /// The factor.
+    #[serde(with = "exact")]
+    pub factor: f64,
+    /// The shift.
+    #[serde(with = "exact")]
+    pub shift: f64,
+    /// The share, at most 1.
+    #[serde(with = "exact")]
+    pub share: f64,
+    /// The share of the wealth with which it starts.
+    #[serde(with = "exact")]
+    pub weight: f64,
+    /// The curvature of the log loss in factor, both, and shift, if the component learns; empty otherwise.
+    #[serde(with = "exact::list")]
+    curvature: Vec<f64>,
+    #[serde(with = "exact")]
+    pub(super) wealth: f64,
+    /// `M_t` of the detector.
+    #[serde(with = "exact")]
+    pub(super) detector: f64,
+    /// The least wealth so far, and the row after it.
+    #[serde(with = "exact")]
+    lowest: f64,
+    since: u64,
+    /// The wealth since its last minimum after the start of the detector, and the row after it.
+    #[serde(with = "exact")]
+    rise: f64,
+    pub(super) risen_since: u64,
+}
+
+/// Smaller wealth counts as this, which adds at most `rows · LEAST` to the expected wealth.
+const LEAST: f64 = 1e-250;
+/// Larger wealth counts as this, and a larger ratio as its root. Both lose wealth, and keep the level.
+const MOST: f64 = 1e200;
+
+impl Component {
+    /// Creates a component with weight 1 and share 1 that has seen no rows.
+    pub fn new(part: Part, factor: f64, shift: f64) -> Self {
+        Self {
+            part,
+            factor,
+            shift,
+            share: 1.0,
+            weight: 1.0,
+            curvature: Vec::new(),
+            wealth: 1.0,
+            detector: 0.0,
+            lowest: 1.0,
+            since: 0,
+            rise: 1.0,
+            risen_since: 0,
+        }
+    }
+
+    /// Learns factor and shift of an event: after each row by a Newton step of the log loss, from a normal prior
+    /// about their values now, with variance ¼.
+    pub fn learning(self) -> Self {
+        let curvature = vec![4.0, 0.0, 4.0];
+        Self { curvature, ..self }
+    }
+
+    /// The product of its ratios, from 1: its wealth per unit of its weight. It stays within 1e-250 and 1e200,
+    /// except that it stays 0 after a ratio of 0.
+    pub fn wealth(&self) -> f64 {
+        self.wealth
+    }
+
+    /// The row, from 0, since which it gains: the row after the least wealth so far.
+    pub fn since(&self) -> u64 {
+        self.since
+    }
+
+    pub(super) fn learns(&self) -> bool {
+        !self.curvature.is_empty()
+    }
+
+    #[inline]
+    pub(super) fn step(&mut self, ratio: f64, row: u64) {
+        let ratio = ratio.min(MOST.sqrt());
+        let is_lost = ratio <= 0.0 || self.wealth <= 0.0;
+        let least = if is_lost { 0.0 } else { LEAST };
+        self.wealth = (self.wealth * ratio).clamp(least, MOST);
+        self.detector = (ratio * (self.detector + 1.0)).min(MOST);
+        if self.wealth < self.lowest {
+            self.lowest = self.wealth;
+            self.since = row + 1;
+        }
+        if self.rise <= 1.0 {
+            self.rise = ratio;
+            self.risen_since = row;
+        } else {
+            self.rise = (self.rise * ratio).min(MOST);
+        }
+    }
+
+    /// Starts the detector again before a row.
+    pub(super) fn restart(&mut self, row: u64) {
+        self.detector = 0.0;
+        self.rise = 1.0;
+        self.risen_since = row;
+    }
+
+    /// A Newton step after a row.
+    pub(super) fn learn(&mut self, log_odds: f64, happened: bool) {
+        let [aa, ab, bb] = &mut self.curvature[..] else {
+            return;
+        };
+        let x = log_odds.clamp(-30.0, 30.0);
+        let q = 1.0 / (1.0 + (-(self.factor * x + self.shift)).exp());
+        let (error, curvature) = (q - f64::from(u8::from(happened)), q * (1.0 - q));
+        *aa += curvature * x * x;
+        *ab += curvature * x;
+        *bb += curvature;
+        let determinant = *aa * *bb - *ab * *ab;
+        if determinant > 0.0 {
+            let [by_factor, by_shift] = [*bb * x - *ab, *aa - *ab * x];
+            self.factor = (self.factor - error * by_factor / determinant).clamp(0.05, 20.0);
+            self.shift = (self.shift - error * by_shift / determinant).clamp(-10.0, 10.0);
+        }
+    }
+}
+
+const FACTORS: [f64; 7] = [0.5, 0.67, 0.8, 1.0, 1.25, 1.5, 2.0];
+const SHIFTS: [f64; 7] = [-1.0, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0];
+/// The shifts of one class of many, and of one range.
+const SHIFTS_OF_ONE: [f64; 6] = [-1.0, -0.5, -0.2, 0.2, 0.5, 1.0];
+/// Shares and factors of heavier tails.
+const TAILS: [(f64, f64); 3] = [(0.05, 3.0), (0.2, 2.0), (0.05, 10.0)];
+/// The largest number of classes, or of coordinates of draws, that have components of their own.
+const MOST_SEPARATE: usize = 100;
+
+impl Stream {
+    /// The components that a monitor of such predictions has by default, with their joint weights in parentheses.
+    ///
+    /// - two classes: 48 lines of class 1, with factors from ½ to 2 and shifts from −1 to 1 (0.9), and one that learns
+    ///   (0.1)
+    /// - more classes: the same lines of the top label (0.5), 6 temperatures (0.25), and 6 shifts of each class
+    ///   (0.25), if there are at most 100 classes
+    /// - densities, and each coordinate of draws, of the first 100: 48 shifts and scales (0.85) and 3 heavier tails
+    ///   (0.15)
+    /// - quantiles: 6 shifts of the log-odds of each level and of each central interval
+    pub fn components(&self) -> Vec<Component> {
+        let mut components = Vec::new();
+        let mut add = |weight: f64, mut list: Vec<Component>| {
+            let weight = weight / list.len() as f64;
+            list.iter_mut().for_each(|one| one.weight = weight);
+            components.append(&mut list);
+        };
+        let shifts = |part| SHIFTS_OF_ONE.map(|shift| Component::new(part, 1.0, shift));
+        let learned = |part| vec![Component::new(part, 1.0, 0.0).learning()];
+        match self {
+            Self::Event | Self::Classes(2) => {
+                add(0.9, grid(Part::Class(1)));
+                add(0.1, learned(Part::Class(1)));
+            }
+            &Self::Classes(classes) => {
+                add(0.45, grid(Part::TopLabel));
+                add(0.05, learned(Part::TopLabel));
+                let powers = FACTORS.into_iter().filter(|factor| *factor != 1.0);
+                let power = |factor| Component::new(Part::Probabilities, factor, 0.0);
+                add(0.25, powers.map(power).collect());
+                if classes <= MOST_SEPARATE {
+                    let classes = (0..classes).map(Part::Class);
+                    add(0.25, classes.flat_map(shifts).collect());
+                }
+            }
+            Self::Density(_) | Self::Draws(_) => {
+                let parts = match self {
+                    Self::Draws(d) => (0..*d.min(&MOST_SEPARATE)).map(Part::Coordinate).collect(),
+                    _ => vec![Part::Vector],
+                };
+                for part in parts {
+                    let tail = |(share, factor)| Component {
+                        share,
+                        ..Component::new(part, factor, 0.0)
+                    };
+                    add(0.85, grid(part));
+                    add(0.15, TAILS.map(tail).to_vec());
+                }
+            }
+            Self::Quantiles(levels) => {
+                let below = levels.iter().map(|&high| Part::Range { low: 0.0, high });
+                let ranges = below.chain(central_intervals(levels));
+                add(1.0, ranges.flat_map(shifts).collect());
+            }
+        }
+        components
+    }
+
+    /// Checks that components are of such predictions, with valid numbers.
+    pub(super) fn check(&self, components: &[Component]) -> Result<()> {
+        for one in components {
+            check_positive("the weight of a component", one.weight)?;
+            let is_number = one.factor > 0.0 && (one.factor + one.shift).is_finite();
+            let is_share = one.share > 0.0 && one.share <= 1.0;
+            let is_event = matches!(
+                one.part,
+                Part::Class(_) | Part::TopLabel | Part::Range { .. }
+            );
+            let can_learn = is_event || !one.learns();
+            if !(is_number && is_share && can_learn && self.has(one.part)) {
+                return Err(Error::Unsupported {
+                    what: format!("{one:?} for {self:?}"),
+                    expected: "a part of such predictions, a positive factor, a finite shift, a share of at most 1, \
+                               and an event if the component learns",
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn has(&self, part: Part) -> bool {
+        match (self, part) {
+            (Self::Event, Part::Class(class)) => class < 2,
+            (Self::Classes(classes), Part::Class(class)) => class < *classes,
+            (Self::Event | Self::Classes(_), Part::TopLabel | Part::Probabilities)
+            | (Self::Density(_), Part::Vector) => true,
+            (Self::Draws(dimensions), Part::Coordinate(coordinate)) => coordinate < *dimensions,
+            (Self::Quantiles(levels), Part::Range { low, high }) => {
+                low < high && levels.contains(&high) && (low == 0.0 || levels.contains(&low))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// All factors and shifts but the pair that changes nothing.
+fn grid(part: Part) -> Vec<Component> {
+    let of = |factor| SHIFTS.map(|shift| Component::new(part, factor, shift));
+    let all = FACTORS.into_iter().flat_map(of);
+    all.filter(|one| one.factor != 1.0 || one.shift != 0.0)
+        .collect()
+}
+
+/// The central intervals of levels, the widest first.
+fn central_intervals(levels: &[f64]) -> impl Iterator<Item = Part> {
+    let of = |&low: &f64| {
+        let is_partner = |high: &&f64| low < **high && (1.0 - low - **high).abs() < 1e-9;
+        let high = levels.iter().find(is_partner)?;
+        Some(Part::Range { low, high: *high })
+    };
+    levels.iter().filter_map(of)
+}

@@ -1,0 +1,183 @@
+//! Ratios of events: classes, and ranges of quantiles.
+
+use burn::tensor::{Int, Tensor};
+
+use super::{CalibrationMonitor, Component, Monitored, Part, Stream};
+use crate::{
+    distribution::{Batch, Categorical, QuantileForecasts, Subject},
+    error::Result,
+    host::to_vec,
+};
+
+/// The prediction of an event, and what happened.
+#[derive(Clone, Copy)]
+struct Chance {
+    odds_against: f64,
+    /// None where a tie hides it.
+    happened: Option<bool>,
+}
+
+impl Chance {
+    /// `q/p` of what happened, where the odds against become others. An impossible or certain event stays so. A tie
+    /// counts as the worse of both outcomes, which loses wealth and keeps the level.
+    fn ratio(self, odds: f64) -> f64 {
+        let old = self.odds_against;
+        if old <= 0.0 || old.is_infinite() {
+            return 1.0;
+        }
+        let odds = odds.min(LARGEST_ODDS);
+        let yes = (1.0 + old) / (1.0 + odds);
+        let no = || yes * odds / old;
+        match self.happened {
+            Some(true) => yes,
+            Some(false) => no(),
+            None => yes.min(no()),
+        }
+    }
+}
+
+/// Larger odds count as these.
+const LARGEST_ODDS: f64 = 1e300;
+
+impl Component {
+    /// The probability that the component gives an event of this probability.
+    pub(super) fn recalibrated(&self, p: f64) -> f64 {
+        1.0 / (1.0 + ((1.0 - p) / p).powf(self.factor) * (-self.shift).exp())
+    }
+}
+
+/// Writes the ratios of the components of events in a row, and lets those learn that do so.
+///
+/// - factors: `e^(−shift)` of each component, which all rows need
+/// - chance: the chance of a part; none if it is no event
+fn bet_on_events(
+    components: &mut [Component],
+    factors: &[f64],
+    ratios: &mut [f64],
+    chance: impl Fn(Part) -> Option<Chance>,
+) {
+    // components of one part and factor follow each other
+    let mut last = None;
+    for ((component, factor), ratio) in components.iter_mut().zip(factors).zip(ratios) {
+        let of = (component.factor, component.part);
+        let (chance, powered) = match last {
+            Some((other, chance, powered)) if of == other => (chance, powered),
+            _ => {
+                let Some(chance) = chance(component.part) else {
+                    continue;
+                };
+                let odds: f64 = chance.odds_against;
+                let powered = if of.0 == 1.0 { odds } else { odds.powf(of.0) };
+                last = Some((of, chance, powered));
+                (chance, powered)
+            }
+        };
+        if component.learns() {
+            *ratio = chance.ratio(powered * (-component.shift).exp());
+            if let Some(happened) = chance.happened {
+                component.learn(-chance.odds_against.ln(), happened);
+            }
+        } else {
+            *ratio = chance.ratio(powered * factor);
+        }
+    }
+}
+
+fn factors(components: &[Component]) -> Vec<f64> {
+    let shifts = components.iter().map(|component| component.shift);
+    shifts.map(|shift| (-shift).exp()).collect()
+}
+
+impl Monitored for Categorical {
+    fn stream(&self) -> Stream {
+        match self.subject() {
+            Subject::Event => Stream::Event,
+            _ => Stream::Classes(self.classes()),
+        }
+    }
+
+    fn bet(&self, labels: &Tensor<1, Int>, monitor: &mut CalibrationMonitor) -> Result<()> {
+        let labels = self.checked_targets(labels)?;
+        let rows = self.rows();
+        let factors = factors(&monitor.components);
+        let (mut ratios, mut logs) = (vec![1.0; factors.len()], Vec::new());
+        for (i, &label) in labels.iter().enumerate() {
+            let (p, top) = (rows.row(i), rows.top[i] as usize);
+            // the event, or the most likely class
+            let class = if self.subject() == Subject::Classes {
+                top
+            } else {
+                1
+            };
+            let error = p[class].min(1.0) - f64::from(u8::from(label == class));
+            if p[label] <= 0.0 {
+                monitor.add(None, Some(error));
+                continue;
+            }
+            // the sum of rounded probabilities: without it a bet could win a little in every row
+            let total: f64 = p.iter().sum();
+            let chance = |part| {
+                let (class, odds_against) = match part {
+                    Part::Class(class) if p.len() == 2 => (class, p[1 - class] / p[class]),
+                    Part::Class(class) => (class, (total - p[class]).max(0.0) / p[class]),
+                    Part::TopLabel => (top, rows.error_probability[i] * total / p[top]),
+                    _ => return None,
+                };
+                let happened = Some(label == class);
+                Some(Chance {
+                    odds_against,
+                    happened,
+                })
+            };
+            bet_on_events(&mut monitor.components, &factors, &mut ratios, chance);
+            logs.clear();
+            for (component, ratio) in monitor.components.iter().zip(&mut ratios) {
+                if component.part == Part::Probabilities {
+                    if logs.is_empty() {
+                        logs.extend(p.iter().map(|x| (x / p[top]).ln()));
+                    }
+                    let powered = |log: &f64| (component.factor * log).exp();
+                    let sum: f64 = logs.iter().map(powered).sum();
+                    *ratio = powered(&logs[label]) / sum * total / p[label];
+                }
+            }
+            monitor.add(Some(&ratios), Some(error));
+        }
+        Ok(())
+    }
+}
+
+impl Monitored for QuantileForecasts {
+    fn stream(&self) -> Stream {
+        Stream::Quantiles(self.levels().to_vec())
+    }
+
+    fn bet(&self, targets: &Tensor<2>, monitor: &mut CalibrationMonitor) -> Result<()> {
+        let (values, targets) = (to_vec(self.values()), to_vec(targets.clone()));
+        let levels = self.levels();
+        let factors = factors(&monitor.components);
+        let mut ratios = vec![1.0; factors.len()];
+        for (q, &y) in values.chunks(levels.len()).zip(&targets) {
+            let at = |level: f64| {
+                levels
+                    .iter()
+                    .position(|other| *other == level)
+                    .map(|at| q[at])
+            };
+            let chance = |part| {
+                let Part::Range { low, high } = part else {
+                    return None;
+                };
+                let (from, to) = (at(low).unwrap_or(f64::NEG_INFINITY), at(high)?);
+                let (is_sure, is_possible) = (from < y && y < to, from <= y && y <= to);
+                Some(Chance {
+                    odds_against: (1.0 - (high - low)) / (high - low),
+                    happened: (is_sure == is_possible).then_some(is_sure),
+                })
+            };
+            bet_on_events(&mut monitor.components, &factors, &mut ratios, chance);
+            monitor.add(Some(&ratios), None);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,321 @@
+//! Watching a model in production: tests and alarms that are right at every moment.
+//!
+//! A p-value that is looked at daily has no level. A [`CalibrationMonitor`] bets against the predictions
+//! instead. If the model is calibrated given all that came before, the wealth
+//! `E_t = Σ_k w_k Π_{s ≤ t} q_s^k(Y_s)/p_s(Y_s)` of recalibrations `q^k` that are fixed or learned from the past
+//! is a non-negative martingale from 1, whatever the dependence of the rows. So
+//! `P(sup_t E_t ≥ 1/α) ≤ α` (Ville 1939), and `min(1, 1/max_s E_s)` is a p-value at any moment.
+//!
+//! A detector answers whether the model has *become* miscalibrated: `M_t^k = R_t^k (M_{t−1}^k + 1)`, with an alarm
+//! at `Σ_k w_k M_t^k ≥ A`. False alarms are at least `A` rows apart in the mean (Shin, Ramdas and Rinaldo 2023).
+//! It starts again after an alarm.
+//!
+//! The order of rows matters, and must not depend on their targets. So monitors of two pieces of a stream cannot
+//! be merged; save the state, and go on with it. A tie of a target with a quantile counts as the worse of both
+//! sides; one with draws has the mean of the places that it may have. Nothing is drawn at random.
+//!
+//! The sources are Shafer, "Testing by betting" (2021), Henzi and Ziegel (2022), Arnold, Henzi and Ziegel (2023),
+//! and Howard, Ramdas, McAuliffe and Sekhon (2021) for the confidence sequence.
+//!
+//! ```
+//! use burn::tensor::{Device, Int, Tensor};
+//! use burn_calibration::{distribution::Categorical, monitor::CalibrationMonitor};
+//!
+//! # fn main() -> burn_calibration::error::Result<()> {
+//! let device = Device::default();
+//! let mut monitor = CalibrationMonitor::new(0.05)?.with_rows_between_alarms(10_000.0)?;
+//! for _day in 0..5 {
+//!     let predictions = Tensor::<2>::from_floats([[0.1, 0.9], [0.3, 0.7]], &device).repeat_dim(0, 20);
+//!     let labels = Tensor::<1, Int>::from_ints([0, 1], &device).repeat_dim(0, 20); // half of them wrong
+//!     monitor.update(&Categorical::from_probabilities(predictions)?, &labels)?;
+//! }
+//! let state = monitor.state();
+//! assert!(state.p_value() < 1e-6 && state.alarm_at.is_some() && state.alarms > 0);
+//! let resumed: CalibrationMonitor = serde_json::from_str(&serde_json::to_string(&monitor).unwrap()).unwrap();
+//! assert_eq!(resumed, monitor);
+//! # Ok(())
+//! # }
+//! ```
+
+mod component;
+mod events;
+mod exact;
+mod reals;
+mod sentence;
+mod sequence;
+
+pub use component::{Component, Part, Stream};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    distribution::Predictive,
+    error::{Error, Result, check_count, check_inside, check_positive},
+    score::Interval,
+};
+use sequence::Sums;
+
+/// Predictions that a [`CalibrationMonitor`] watches: classes, densities, draws and quantiles.
+pub trait Monitored: Predictive {
+    /// The kind of the predictions.
+    fn stream(&self) -> Stream;
+
+    /// Adds valid rows to a monitor with components of this kind. [`CalibrationMonitor::update`] checks both.
+    ///
+    /// # Errors
+    ///
+    /// Invalid targets, before any row is added.
+    fn bet(&self, targets: &Self::Targets, monitor: &mut CalibrationMonitor) -> Result<()>;
+}
+
+/// A test and a detector of miscalibration for a stream of predictions. See the [module](self).
+///
+/// Its size does not depend on the number of rows. As JSON it resumes bit for bit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CalibrationMonitor {
+    version: Version,
+    stream: Option<Stream>,
+    components: Vec<Component>,
+    state: MonitorState,
+    errors: Sums,
+    /// The first alarm of the detector in this update.
+    #[serde(skip)]
+    first: Option<Change>,
+}
+
+/// The version of a saved monitor. One of another version is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+enum Version {
+    #[serde(rename = "1")]
+    One,
+}
+
+/// The test and the detector after the rows so far. Rows are numbered from 0.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct MonitorState {
+    /// The number of rows.
+    pub rows: u64,
+    /// The level of the test.
+    #[serde(with = "exact")]
+    pub alpha: f64,
+    /// `E_t`; infinite if the predictions are refuted.
+    #[serde(with = "exact")]
+    pub wealth: f64,
+    /// The largest `E_s` so far.
+    #[serde(with = "exact")]
+    pub max_wealth: f64,
+    /// The first row at which the wealth was `1/α` or more: the test rejects calibration since then.
+    pub alarm_at: Option<u64>,
+    /// The first row whose prediction gave what happened the probability 0. This fact refutes the predictions.
+    pub refuted: Option<u64>,
+    /// `Σ_k w_k M_t^k` of the detector. At `rows_between_alarms` it has an alarm, and starts again.
+    #[serde(with = "exact")]
+    pub detector: f64,
+    /// The least mean number of rows between false alarms of the detector.
+    #[serde(with = "exact")]
+    pub rows_between_alarms: f64,
+    /// The number of alarms of the detector.
+    pub alarms: u64,
+    /// The last of these alarms.
+    pub change: Option<Change>,
+}
+
+/// An alarm of the detector.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// The row of the alarm.
+    pub alarm: u64,
+    /// The estimated first row after the change: the row after the last minimum of the component's wealth.
+    pub since: u64,
+    /// The component that gained most; none if the prediction gave what happened the probability 0.
+    pub component: Option<Component>,
+}
+
+impl MonitorState {
+    /// The p-value `min(1, 1/max_s E_s)`, valid after every row.
+    pub fn p_value(&self) -> f64 {
+        1.0 / self.max_wealth
+    }
+}
+
+impl CalibrationMonitor {
+    /// Creates a monitor whose test has false alarms in at most `alpha` of all streams. The detector has at least
+    /// 10,000 rows between false alarms in the mean. The components are [those](Stream::components) of the first
+    /// predictions.
+    ///
+    /// # Errors
+    ///
+    /// An `alpha` that is not between 0 and 1.
+    pub fn new(alpha: f64) -> Result<Self> {
+        check_inside("alpha", alpha)?;
+        Ok(Self {
+            version: Version::One,
+            stream: None,
+            components: Vec::new(),
+            state: MonitorState {
+                rows: 0,
+                alpha,
+                wealth: 1.0,
+                max_wealth: 1.0,
+                alarm_at: None,
+                refuted: None,
+                detector: 0.0,
+                rows_between_alarms: 10_000.0,
+                alarms: 0,
+                change: None,
+            },
+            errors: Sums::default(),
+            first: None,
+        })
+    }
+
+    /// Sets the least mean number of rows between false alarms of the detector.
+    ///
+    /// # Errors
+    ///
+    /// A number that is not positive.
+    pub fn with_rows_between_alarms(mut self, rows: f64) -> Result<Self> {
+        check_positive("the rows between alarms", rows)?;
+        self.state.rows_between_alarms = rows;
+        Ok(self)
+    }
+
+    /// Takes other components for a stream, and forgets all rows. Weights are divided by their sum.
+    ///
+    /// # Errors
+    ///
+    /// No components, components that do not fit the stream, or numbers that are not valid.
+    pub fn with_components(self, stream: Stream, components: Vec<Component>) -> Result<Self> {
+        check_count("the number of components", components.len())?;
+        stream.check(&components)?;
+        let sum: f64 = components.iter().map(|component| component.weight).sum();
+        let mut empty = Self::new(self.state.alpha)?;
+        empty.state.rows_between_alarms = self.state.rows_between_alarms;
+        empty.stream = Some(stream);
+        empty.components = components;
+        empty
+            .components
+            .iter_mut()
+            .for_each(|one| one.weight /= sum);
+        Ok(empty)
+    }
+
+    /// Adds rows, in the order in which their targets became known. Returns the first alarm of the detector among them.
+    /// A row takes a few nanoseconds for each component, or the time of a density.
+    ///
+    /// # Errors
+    ///
+    /// Invalid predictions or targets, with their row and value; weights; predictions of another kind than before.
+    /// No row is added then.
+    pub fn update<P: Monitored>(
+        &mut self,
+        predictions: &P,
+        targets: &P::Targets,
+    ) -> Result<Option<Change>> {
+        predictions.check()?;
+        predictions.check_targets(targets)?;
+        let stream = predictions.stream();
+        match &self.stream {
+            Some(known) if *known != stream => {
+                return Err(Error::Unsupported {
+                    what: format!("predictions of the kind {stream:?} after {known:?}"),
+                    expected: "the same kind in all updates, or a monitor of its own",
+                });
+            }
+            Some(_) => stream.check(&self.components)?,
+            None => {
+                let components = stream.components();
+                *self = self.clone().with_components(stream, components)?;
+            }
+        }
+        predictions.bet(targets, self)?;
+        Ok(self.first.take())
+    }
+
+    /// Adds a row: the ratio of each component, or none if the prediction gave what happened the probability 0; and
+    /// the error of the confidence sequence.
+    fn add(&mut self, ratios: Option<&[f64]>, error: Option<f64>) {
+        let state = &mut self.state;
+        let row = state.rows;
+        state.rows += 1;
+        error.into_iter().for_each(|error| self.errors.add(error));
+        (state.wealth, state.detector) = (0.0, 0.0);
+        for (component, &ratio) in self.components.iter_mut().zip(ratios.unwrap_or_default()) {
+            component.step(ratio, row);
+            state.wealth += component.weight * component.wealth;
+            state.detector += component.weight * component.detector;
+        }
+        if ratios.is_none() {
+            state.refuted = state.refuted.or(Some(row));
+        }
+        if state.refuted.is_some() {
+            state.wealth = f64::INFINITY;
+        }
+        state.max_wealth = state.max_wealth.max(state.wealth);
+        if state.alarm_at.is_none() && state.wealth * state.alpha >= 1.0 {
+            state.alarm_at = Some(row);
+        }
+        if ratios.is_none() || state.detector >= state.rows_between_alarms {
+            self.raise(row, ratios.is_some());
+        }
+    }
+
+    /// Notes an alarm of the detector, which a component explains or a fact, and starts the detector again.
+    fn raise(&mut self, row: u64, is_explained: bool) {
+        let most = self.largest(|component| component.detector);
+        let component = most.filter(|_| is_explained).cloned();
+        let change = Change {
+            alarm: row,
+            since: component.as_ref().map_or(row, |one| one.risen_since),
+            component,
+        };
+        self.first.get_or_insert_with(|| change.clone());
+        self.state.change = Some(change);
+        self.state.alarms += 1;
+        self.state.detector = 0.0;
+        let restart = |component: &mut Component| component.restart(row + 1);
+        self.components.iter_mut().for_each(restart);
+    }
+
+    /// The component with the largest weighted value.
+    fn largest(&self, value: impl Fn(&Component) -> f64) -> Option<&Component> {
+        let value = |component: &Component| component.weight * value(component);
+        let components = self.components.iter();
+        components.max_by(|a, b| value(a).total_cmp(&value(b)))
+    }
+
+    /// The kind of the predictions; none before the first update.
+    pub fn stream(&self) -> Option<&Stream> {
+        self.stream.as_ref()
+    }
+
+    /// The components, with their wealth.
+    pub fn components(&self) -> &[Component] {
+        &self.components
+    }
+
+    /// The test and the detector after the rows so far.
+    pub fn state(&self) -> &MonitorState {
+        &self.state
+    }
+
+    /// The component with most of the wealth; none before the first row.
+    pub fn winner(&self) -> Option<&Component> {
+        let winner = self.largest(Component::wealth);
+        winner.filter(|_| self.state.rows > 0)
+    }
+
+    /// The mean error of all rows so far, with bounds that hold after every row with probability `1 − α`: the bounds
+    /// are for the mean of its expectations, each given the rows before. None before the first row, and none for
+    /// quantiles, where ties make coverage larger than its level.
+    ///
+    /// The error is that of the event, predicted probability less outcome; of classes, confidence less whether the
+    /// label is right; of real targets, ½ less the predicted distribution function at the target, or its rank among
+    /// draws. It is positive for overprediction and overconfidence.
+    pub fn mean_error(&self) -> Option<Interval> {
+        self.errors.interval(self.state.alpha)
+    }
+}
