@@ -38,11 +38,13 @@ impl Family {
     ];
 
     /// The number by which its p-values are divided (Genovese, Roeder, Wasserman: *False discovery control with
-    /// p-value weighting*, 2006): 2 of the widths and of the correlations of errors, else 1.
+    /// p-value weighting*, 2006): more for what is common and named, which has no more aspects of its own than what is
+    /// rare. The level holds for any weights that do not depend on the data.
     fn weight(self) -> f64 {
         match self {
-            Self::Spread | Self::Correlation => 2.0,
-            _ => 1.0,
+            Self::Location => 4.0,
+            Self::Spread | Self::LocationTrend | Self::SpreadTrend | Self::Correlation => 2.0,
+            Self::Classes | Self::Coverage | Self::OtherLabels | Self::Kernel => 1.0,
         }
     }
 }
