@@ -19,10 +19,13 @@ pub enum Family {
     LocationTrend,
     SpreadTrend,
     OtherLabels,
+    Correlation,
+    /// The bandwidths of a kernel on real targets.
+    Kernel,
 }
 
 impl Family {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 9] = [
         Self::Classes,
         Self::Location,
         Self::Spread,
@@ -30,7 +33,20 @@ impl Family {
         Self::LocationTrend,
         Self::SpreadTrend,
         Self::OtherLabels,
+        Self::Correlation,
+        Self::Kernel,
     ];
+
+    /// The number by which its p-values are divided (Genovese, Roeder, Wasserman: *False discovery control with
+    /// p-value weighting*, 2006): more for what is common and named, which has no more aspects of its own than what is
+    /// rare. The level holds for any weights that do not depend on the data.
+    fn weight(self) -> f64 {
+        match self {
+            Self::Location => 4.0,
+            Self::Spread | Self::LocationTrend | Self::SpreadTrend | Self::Correlation => 2.0,
+            Self::Classes | Self::Coverage | Self::OtherLabels | Self::Kernel => 1.0,
+        }
+    }
 }
 
 impl AspectStatistics {
@@ -38,8 +54,12 @@ impl AspectStatistics {
     pub fn ranked(self) -> Self {
         let ranks = Ranks::of(self.values().collect());
         Self {
-            data: ranks.score(self.data),
-            drawn: self.drawn.iter().map(|&value| ranks.score(value)).collect(),
+            data: ranks.score(self.data, 1.0),
+            drawn: self
+                .drawn
+                .iter()
+                .map(|&value| ranks.score(value, 1.0))
+                .collect(),
             ..self
         }
     }
@@ -64,8 +84,8 @@ pub struct Combined {
 /// The minimum of p-values, and step-down adjusted p-values (Westfall and Young 1993, algorithm 2.8).
 ///
 /// Each statistic becomes its p-value among all `R + 1`, those of a family their p-values among the
-/// largest of the family. Where several have the same, the one further out in standard deviations of
-/// all `R + 1` counts as less. These functions treat the data and the redraws alike; so under the
+/// largest of the family, divided by its weight but at least `1/(R + 1)`. Where several have the same, the one
+/// further out in standard deviations of all `R + 1` counts as less. These functions treat the data and the redraws alike; so under the
 /// hypothesis the data's minimum is equally likely to have any rank among them, and its p-value is exact.
 pub fn combine(columns: &[AspectStatistics]) -> Combined {
     let sets = columns[0].drawn.len() + 1;
@@ -85,7 +105,8 @@ pub fn combine(columns: &[AspectStatistics]) -> Combined {
         let ranks = column
             .family
             .map_or(&own, |family| &families[family as usize]);
-        let scores: Vec<f64> = column.values().map(|value| ranks.score(value)).collect();
+        let weight = column.family.map_or(1.0, Family::weight);
+        let scores: Vec<f64> = (column.values().map(|value| ranks.score(value, weight))).collect();
         (scores, own.p_value(column.data))
     };
     let (scores, p_values): (Vec<Vec<f64>>, Vec<f64>) =
@@ -173,11 +194,14 @@ impl Ranks {
         reaching.max(1) as f64 / self.sorted.len() as f64
     }
 
-    /// `−ln p`, with differences below those of different p-values by how far out the value is.
-    fn score(&self, value: f64) -> f64 {
+    /// `−ln p` of the p-value over a weight, but at most that of the least p-value, with differences below those of
+    /// different p-values by how far out the value is.
+    fn score(&self, value: f64, weight: f64) -> f64 {
         // of numbers that are equal but for rounding the same: a tie is not broken by rounding
         let out = self.standardised(self.least_equal(value));
-        -self.p_value(value).ln() + 0.25 / self.sorted.len() as f64 * (out / (1.0 + out.abs()))
+        let sets = self.sorted.len() as f64;
+        let of_p_value = (weight / self.p_value(value)).min(sets).ln();
+        of_p_value + 0.25 / sets * (out / (1.0 + out.abs()))
     }
 
     /// The least of the numbers that equal the value except for rounding; itself where none does.
@@ -211,6 +235,12 @@ mod tests {
         }
     }
 
+    /// Of the columns of `exact_by_exchangeability`: one of a weight, and two of one family.
+    const FAMILIES: [Option<Family>; 5] = {
+        let both = Some(Family::Classes);
+        [Some(Family::Spread), None, None, both, both]
+    };
+
     /// Nine redraws; by hand.
     #[test]
     fn by_hand() {
@@ -232,6 +262,13 @@ mod tests {
         let noisy: Vec<f64> = (0..9).map(|k| 1.0 - f64::from(k % 3) * 1e-15).collect();
         let tied = combine(&[column(1.0, &noisy), column(0.0, &small)]);
         assert_eq!((tied.p_values[0], tied.adjusted[0]), (1.0, 1.0));
+        // a weight of 2
+        let spread = AspectStatistics {
+            family: Some(Family::Spread),
+            ..column(6.5, &small)
+        };
+        let both = combine(&[spread, column(-1.0, &mirrored)]);
+        assert_eq!(both.p_value, 0.4); // 0.6 without the weight
         // what cannot happen
         assert_eq!(combine(&[column(f64::INFINITY, &small)]).p_value, 0.1);
     }
@@ -256,7 +293,7 @@ mod tests {
                 .map(|c| AspectStatistics {
                     data: data[c],
                     drawn: drawn.iter().map(|set| set[c]).collect(),
-                    family: (c > 2).then_some(Family::Classes),
+                    family: FAMILIES[c],
                 })
                 .collect();
             let p = combine(&columns).p_value;

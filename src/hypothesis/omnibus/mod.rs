@@ -79,8 +79,10 @@ use crate::{
 /// For real vectors, location, spread, trends and correlations are divided by a standard deviation that is found in
 /// the same set of targets, data or redrawn: an aspect that is right is rarely accused because of another that is
 /// wrong; how often [`AspectOutcome::adjusted_p_value`] says. The same aspects of all coordinates count as the largest
-/// of them, and so do the two trends of the location, and those of the spread. Up to 25 coordinates the correlation
-/// is over all pairs, above over about 300 of near coordinates. Moments of draws are those without the target: in
+/// of them, and so do the two trends of the location, those of the spread, and the bandwidths of the SKCE.
+/// The least p-value is of p-values over weights, 2 of spread and
+/// correlation and 1 of the others, none below `1/(R + 1)` (Genovese, Roeder, Wasserman 2006). Up to 25 coordinates the
+/// correlation is over all pairs, above over about 300 of near coordinates. Moments of draws are those without the target: in
 /// `spread`, `½ ln` of `Σ(e² − b²s²)/((1 + 1/S) Σ s²)` for errors `e` from the mean of `S` draws, their deviations
 /// `s`, and a common shift `b` (the ratio of spread and skill, Fortin et al. 2014).
 ///
@@ -302,7 +304,7 @@ impl TestedAspect {
             family: self.aspect.class().map(|_| Family::Classes).or(self.family),
         };
         match self.family {
-            Some(Family::OtherLabels) => statistics.ranked(), // on two scales
+            Some(Family::OtherLabels | Family::Kernel) => statistics.ranked(), // on several scales
             _ => statistics,
         }
     }

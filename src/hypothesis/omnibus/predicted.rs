@@ -88,17 +88,13 @@ impl Predicted {
         let [mean, deviation] = self.moments[at];
         let Some((draws, others)) = self.draws.as_ref().zip(marginals.moments_without(at, y))
         else {
-            let error = match deviation {
-                0.0 => 0.0,
-                deviation => ((y - mean) / deviation).clamp(-LARGEST, LARGEST),
+            let z = ((y - mean) / deviation).clamp(-LARGEST, LARGEST);
+            let error = PredictedError {
+                error: if deviation == 0.0 { 0.0 } else { z },
+                deviation: 1.0,
             };
-            return PredictedRow {
-                error: PredictedError {
-                    error,
-                    deviation: 1.0,
-                },
-                ranks: self.ranks[at],
-            };
+            let ranks = self.ranks[at];
+            return PredictedRow { error, ranks };
         };
         let sorted = &draws.sorted[at % draws.sorted.len()];
         let rank = |k: usize, value: f64| {

@@ -37,7 +37,12 @@ where
         if self.len() > 1 {
             let kernel = with_bandwidth_of_some(kernel, &plain, rng)?;
             let skce = low_rank_of_targets((self, weight), kernel, &BANDWIDTHS, LANDMARKS, rng)?;
-            plan.push(skce, of_kernel(kernel, BY_LANDMARKS, self.compared()));
+            let aspects = of_kernel(kernel, BY_LANDMARKS, self.compared());
+            let one_family = |aspect| TestedAspect {
+                family: Some(Family::Kernel),
+                ..aspect
+            };
+            plan.push(skce, aspects.map(one_family));
         } else {
             kernel.validate()?; // there are no pairs
         }
@@ -72,23 +77,18 @@ pub(super) enum Moment {
 /// The aspects of `d` coordinates, each at its place among the numbers of [`Transforms`].
 fn tested(d: usize) -> Vec<TestedAspect> {
     let mut at = 0;
-    let mut tested = Vec::new();
-    for aspect in RealAspect::all(d) {
-        tested.push(TestedAspect {
-            width: aspect.width(),
-            deviation: aspect.deviation(),
-            family: aspect.family(),
-            ..TestedAspect::new(
-                Aspect::Real {
-                    aspect,
-                    dimensions: d,
-                },
-                at,
-            )
-        });
-        at += aspect.width();
-    }
-    tested
+    let tested = |aspect: RealAspect| {
+        let (width, deviation, family) = aspect.kind();
+        at += width;
+        let dimensions = d;
+        TestedAspect {
+            width,
+            deviation,
+            family,
+            ..TestedAspect::new(Aspect::Real { aspect, dimensions }, at - width)
+        }
+    };
+    RealAspect::all(d).into_iter().map(tested).collect()
 }
 
 impl RealAspect {
@@ -115,30 +115,18 @@ impl RealAspect {
 
     /// The numbers of the aspect, the estimate first.
     pub fn numbers(self, of: &Numbers) -> Vec<f64> {
-        let both = |Studentised {
-                        estimate,
-                        deviation,
-                    }| vec![estimate, deviation];
+        let of_coordinate = |c: usize| &of.coordinates[c];
+        let with = |one: Studentised, more: &[f64]| [&[one.estimate, one.deviation], more].concat();
         match self {
-            Self::Location(c) => both(of.coordinates[c].location),
-            Self::Spread(c) => {
-                let Studentised {
-                    estimate,
-                    deviation,
-                } = of.coordinates[c].spread;
-                vec![estimate, deviation, of.coordinates[c].factor]
-            }
-            Self::Coverage(c) => vec![of.coordinates[c].coverage],
-            Self::LocationTrend(by, c) => both(of.coordinates[c].location_trends[by as usize]),
-            Self::SpreadTrend(by, c) => both(of.coordinates[c].spread_trends[by as usize]),
+            Self::Location(c) => with(of_coordinate(c).location, &[]),
+            Self::Spread(c) => with(of_coordinate(c).spread, &[of_coordinate(c).factor]),
+            Self::Coverage(c) => vec![of_coordinate(c).coverage],
+            Self::LocationTrend(by, c) => with(of_coordinate(c).location_trends[by as usize], &[]),
+            Self::SpreadTrend(by, c) => with(of_coordinate(c).spread_trends[by as usize], &[]),
             Self::Correlation => {
                 let numbers = of.correlation.as_ref().expect("several coordinates");
-                let Studentised {
-                    estimate,
-                    deviation,
-                } = numbers.excess;
                 let [a, b] = numbers.pair.map(|coordinate| coordinate as f64);
-                vec![estimate, deviation, numbers.found, a, b]
+                with(numbers.excess, &[numbers.found, a, b])
             }
             Self::Tails => vec![of.tails],
             Self::Furthest => {
@@ -152,34 +140,19 @@ impl RealAspect {
         }
     }
 
-    /// The number of [`numbers`](Self::numbers).
-    pub fn width(self) -> usize {
+    /// The number of [`numbers`](Self::numbers), the deviation of the estimate, and the family: aspects of all
+    /// coordinates count as one.
+    pub fn kind(self) -> (usize, Deviation, Option<Family>) {
         match self {
-            Self::Coverage(_) | Self::Tails => 1,
-            Self::Spread(_) | Self::Furthest | Self::Transforms => 3,
-            Self::Correlation => 5,
-            _ => 2,
-        }
-    }
-
-    fn deviation(self) -> Deviation {
-        match self {
+            Self::Location(_) => (2, Deviation::OfSet, Some(Family::Location)),
+            Self::Spread(_) => (3, Deviation::OfSet, Some(Family::Spread)),
             // a constant factor
-            Self::Coverage(_) => Deviation::Known(1.0),
-            Self::Tails | Self::Furthest | Self::Transforms => Deviation::None,
-            _ => Deviation::OfSet,
-        }
-    }
-
-    /// Those of all coordinates count as one.
-    fn family(self) -> Option<Family> {
-        match self {
-            Self::Location(_) => Some(Family::Location),
-            Self::Spread(_) => Some(Family::Spread),
-            Self::Coverage(_) => Some(Family::Coverage),
-            Self::LocationTrend(..) => Some(Family::LocationTrend),
-            Self::SpreadTrend(..) => Some(Family::SpreadTrend),
-            _ => None,
+            Self::Coverage(_) => (1, Deviation::Known(1.0), Some(Family::Coverage)),
+            Self::LocationTrend(..) => (2, Deviation::OfSet, Some(Family::LocationTrend)),
+            Self::SpreadTrend(..) => (2, Deviation::OfSet, Some(Family::SpreadTrend)),
+            Self::Correlation => (5, Deviation::OfSet, Some(Family::Correlation)),
+            Self::Tails => (1, Deviation::None, None),
+            Self::Furthest | Self::Transforms => (3, Deviation::None, None),
         }
     }
 

@@ -6,7 +6,7 @@ use super::{
     predicted::{Predicted, PredictedRow},
     real::RealAspect,
     step::{PARTS, Scores, Step},
-    studentised::{OverStep, Pair, Studentised, correlation, log_ratio, mean},
+    studentised::{Pair, Studentised, correlation, log_ratio, mean},
 };
 use crate::{
     distribution::{HostMarginals, Marginals, Weights},
@@ -116,16 +116,17 @@ impl Transforms {
             let sets = (redrawer.draw)(redrawer.batch.min(left), rng);
             left -= sets.len();
             let of_set = |set: usize| -> Vec<f64> {
-                let scores = self.scores(&self.steps(&sets[set]));
-                let pairs = self.pairs.iter();
-                pairs
-                    .map(|(pair, _)| self.correlation(*pair, &scores).estimate)
+                let steps = self.steps(&sets[set]);
+                let scores: Vec<Scores> = steps.iter().map(Step::scores).collect();
+                let correlation = |pair| self.correlation(pair, &scores).estimate;
+                self.pairs
+                    .iter()
+                    .map(|(pair, _)| correlation(*pair))
                     .collect()
             };
             for found in parallel::map(sets.len(), &of_set) {
-                sums.iter_mut()
-                    .zip(found)
-                    .for_each(|(sum, found)| *sum += found);
+                let pairs = sums.iter_mut().zip(found);
+                pairs.for_each(|(sum, found)| *sum += found);
             }
         }
         for ((_, expected), sum) in self.pairs.iter_mut().zip(sums) {
@@ -147,10 +148,6 @@ impl Transforms {
             }
         };
         (0..targets.len()).map(step).collect()
-    }
-
-    fn scores(&self, steps: &[Step]) -> Vec<Scores> {
-        steps.iter().map(Step::scores).collect()
     }
 
     /// The weight of the row of a coordinate.
@@ -180,14 +177,9 @@ impl Transforms {
                 found: found.estimate,
             }
         };
-        let further = |a: CorrelationNumbers, b: CorrelationNumbers| {
-            if b.excess.statistic() > a.excess.statistic() {
-                b
-            } else {
-                a
-            }
-        };
-        self.pairs.iter().map(of_pair).reduce(further)
+        let statistic = |of: &CorrelationNumbers| of.excess.statistic();
+        let all = self.pairs.iter().rev().map(of_pair);
+        all.max_by(|a, b| statistic(a).total_cmp(&statistic(b)))
     }
 
     fn coordinate(
@@ -199,14 +191,7 @@ impl Transforms {
             .step_by(self.dimensions)
             .map(|at| (at, self.predicted.row(&*self.marginals, at, targets[at])))
             .collect();
-        let levels: Vec<(f64, OverStep)> = rows
-            .iter()
-            .map(|(at, _)| (self.weight(*at), steps[*at].mean_level()))
-            .collect();
-        let errors: Vec<_> = rows
-            .iter()
-            .map(|(at, row)| (self.weight(*at), row.error))
-            .collect();
+        let errors = rows.iter().map(|(at, row)| (self.weight(*at), row.error));
         let trend = |by: usize, of: &dyn Fn(usize) -> f64| {
             correlation(rows.iter().map(|(at, row)| Pair {
                 weight: self.weight(*at),
@@ -214,18 +199,18 @@ impl Transforms {
                 y: of(*at),
             }))
         };
-        let total: f64 = levels.iter().map(|(w, _)| w).sum();
-        let covered = rows
-            .iter()
-            .map(|(at, _)| self.weight(*at) * steps[*at].share_in_middle());
-        let spread = log_ratio(&errors, self.predicted.draws());
+        let of_row = |of: &dyn Fn(usize) -> f64| rows.iter().map(|(at, _)| of(*at)).sum::<f64>();
+        let covered = of_row(&|at| self.weight(at) * steps[at].share_in_middle());
+        let total = of_row(&|at| self.weight(at));
+        let level = |(at, _): &(usize, _)| (self.weight(*at), steps[*at].mean_level());
+        let spread = log_ratio(&errors.collect::<Vec<_>>(), self.predicted.draws());
         let ratio = (2.0 * spread.estimate).exp();
         let of_means = self.predicted.draws().map_or(0.0, f64::recip);
         CoordinateNumbers {
-            location: mean(levels.iter().copied()),
+            location: mean(rows.iter().map(level)),
             spread,
             factor: (ratio + of_means * (ratio - 1.0)).max(0.0).sqrt(),
-            coverage: covered.sum::<f64>() / total - 0.5,
+            coverage: covered / total - 0.5,
             location_trends: [0, 1].map(|by| trend(by, &|at| steps[at].mean_level().mean)),
             spread_trends: [0, 1].map(|by| trend(by, &|at| scores[at].square)),
         }
@@ -234,7 +219,7 @@ impl Transforms {
     fn numbers(&self, targets: &[f64]) -> Numbers {
         let d = self.dimensions;
         let steps = self.steps(targets);
-        let scores = self.scores(&steps);
+        let scores: Vec<Scores> = steps.iter().map(Step::scores).collect();
         let mut counts = [0.0; PARTS];
         let mut furthest = (f64::INFINITY, 0);
         let mut square = 0.0;
@@ -265,10 +250,8 @@ impl Transforms {
 
     fn flat(&self, targets: &[f64]) -> Vec<f64> {
         let numbers = self.numbers(targets);
-        let aspects = self.aspects.iter();
-        aspects
-            .flat_map(|aspect| aspect.numbers(&numbers))
-            .collect()
+        let of = |aspect: &RealAspect| aspect.numbers(&numbers);
+        self.aspects.iter().flat_map(of).collect()
     }
 
     /// Knowledge of an aspect of the data; see [`AspectOutcome::adjusted_p_value`](super::AspectOutcome).
@@ -318,14 +301,9 @@ fn shares(shares: &[f64; PARTS]) -> Shares {
     let expected = (PARTS as f64).recip();
     let excess = shares.map(|share| share - expected);
     let square: f64 = excess.iter().map(|excess| excess * excess).sum();
-    let larger = |a: usize, b: usize| {
-        if excess[b].abs() > excess[a].abs() {
-            b
-        } else {
-            a
-        }
-    };
-    let part = (0..PARTS).reduce(larger).expect("several parts");
+    let size = |part: &usize| excess[*part].abs();
+    let part = (0..PARTS).rev().max_by(|a, b| size(a).total_cmp(&size(b)));
+    let part = part.expect("several parts");
     Shares {
         statistic: (square * PARTS as f64).sqrt(),
         part,
@@ -335,7 +313,7 @@ fn shares(shares: &[f64; PARTS]) -> Shares {
 
 impl Evaluator<Vec<Vec<f64>>> for Transforms {
     fn width(&self) -> usize {
-        self.aspects.iter().map(|aspect| aspect.width()).sum()
+        self.aspects.iter().map(|aspect| aspect.kind().0).sum()
     }
 
     fn values(&self, sets: &Vec<Vec<f64>>) -> Result<Vec<f64>> {
@@ -346,10 +324,9 @@ impl Evaluator<Vec<Vec<f64>>> for Transforms {
     fn details(&self, data: &Vec<Vec<f64>>) -> Result<Vec<Detail>> {
         let numbers = self.numbers(&data[0]);
         // all numbers of an aspect have its detail
-        let details = self
-            .aspects
-            .iter()
-            .flat_map(|aspect| std::iter::repeat_n(self.detail(*aspect, &numbers), aspect.width()));
+        let details = self.aspects.iter().flat_map(|aspect| {
+            std::iter::repeat_n(self.detail(*aspect, &numbers), aspect.kind().0)
+        });
         Ok(details.collect())
     }
 }

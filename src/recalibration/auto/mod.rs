@@ -161,7 +161,9 @@ pub type AutoRecalibration = Chosen<LogitMap>;
 /// **Tails.** Few rows decide what narrower predictions cost: the largest errors, and larger ones that did not
 /// happen yet. So a gain is established, and its interval covers, with the rows that were set aside and with one row
 /// more that stands for what was not seen: the largest error of the data with 2.5 times its `|z|^r` (`r` is 2 of normal
-/// and 1 of Laplace predictions), which is what a heavy tail has beyond `n` rows in expectation. The score test of the factor takes its variance from the data.
+/// and 1 of Laplace predictions), which is what a heavy tail has beyond `n` rows in expectation. The score test of the
+/// factor takes its variance from the data. Where such rows may turn the gain of the chosen map into a loss, it has no
+/// interval; where they refuse a map, [`Choice::no_interval`] says so.
 ///
 /// ```
 /// # use burn::tensor::{Device, Distribution, Tensor};

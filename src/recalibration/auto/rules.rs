@@ -124,11 +124,26 @@ impl Rules<'_> {
     /// Why the change from the predictions as they are to a map has no interval, or why no map has a gain.
     pub fn reason_against_interval(self, at: usize) -> Option<String> {
         if at == 0 {
-            return self.few_samples(FEWEST_FOR_A_GAIN);
+            return (self.few_samples(FEWEST_FOR_A_GAIN)).or_else(|| self.undone());
         }
         let one = self.dominant(&differences(&self.tried[0], &self.tried[at]));
-        self.few_samples(FEWEST)
-            .or(one.map(|_| "one sample is more than half of its variance".into()))
+        let one = one.map(|_| "one sample is more than half of its variance".into());
+        let undone = self.shift_beyond(at) > 0.0 && self.interval(at).upper >= 0.0;
+        let undone = undone.then(|| "one larger error than any so far may undo the gain".into());
+        self.few_samples(FEWEST).or(one).or(undone)
+    }
+
+    /// The maps that would gain by more than one standard error but for the rows beyond those of the fits, in words.
+    fn undone(self) -> Option<String> {
+        let loses_beyond = |at: usize| self.change(0, at).estimate + self.shift_beyond(at) >= 0.0;
+        let undone = (1..self.tried.len()).filter(|&at| self.is_worse(at, 0) && loses_beyond(at));
+        let names: Vec<&str> = undone.map(|at| self.tried[at].name).collect();
+        let rows = match self.tried[0].beyond.len() {
+            ..=1 => "one larger error than any so far",
+            _ => "the rows that are left out, and one larger error,",
+        };
+        let words = || format!("{rows} would undo the gain of {}", names.join(", "));
+        (!names.is_empty()).then(words)
     }
 
     /// Why there are too few samples for an interval, with at least this number of of wrong and of right

@@ -186,3 +186,29 @@ fn rows_that_are_left_out_count_against_a_map() {
     let map = chosen(&p(300), &column(errors));
     assert_ne!(map.choice().chosen, "none", "{}", map.choice());
 }
+
+/// One error that the next rows may have decides whether a narrowing map gains: that is the reason why there is none,
+/// or no interval of its gain.
+#[test]
+fn a_larger_error_is_the_reason() {
+    let mut rng = rng(9);
+    let mut choice = |n: usize, first: f64| {
+        let mut error = || 0.6 * rng.sample::<f64, _>(StandardNormal).clamp(-2.5, 2.5);
+        let mut errors: Vec<f64> = (0..n).map(|_| error()).collect();
+        errors[0] = first;
+        let y = column(errors);
+        let p = Normal::new(y.zeros_like(), y.ones_like());
+        chosen(&p, &y).choice().clone()
+    };
+    let refused = choice(100, 2.8);
+    assert_eq!(refused.chosen, "none", "{refused}");
+    let reason = "one larger error than any so far would undo the gain of variance";
+    begins(&refused.no_interval.clone().unwrap(), reason);
+    let wide = choice(100, 0.0);
+    assert_eq!(wide.chosen, "variance", "{wide}");
+    let reason = "one larger error than any so far may undo the gain";
+    assert_eq!(wide.no_interval.as_deref(), Some(reason));
+    assert!(wide.interval().is_none());
+    let many = choice(600, 0.0);
+    assert!(many.interval().unwrap().upper < 0.0, "{many}");
+}
