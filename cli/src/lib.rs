@@ -69,34 +69,8 @@ pub fn run() -> ExitCode {
     let matches = command.get_matches_mut();
     let arguments = args::Arguments::from_arg_matches(&matches);
     let arguments = arguments.unwrap_or_else(|error| error.exit());
-<<<<<<< HEAD
     match called(&mut command, &matches, arguments) {
         Ok(code) => code,
-=======
-    let json = arguments.json;
-    let checked = check_files(&matches);
-    let checked = checked.and_then(|()| args::check_families(&command, &matches));
-    let mut is_alarm = false;
-    let outcome = checked.and_then(|()| match &arguments.command {
-        args::Command::Evaluate(args) => show("evaluate", &evaluate::run(args)?, json),
-        args::Command::Compare(args) => show("compare", &compare::run(args)?, json),
-        args::Command::Report(args) => report::run(args, json),
-        args::Command::Fit(args) => fit::run(args, json),
-        args::Command::Apply(args) => apply::run(args, json),
-        args::Command::Summarise(args) => show("summarise", &summarise::run(args)?, json),
-        args::Command::Merge(args) => show("merge", &merge::run(args)?, json),
-        args::Command::Show(args) => show("show", &show::run(args)?, json),
-        args::Command::Monitor(args) => {
-            is_alarm = monitor::run(args, json)?;
-            Ok(())
-        }
-        args::Command::Completions { shell } => completions(&mut command, *shell),
-        args::Command::Man { subcommand } => man(&mut command, subcommand.as_deref()),
-    });
-    match outcome {
-        Ok(()) if is_alarm => ExitCode::from(3),
-        Ok(()) => ExitCode::SUCCESS,
->>>>>>> monitor2
         Err(error) => {
             eprintln!("calibration: {}", error::one_line(&error.to_string()));
             ExitCode::from(2)
@@ -104,7 +78,7 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// The exit code of a gate that stays closed.
+/// The exit code of a gate that stays closed, and of an alarm.
 const CLOSED: u8 = 3;
 
 /// Runs the subcommand that was called.
@@ -135,6 +109,11 @@ fn called(
         }
         args::Command::Merge(args) => {
             show_beside("merge", &merge::run(args)?, json, args.output.as_deref())?;
+        }
+        args::Command::Monitor(args) => {
+            if monitor::run(args, json)? {
+                return Ok(ExitCode::from(CLOSED));
+            }
         }
         args::Command::Show(args) => {
             show_beside("show", &show::run(args)?, json, args.output.as_deref())?;

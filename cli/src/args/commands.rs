@@ -386,11 +386,6 @@ pub struct MonitorArgs {
     #[arg(long, value_enum, default_value_t = FamilyName::Categorical)]
     pub family: FamilyName,
 
-    /// Column with the id of each row, in the predictions and in the labels. Rows without a label wait in the state
-    /// until it comes. Files need a header
-    #[arg(long, value_name = "COLUMN")]
-    pub id: Option<String>,
-
     /// Level of the test: at most this share of the streams of a calibrated model ever has an alarm. 0.05 by
     /// default; fixed by the first call
     #[arg(long, value_parser = level)]

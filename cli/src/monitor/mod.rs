@@ -59,7 +59,7 @@ pub fn answer(args: &MonitorArgs) -> Result<(MonitorAnswer, String)> {
     let path = &args.state;
     let mut state = State::read(path, args)?;
     let before = state.monitor.state().clone();
-    let added = if args.id.is_some() {
+    let added = if args.source.rows.id.is_some() {
         match state.waiting.take_labelled(args)? {
             Some((predictions, source)) => state.add(args, &predictions, &source)?,
             None => Added::default(),

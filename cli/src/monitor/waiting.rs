@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     args::{MonitorArgs, SourceArgs},
     error::{Context, Result, bail, ensure, wrong},
-    files::File,
-    input::{Options, TextColumn, WhichLabel, clipped, is_missing, say},
+    input::{Choice, OpenOptions, Opened, TextColumn, clipped, is_missing, say},
     program::{Held, HeldFiles},
 };
 
@@ -40,7 +39,7 @@ impl Waiting {
     /// which does not depend on the labels. Returns the file of their predictions and how it is read, with its labels;
     /// none if no label came.
     pub fn take_labelled(&mut self, args: &MonitorArgs) -> Result<Option<(PathBuf, SourceArgs)>> {
-        let id = args.id.as_deref().unwrap_or_default();
+        let id = args.source.rows.id.as_deref().unwrap_or_default();
         let column = args.source.rows.label_column.as_deref();
         let mut labels = BTreeMap::new();
         if let Some(path) = &args.source.labels.labels {
@@ -96,6 +95,7 @@ impl Waiting {
         let names = ["labelled rows", "labels of these rows"].map(PathBuf::from);
         let mut source = args.source.clone();
         source.rows.label_column = None;
+        source.rows.id = None;
         source.rows.header = Some(true);
         source.labels.labels_header = Some(true);
         source.labels.labels = Some(names[1].clone());
@@ -138,25 +138,24 @@ impl Waiting {
 
 /// The column of ids of a file, and its other columns, as text.
 fn read(path: &Path, args: &MonitorArgs, id: &str) -> Result<(TextColumn, Vec<TextColumn>)> {
-    let options = Options {
+    let rows = &args.source.rows;
+    let options = OpenOptions {
         header: Some(true),
-        label: WhichLabel::All,
-        confidence: Some(false),
-        is_counted: true,
-        ..Options::default()
+        delimiter: rows.delimiter,
+        ..OpenOptions::default()
     };
-    let table = File::read(path, &options, &args.source.rows)?.table;
-    let mut columns: Vec<TextColumn> = table.ids.into_iter().chain(table.labels).collect();
-    let at = columns.iter().position(|column| column.name == id);
-    let at = at.ok_or_else(|| {
-        let names: Vec<&str> = columns.iter().map(|column| &*column.name).collect();
-        wrong!(
-            "--id {id}: no such column, expected one of {}",
-            clipped(&names.join(", "))
-        )
-    });
-    let ids = columns.remove(at.of(path)?);
-    Ok((ids, columns))
+    let mut file = Opened::new(path, &rows.held, &options)?;
+    let at = file.select_id(id)?;
+    let others: Vec<usize> = (0..file.columns.len())
+        .filter(|&other| other != at)
+        .collect();
+    let choice = Choice {
+        id: Some(at),
+        ..Choice::default()
+    };
+    let table = file.read(&choice, &others, false)?;
+    let ids = table.ids.ok_or_else(|| wrong!("no column {id}")).of(path)?;
+    Ok((ids, table.others))
 }
 
 /// A table as CSV.

@@ -84,12 +84,12 @@ fn pieces() {
 }
 
 #[test]
-<<<<<<< HEAD
 #[cfg(feature = "parquet")]
 fn guesses() {
     script("guesses");
-=======
+}
+
+#[test]
 fn monitor() {
     script("monitor");
->>>>>>> monitor2
 }

@@ -96,7 +96,7 @@ fn lenses_keep_the_dtype() {
             Skce::unbiased(Kernel::exponential()).on(&predictions, &labels);
             Ece::uniform(3).on(&predictions, &labels);
             let test = AsymptoticSkceTest::new(Kernel::exponential());
-            test.seeded(&predictions, &labels, 0);
+            let _ = test.seeded(&predictions, &labels, 0);
         }
     }
 }
