@@ -5,8 +5,8 @@
 //! cargo run --release -p burn-calibration-papers --example fits -- --seed 0
 //! ```
 //!
-//! prints the table of `docs/levels.md`. Labels are drawn from known probabilities, so that the true gain of a
-//! fitted map is a mean over 20,000 more predictions of the expected log loss.
+//! prints the table of `papers/results/levels_maps.md`. Labels are drawn from known probabilities, so that the true
+//! gain of a fitted map is a mean over 20,000 more predictions of the expected log loss.
 
 use std::sync::Mutex;
 

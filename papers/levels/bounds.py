@@ -4,7 +4,8 @@
 
 The adjusted p-value of such a finding is at least `k · 3.178 · P(|Z| >= |sum v|/sqrt(max(V, sum v²)))`, with
 `k = classes - 1` for classes and 1 else. So the share of data sets in which this is at most 5 % is at least
-the share in which the test makes the finding. Prints the table of docs/levels.md, 2 and 10 and 100 classes.
+the share in which the test makes the finding. Prints the table of papers/results/levels_partial.md,
+2 and 10 and 100 classes.
 """
 
 import sys

@@ -6,7 +6,7 @@
 //! cargo run --release -p burn-calibration-papers --example intervals
 //! ```
 //!
-//! prints the Markdown tables of `docs/levels.md`.
+//! prints the Markdown tables of `papers/results/levels_intervals.md`.
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burn_calibration::{

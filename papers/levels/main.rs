@@ -5,7 +5,7 @@
 //! cargo run --release -p burn-calibration-papers --example levels -- --data ../shared/data
 //! ```
 //!
-//! prints the Markdown tables of `docs/levels.md`; `--data` names the folder that holds
+//! prints the Markdown tables of `papers/results/levels_*.md`; `--data` names the folder that holds
 //! `cifar10-predictions`, without which the tables of real networks are left out.
 
 #[path = "../bootstrap.rs"]

@@ -1,4 +1,5 @@
-//! False alarms, run lengths and delays of `CalibrationMonitor`: the table "Watching a model" of docs/levels.md.
+//! False alarms, run lengths and delays of `CalibrationMonitor`: the table "Watching a model" of
+//! papers/results/levels_monitor.md.
 //!
 //! `cargo run --release -p burn-calibration-papers --example monitor -- SCALE [CELL]`, where SCALE multiplies the number
 //! of streams, and CELL is a part of the names of cells.

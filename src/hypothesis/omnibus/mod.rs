@@ -80,8 +80,8 @@ use crate::{
 /// the same set of targets, data or redrawn: an aspect that is right is rarely accused because of another that is
 /// wrong; how often [`AspectOutcome::adjusted_p_value`] says. The same aspects of all coordinates count as the largest
 /// of them, and so do the two trends of the location, those of the spread, and the bandwidths of the SKCE.
-/// The least p-value is of p-values over weights, 2 of spread and
-/// correlation and 1 of the others, none below `1/(R + 1)` (Genovese, Roeder, Wasserman 2006). Up to 25 coordinates the
+/// The least p-value is of p-values over weights, none below `1/(R + 1)` (Genovese, Roeder, Wasserman 2006). The location
+/// of real targets has weight 4; spread, trends and correlation have 2; the others have 1. Up to 25 coordinates the
 /// correlation is over all pairs, above over about 300 of near coordinates. Moments of draws are those without the target: in
 /// `spread`, `½ ln` of `Σ(e² − b²s²)/((1 + 1/S) Σ s²)` for errors `e` from the mean of `S` draws, their deviations
 /// `s`, and a common shift `b` (the ratio of spread and skill, Fortin et al. 2014).
