@@ -66,11 +66,11 @@ fn run<P: Monitored>(
 }
 
 fn label(y: &Tensor<1, Int>, row: usize) -> Tensor<1, Int> {
-    y.clone().slice([row..row + 1])
+    y.clone().slice(row..row + 1)
 }
 
 fn real(y: &Tensor<2>, row: usize) -> Tensor<2> {
-    y.clone().slice([row..row + 1])
+    y.clone().slice(row..row + 1)
 }
 
 fn check_wealth(found: &[[f64; 2]], expected: &[f64]) {
@@ -290,7 +290,7 @@ fn faults() {
     let labels = Tensor::from_data([0i64, 7], &Device::default());
     refuse(monitor.update(&p, &labels), "row 1: the label is 7");
     let none = p.slice_rows(0..0);
-    let _ = monitor.update(&none, &y.clone().slice([0..0])); // nothing, or an error
+    let _ = monitor.update(&none, &y.clone().slice(0..0)); // nothing, or an error
     assert_eq!(monitor, before);
 
     let mut reals = CalibrationMonitor::new(0.05).unwrap();

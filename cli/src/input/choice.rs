@@ -55,8 +55,9 @@ const LABELS: [&str; 9] = [
 /// Whether a name is that of a column that names rows.
 pub fn is_id(name: &str) -> bool {
     let lower = name.to_lowercase();
-    let is_end = |end: &&str| lower.ends_with(*end);
-    IDS.contains(&&*lower) || ENDS_OF_IDS.iter().any(|end| is_end(&end)) || name.ends_with("Id")
+    IDS.contains(&&*lower)
+        || ENDS_OF_IDS.iter().any(|end| lower.ends_with(end))
+        || name.ends_with("Id")
 }
 
 impl Choice {
@@ -154,7 +155,8 @@ impl Choice {
         let known = confidence.zip(correct);
         let is_one = |column: &usize| known.is_some_and(|(a, b)| [a, b].contains(column));
         let are_alone = known.is_some() && self.numbers.iter().all(is_one);
-        if known.is_some() && (is_asked || options.confidence.is_none() && are_alone) {
+        let is_meant = is_asked || options.confidence.is_none() && are_alone;
+        if known.is_some() && is_meant {
             of_two.retain(is_one); // beside text, or other columns where these are asked for
         }
         ensure!(
@@ -162,7 +164,7 @@ impl Choice {
             "{} columns, expected two: confidence and correctness",
             of_two.len()
         );
-        if !is_asked && !(options.confidence.is_none() && are_alone) {
+        if !is_meant {
             return Ok(());
         }
         let of_first = options.correct.filter(|at| of_two.contains(at));

@@ -51,10 +51,10 @@ fn kind(data_type: &DataType) -> ColumnKind {
                 return value;
             }
         }
-        D::List(item) | D::LargeList(item) | D::FixedSizeList(item, _) => {
-            if kind(item.data_type()) == ColumnKind::Numbers {
-                return ColumnKind::Lists;
-            }
+        D::List(item) | D::LargeList(item) | D::FixedSizeList(item, _)
+            if kind(item.data_type()) == ColumnKind::Numbers =>
+        {
+            return ColumnKind::Lists;
         }
         D::Boolean => return ColumnKind::Numbers,
         number if number.is_numeric() => return ColumnKind::Numbers,
