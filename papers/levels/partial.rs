@@ -190,7 +190,7 @@ fn groups(redraws: usize) -> Test<Categorical> {
             let groups = Group::by_value("quarter", &names);
             let test = GroupTest::new().with_redraws(4 * redraws);
             let outcome = test.outcome(predictions, labels, &groups, rng)?;
-            let p_values = outcome.groups.iter().map(|group| group.adjusted_p_value);
+            let p_values = outcome.groups.iter().map(|group| group.adjusted_p_value());
             let p_values: Vec<f64> = p_values.collect();
             let is_class = |name: &str| name.starts_with("class_");
             let of_class = outcome
