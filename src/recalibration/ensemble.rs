@@ -28,9 +28,9 @@ pub struct EnsembleTemperatureScalingConfig {
 /// Ensemble temperature scaling: `p' = w₁ softmax(z/T) + w₂ softmax(z) + w₃/m` with weights on the
 /// simplex (Zhang, Kailkhura, Han: *Mix-n-Match*, 2020, section 3.2); the new logits are `log p'`.
 ///
-/// Keeps the order of the classes, hence the accuracy. Injective unless `w₃ = 1`: `p'` is the gradient of
-/// `w₁ T log Σ exp(z/T) + w₂ log Σ exp(z)` up to a constant, convex in `z` and strictly so except for
-/// shifts.
+/// Keeps the order of the classes, hence the accuracy, and is injective unless `w₃` is 1 up to 10⁻⁵, where nothing is
+/// promised: `p'` is the gradient of `w₁ T log Σ exp(z/T) + w₂ log Σ exp(z)` up to a constant, convex in `z` and strictly
+/// so except for shifts.
 ///
 /// Fitted by descent in `log T` and the weights from the temperature of the log loss with
 /// `w = (0.9, 0.05, 0.05)`; a minimum with a weight of 0 is approached, not reached. Not convex: a
@@ -48,6 +48,9 @@ pub struct Ensemble {
 
 /// The start of the descent, and nearly the temperature alone.
 const STARTS: [[f64; 3]; 2] = [[0.9, 0.05, 0.05], [1.0 - 2e-9, 1e-9, 1e-9]];
+
+/// The least `w₁ + w₂` with which single precision keeps the order of the classes.
+const LEAST: f64 = 1e-5;
 
 impl LogitFit for EnsembleTemperatureScalingConfig {
     type Form = Ensemble;
@@ -219,7 +222,12 @@ impl Form for Ensemble {
     }
 
     fn keeps(&self) -> Guarantees {
-        Guarantees::ALL
+        let log_weights = self.log_weights.to_vec();
+        if log_weights[0].exp() + log_weights[1].exp() < LEAST {
+            Guarantees::NONE
+        } else {
+            Guarantees::ALL
+        }
     }
 
     fn formula(&self) -> Option<Formula> {

@@ -109,7 +109,7 @@ fn what_is_not_known() {
 fn coverage() {
     let rows = vec![vec![0.9, 0.1]; 600];
     let mut rng = rng(74);
-    let sets = 400;
+    let sets = simulated(400);
     let covered = (0..sets)
         .filter(|_| {
             let classes: Vec<usize> = (0..600).map(|_| rng.random_range(0..2)).collect();

@@ -100,7 +100,7 @@ fn published_level_and_power() {
     let replicates = 199;
     let bootstrap = Bootstrap { kernel, replicates };
     let quadratic = AsymptoticSkceTest::new(kernel);
-    let sets = 300;
+    let sets = simulated(300);
     for (model, rate) in [(Model::M1, 0.046), (Model::M2, 1.0), (Model::M3, 0.19)] {
         let rejected = rejections(model, &linear, sets, 53);
         assert_binomial(rejected, sets, (rate, 3.0), "linear");

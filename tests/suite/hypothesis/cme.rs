@@ -82,7 +82,7 @@ fn rejections(locations: usize, null: CmeNull, n: usize, sets: usize) -> usize {
 /// χ² 17.2 % and 5.4 %.
 #[test]
 fn levels() {
-    let sets = 400;
+    let sets = simulated(400);
     for (null, n, level) in [
         (CmeNull::Hotelling, 16, 0.076),
         (CmeNull::Hotelling, 256, 0.052),
@@ -107,7 +107,7 @@ fn power_and_seed() {
 /// binary data sets at 5 %.
 #[test]
 fn exact_level() {
-    let sets = 300;
+    let sets = simulated(300);
     let mut data = rng(97);
     let locations = categorical(&random_probabilities(5, 2, &mut data));
     let ucme = Ucme::new(Kernel::exponential(), &locations, &labels(&[0, 1, 0, 1, 0])).unwrap();

@@ -258,7 +258,7 @@ fn rejected(
 /// With 400 samples that are uncertain the usual distributions hold.
 #[test]
 fn levels_by_the_usual_distributions() {
-    let sets = 2000;
+    let sets = simulated(2000);
     let tests: [&dyn CalibrationTest; 3] = [
         &Spiegelhalter::new(SECOND),
         &HosmerLemeshow::new(SECOND),
@@ -275,7 +275,7 @@ fn levels_by_the_usual_distributions() {
 /// With few expected errors too, at its nominal level or below: there are ties.
 #[test]
 fn exact_levels() {
-    let sets = 400;
+    let sets = simulated(400);
     let tests: [&dyn CalibrationTest; 3] = [
         &ExactTest::new(Spiegelhalter::new(SECOND)).with_replicates(39),
         &ExactTest::new(HosmerLemeshow::new(SECOND)).with_replicates(39),

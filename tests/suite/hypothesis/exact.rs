@@ -73,7 +73,7 @@ const LEVELS: [f64; 6] = [0.01, 0.05, 0.1, 0.2, 0.5, 0.8];
 /// uniform where an outcome is likely.
 #[test]
 fn valid_at_five_samples() {
-    let sets = 2000;
+    let sets = simulated(2000);
     for skce in [Skce::unbiased(fixed()), Skce::biased(fixed())] {
         let test = ExactTest::new(skce).with_replicates(99);
         let rejected = rejections(&test, &LEVELS, sets, |rng| draw(Model::M1, 5, 3, rng));
@@ -86,7 +86,7 @@ fn valid_at_five_samples() {
 /// Five samples of ten almost equally likely classes: ties are rare, p-values uniform.
 #[test]
 fn uniform_at_five_samples_without_ties() {
-    let sets = 2000;
+    let sets = simulated(2000);
     let test = ExactTest::new(Skce::unbiased(fixed())).with_replicates(99);
     let rejected = rejections(&test, &LEVELS, sets, |rng| {
         let rows = softmax_rows(&random_rows(5, 20, 0.5, rng));
@@ -165,7 +165,7 @@ fn resamples_keep_the_bandwidth_of_the_data() {
 
 #[test]
 fn consistency_resampling_keeps_its_level_and_has_power() {
-    let sets = 300;
+    let sets = simulated(300);
     let test = ConsistencyTest::new(Skce::unbiased(Kernel::exponential())).with_replicates(99);
     let rejected = rejections(&test, &[0.05], sets, |rng| draw(Model::M1, 80, 3, rng));
     assert_binomial(rejected[0], sets, (0.05, 3.0), &rejected);

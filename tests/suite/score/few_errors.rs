@@ -28,7 +28,7 @@ fn at_least(count: usize, runs: usize, share: f64, what: &str) {
 /// Student's interval covers the difference in 40 % of these data sets.
 #[test]
 fn differences_of_scores_are_covered() {
-    let runs = 400;
+    let runs = simulated(400);
     for n in [8, 20, 50, 200] {
         for factor in [1.5, 1.0 / 1.5] {
             let mut rng = rng(901);
@@ -110,7 +110,7 @@ fn blocks_need_more_errors() {
 #[test]
 fn skce_of_wrong_models_is_covered() {
     let skce = Skce::unbiased(Kernel::exponential().with_bandwidth(Bandwidth::Fixed(1e6)));
-    let runs = 300;
+    let runs = simulated(300);
     type Draw = fn(&mut StdRng) -> (f64, f64);
     let confident: Draw = |rng| {
         let z = 6.0 * rng.random::<f64>();
@@ -156,7 +156,7 @@ fn all_wrong_is_an_error_of_nearly_one() {
 /// One prediction, off by 10 or by 70 points or not at all: of 8, 20 and 50 samples.
 #[test]
 fn ece_of_few_samples_is_covered() {
-    let runs = 300;
+    let runs = simulated(300);
     for n in [8, 20, 50] {
         for off in [0.0, 0.1, 0.7] {
             let mut rng = rng(904);
@@ -180,7 +180,7 @@ fn ece_of_few_samples_is_covered() {
 /// where no event happens, as in six of ten of the data sets of 50. Nor is there an upper end.
 #[test]
 fn lower_bounds_are_below_the_error() {
-    let runs = 300;
+    let runs = simulated(300);
     for (order, n) in [(1.0, 50), (2.0, 8), (2.0, 50)] {
         let mut rng = rng(905);
         let mut below = 0;

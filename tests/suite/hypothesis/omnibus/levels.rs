@@ -74,7 +74,7 @@ fn calibrated(rows: &[Vec<f64>], rng: &mut StdRng) -> (Categorical, Tensor<1, In
 
 #[test]
 fn classes() {
-    let sets = 400;
+    let sets = simulated(400);
     let rejected = rejections(sets, 99, |rng| of_model(Model::M1, 50, 4, rng));
     check("M1", sets, false, rejected);
     // many classes that are almost equally likely: no ties but in the counts of classes
@@ -122,7 +122,7 @@ fn least_likely_label_by_its_law() {
 /// Half an error is expected: most data sets have none.
 #[test]
 fn confident_classes() {
-    let sets = 500;
+    let sets = simulated(500);
     let rejected = rejections(sets, 99, |rng| {
         let rows = random_pairs(50, 0.985..0.995, rng);
         calibrated(&rows, rng)
@@ -141,7 +141,7 @@ fn real_classes() {
     let folder = cifar10::folder();
     let rows = cifar10::predictions(&folder, "googlenet");
     for sharpness in [1.0, 2.0] {
-        let sets = 300;
+        let sets = simulated(300);
         let rejected = rejections(sets, 99, |rng| {
             let mut row = || {
                 let row = &rows[rng.random_range(0..rows.len())];
@@ -161,7 +161,7 @@ pub use crate::prelude::random_normal as normal;
 
 #[test]
 fn real_targets() {
-    let sets = 600;
+    let sets = simulated(600);
     for d in [1, 2] {
         let rejected = rejections(sets, 99, |rng| {
             let predictions = normal(40, d, rng);
@@ -170,14 +170,14 @@ fn real_targets() {
         });
         check(&format!("normal, d = {d}"), sets, true, rejected);
     }
-    let sets = 100;
+    let sets = simulated(100);
     let rejected = rejections(sets, 99, |rng| {
         let ensemble = Mixture::ensemble(&[normal(30, 1, rng), normal(30, 1, rng)]);
         let targets = ensemble.sample(rng);
         (ensemble, targets)
     });
     check("mixtures", sets, true, rejected);
-    let sets = 200;
+    let sets = simulated(200);
     let rejected = rejections(sets, 99, |rng| {
         let members: Vec<Normal> = (0..6).map(|_| normal(30, 1, rng)).collect();
         let ensemble = Mixture::ensemble(&members);
@@ -199,6 +199,7 @@ fn draws() {
         (30, 3, 2, 300, false),
         (30, 3, 2, 300, true),
     ] {
+        let sets = simulated(sets);
         for of_counts in [false, true] {
             let rejected = rejections(sets, 99, |rng| {
                 let truth = normal(n, d, rng);

@@ -3,7 +3,10 @@
 use super::real::accused;
 use crate::prelude::*;
 
-const SETS: usize = 200;
+/// The number of data sets.
+fn sets() -> usize {
+    simulated(200)
+}
 
 /// 5 % and three binomial errors.
 fn at_most(sets: usize) -> f64 {
@@ -45,10 +48,10 @@ fn drawn(rows: &[Vec<f64>], rng: &mut StdRng) -> Vec<usize> {
 fn right_classes_are_not_accused_of_overconfidence() {
     for (m, says) in [(2, (0.97, 0.8)), (2, (0.9, 0.7)), (3, (0.99, 0.9))] {
         let classes = ["class_0", "class_1", "class_2"];
-        let [falsely, found] = accused(SETS, &classes, |rng| {
+        let [falsely, found] = accused(sets(), &classes, |rng| {
             data(one_confidence([198, m], says, rng))
         });
-        assert!(falsely <= at_most(SETS), "{m}, {says:?}: {falsely}");
+        assert!(falsely <= at_most(sets()), "{m}, {says:?}: {falsely}");
         assert!(found > 0.9, "{m}, {says:?}: {found}");
     }
 }
@@ -62,8 +65,8 @@ fn classes_are_not_accused_of_a_confusion_of_others() {
         let swap = |y: usize| if y == 0 && rng.random() { 1 } else { y };
         (rows, classes.into_iter().map(swap).collect())
     };
-    let [falsely, found] = accused(SETS, &["class_2", "class_3"], |rng| data(swapped(rng)));
-    assert!(falsely <= at_most(SETS), "{falsely}");
+    let [falsely, found] = accused(sets(), &["class_2", "class_3"], |rng| data(swapped(rng)));
+    assert!(falsely <= at_most(sets()), "{falsely}");
     assert!(found > 0.9, "{found}");
     let [wrong, _] = accused(40, &["class_1"], |rng| data(swapped(rng)));
     assert!(wrong > 0.9, "{wrong}");
@@ -74,7 +77,7 @@ fn classes_are_not_accused_of_a_confusion_of_others() {
 #[test]
 fn a_right_confidence_is_not_accused_of_wrong_classes() {
     let aspects = ["confidence", "brier_score", "log_score"];
-    let [falsely, found] = accused(SETS, &aspects, |rng| {
+    let [falsely, found] = accused(sets(), &aspects, |rng| {
         let row = |i: usize| match i % 2 {
             0 => vec![0.8, 0.2],
             _ => vec![0.2, 0.8],
@@ -84,7 +87,7 @@ fn a_right_confidence_is_not_accused_of_wrong_classes() {
         let classes = classes.collect();
         data(((0..200).map(row).collect(), classes))
     });
-    assert!(falsely <= at_most(SETS), "{falsely}");
+    assert!(falsely <= at_most(sets()), "{falsely}");
     assert!(found > 0.9, "{found}");
 }
 
@@ -111,7 +114,7 @@ fn an_excluded_label_is_found() {
 fn a_wrong_group_accuses_no_other() {
     let mut rng = rng(662);
     let (mut others, mut classes, mut found) = (0, 0, 0);
-    for _ in 0..SETS {
+    for _ in 0..sets() {
         let (mut rows, mut labels_of) = one_confidence([60, 2], (0.97, 0.75), &mut rng);
         let right = one_confidence([120, 2], (0.8, 0.8), &mut rng);
         rows.extend(right.0);
@@ -128,8 +131,8 @@ fn a_wrong_group_accuses_no_other() {
         let mut accused = of_all.flat_map(|group| group.outcome.failing(0.05));
         classes += usize::from(accused.any(|aspect| aspect.class().is_some()));
     }
-    let most = at_most(SETS) * SETS as f64;
-    assert!(found as f64 > 0.9 * SETS as f64, "{found}");
+    let most = at_most(sets()) * sets() as f64;
+    assert!(found as f64 > 0.9 * sets() as f64, "{found}");
     assert!(others as f64 <= most, "{others}");
     assert!(classes as f64 <= most, "{classes}");
 }

@@ -317,3 +317,14 @@ fn diagonal_scaling_of_logits_of_any_size() {
         }
     }
 }
+
+/// Confident predictions of two classes that say nothing about the labels become uniform, and nothing is promised then.
+#[test]
+fn a_uniform_ensemble_promises_nothing() {
+    let rows = table(200, 2, |i, c| if i % 2 == c { 20.0 } else { 0.0 });
+    let classes: Vec<usize> = (0..200).map(|i| i / 2 % 2).collect();
+    let config = EnsembleTemperatureScalingConfig::new();
+    let map = config.fit(tensor(&rows), labels(&classes)).unwrap();
+    assert_near(map.weights()[2], 1.0, 1e-5);
+    assert!(!map.guarantees().keeps_accuracy && !map.guarantees().injective);
+}
