@@ -25,7 +25,7 @@
 //! let loss = PenalisedLoss::new(
 //!     CrossEntropyLossConfig::new().init(&device),       // uses the predictions only
 //!     SkceLoss::new(Skce::unbiased(Kernel::gaussian())), // compares the inputs
-//!     WeightSchedule::WarmUp { weight: 4.0, steps: 1000 },
+//!     WeightSchedule::WarmUp { weight: 100.0, steps: 1000 },
 //! );
 //! let value = loss.forward(&Given::logits(logits, inputs), &labels, step); // Tensor<1>
 //!

@@ -98,6 +98,12 @@ pub(crate) fn central(level: f64) -> [f64; 2] {
 }
 
 /// Predictions with a density.
+#[diagnostic::on_unimplemented(
+    message = "predictions `{Self}` have no density",
+    label = "predictions without a density",
+    note = "a tensor of logits becomes predictions by `Categorical::from_logits(logits)?`, one of probabilities \
+            by `Categorical::from_probabilities(probabilities)?`"
+)]
 pub trait Density: Predictive {
     /// `ln f_i(y_i)`, `[n]`, differentiable.
     fn log_density(&self, targets: &Self::Targets) -> Tensor<1>;

@@ -13,6 +13,8 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "there are no distances between predictions `{Self}`, which kernels compare",
     label = "predictions without distances",
+    note = "a tensor of logits becomes predictions by `Categorical::from_logits(logits)?`, one of probabilities \
+            by `Categorical::from_probabilities(probabilities)?`",
     note = "for a quantile recalibration use `predictions.samples(n, &mut rng)`, which have distances",
     note = "for other real predictions use `Samples::drawn_from(&predictions, n, &mut rng)`"
 )]

@@ -28,6 +28,13 @@ pub type DrawnBy<P> = <<P as Predictive>::Targets as Targets>::Drawn;
 /// | [`Weighted`](super::Weighted) | weights of the samples | `impl Weighted for Mine {}`: none |
 /// | [`Redraws`](super::Redraws) | targets of calibrated predictions, for tests | `impl Redraws for Mine {}`: by the sampler |
 /// | [`Geometry`](super::Geometry), [`Marginals`](super::Marginals), [`Density`](super::Density) | distances, moments, densities | where they are known |
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` are not predictions",
+    label = "not predictions of this library",
+    note = "a tensor of logits becomes predictions by `Categorical::from_logits(logits)?`, one of probabilities \
+            by `Categorical::from_probabilities(probabilities)?`",
+    note = "a loss takes the tensor of logits itself, and not a reference to it"
+)]
 pub trait Predictive: Weighted + Redraws + Clone + Debug {
     /// The type of the observations.
     type Targets: Targets;

@@ -13,6 +13,7 @@
 //! let error = Categorical::from_probabilities(rows).unwrap_err();
 //! assert!(matches!(error, Error::Sum { row: 1, .. }));
 //! assert!(error.to_string().starts_with("row 1: the probabilities sum to 1.25"));
+//! assert_eq!(format!("{error:?}"), error.to_string()); // what `main` prints that returns it
 //! ```
 
 pub mod checks;
@@ -56,7 +57,10 @@ pub fn serialize_or_infinite<S: Serializer>(
 }
 
 /// A condition that the data, a parameter or a file violates.
-#[derive(Debug, Clone, PartialEq, ThisError)]
+///
+/// [`Debug`](fmt::Debug) prints the sentence of [`Display`](fmt::Display), so that a `main` that returns the error
+/// prints it: "Error: 30 predictions but 20 labels, expected the same number of both".
+#[derive(Clone, PartialEq, ThisError)]
 #[non_exhaustive]
 pub enum Error {
     /// A number in a row of predictions or targets is invalid: a logit or a parameter that is not finite, a
@@ -333,6 +337,12 @@ pub enum Error {
         /// The reason, and the expected condition.
         reason: String,
     },
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl Error {

@@ -19,50 +19,42 @@
 //! | find the counterpart of a Python library | [`from_pytorch`] |
 //! | know what calibration does not guarantee | [`what_calibration_is_not`] |
 //!
-//! The tests of the library compile and run all code of these pages. All figures are measured; each page
-//! names the file of `docs/` with the whole table.
+//! Each block of Rust is a whole program: paste it into `src/main.rs` of a crate with the dependencies of
+//! [`start`]. The tests of the library compile and run all of them. All figures are measured; each page names
+//! the file of `docs/` with the whole table.
 
-#[doc = include_str!("start.md")]
-pub mod start {}
+/// Makes a module of each page. `links.md` has the definitions of links and comes first, so that they win here: a
+/// page ends with definitions for readers of Markdown, which point to files. `.ci/paste` checks that a label has both.
+macro_rules! pages {
+    ($($page:ident)*) => {$(
+        #[doc = include_str!("links.md")]
+        #[doc = include_str!(concat!(stringify!($page), ".md"))]
+        pub mod $page {}
+    )*};
+}
 
-#[doc = include_str!("which_loss.md")]
-pub mod which_loss {}
+pages! {
+    start
+    which_loss
+    which_map
+    which_test
+    train
+    recalibrate
+    monitor
+    regression
+    weights
+    many_classes
+    devices
+    from_pytorch
+    what_calibration_is_not
+}
 
-#[doc = include_str!("which_map.md")]
-pub mod which_map {}
-
-#[doc = include_str!("which_test.md")]
-pub mod which_test {}
-
-#[doc = include_str!("train.md")]
-#[doc = include_str!("train_learner.md")]
-pub mod train {}
-
-#[doc = include_str!("recalibrate.md")]
-pub mod recalibrate {}
-
+#[doc = include_str!("links.md")]
 #[doc = include_str!("test_and_report.md")]
-#[doc = include_str!("diagram.html")]
-#[doc = include_str!("report.md")]
+#[doc = include_str!("diagram.svg")]
 pub mod test_and_report {}
 
-#[doc = include_str!("monitor.md")]
-pub mod monitor {}
-
-#[doc = include_str!("regression.md")]
-pub mod regression {}
-
-#[doc = include_str!("weights.md")]
-pub mod weights {}
-
-#[doc = include_str!("many_classes.md")]
-pub mod many_classes {}
-
-#[doc = include_str!("devices.md")]
-pub mod devices {}
-
-#[doc = include_str!("from_pytorch.md")]
-pub mod from_pytorch {}
-
-#[doc = include_str!("what_calibration_is_not.md")]
-pub mod what_calibration_is_not {}
+/// The program of README is tested as well.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -25,6 +25,13 @@ pub type StatisticFunction<'a, P> =
 ///
 /// The estimators are, and so is any function of predictions and targets. A type of your own needs
 /// `impl Statistic for MyEstimator {}`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a statistic of predictions `{P}`",
+    label = "no statistic of these predictions",
+    note = "a tensor of logits becomes predictions by `Categorical::from_logits(logits)?`, one of probabilities \
+            by `Categorical::from_probabilities(probabilities)?`",
+    note = "an estimator of your own is one by `impl Statistic for MyEstimator {{}}`"
+)]
 pub trait Statistic<P: Predictive = Categorical>: Estimator<P> {
     /// The statistic for resamples of the predictions: quantities that depend on all predictions, such as a
     /// median bandwidth, are those of the given predictions. By default the

@@ -14,6 +14,12 @@ use crate::distribution::{Categorical, Predictive};
 /// | `&P` of predictions `P` | `&P::Targets` |
 ///
 /// Nothing is read back from a device.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the input of a loss",
+    label = "not the output of a model",
+    note = "expected logits `Tensor<2>`, `Probabilities(tensor)`, or a reference to predictions, as \
+            `&Given::logits(logits, inputs)`"
+)]
 pub trait Input {
     /// The kind of predictions.
     type Predictions: Predictive;

@@ -25,7 +25,7 @@ use crate::{distribution::Predictive, error::check_samples};
 /// let features = Tensor::<2>::from_floats([[0.0], [0.1], [5.0], [5.1]], &device);
 /// let labels = Tensor::<1, Int>::from_ints([0, 0, 1, 1], &device);
 /// let cross_entropy = CrossEntropyLossConfig::new().init(&device);
-/// let schedule = WeightSchedule::WarmUp { weight: 4.0, steps: 100 };
+/// let schedule = WeightSchedule::WarmUp { weight: 100.0, steps: 100 };
 ///
 /// let penalty = SkceLoss::new(Skce::unbiased(Kernel::gaussian()));
 /// let loss = PenalisedLoss::new(cross_entropy.clone(), penalty, schedule);

@@ -96,6 +96,11 @@ impl SkceLossConfig {
 /// [`WeightSchedule`](super::WeightSchedule). See [`Skce::value`] for
 /// formula, cost and what tiny batches give.
 ///
+/// **The input decides what the kernel compares.** With plain logits, and with predictions, it compares the
+/// predictions. With [`&Given::logits(logits, inputs)`](crate::distribution::Given::logits) it compares the
+/// inputs of the network, and finds the errors that similar inputs have in common. Both compile with the same
+/// loss.
+///
 /// Create it with [`SkceLossConfig`] for classes, otherwise from an [`Skce`] of a
 /// [`TensorKernel`](crate::kernel::TensorKernel):
 ///
@@ -179,7 +184,8 @@ impl<K: Clone + Debug + Send> SkceLoss<K> {
     }
 
     /// Returns the penalty, `[1]`, in the dtype of the input: for logits and labels, or of predictions and
-    /// their targets, see [`Input`].
+    /// their targets, see [`Input`]. Plain logits compare the predictions; to compare the inputs of the
+    /// network pass [`&Given::logits(logits, inputs)`](crate::distribution::Given::logits).
     ///
     /// # Panics
     ///

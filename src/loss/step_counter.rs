@@ -35,7 +35,7 @@ use burn::{
 ///     loss: PenalisedLoss::new(
 ///         CrossEntropyLossConfig::new().init(&device),
 ///         SkceLossConfig::new().init(),
-///         WeightSchedule::WarmUp { weight: 4.0, steps: 100 },
+///         WeightSchedule::WarmUp { weight: 40.0, steps: 100 },
 ///     ),
 ///     steps: StepCounter::new(),
 /// };
@@ -47,7 +47,7 @@ use burn::{
 /// }
 /// let resumed = model().load_record(trained.into_record());
 /// assert_eq!(resumed.steps.get(), 25);
-/// assert_eq!(resumed.loss.weight.at(resumed.steps.get()), 1.0);
+/// assert_eq!(resumed.loss.weight.at(resumed.steps.get()), 10.0);
 /// ```
 ///
 /// With the trainer, overriding one method:

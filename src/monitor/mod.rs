@@ -56,6 +56,12 @@ use crate::{
 use sequence::Sums;
 
 /// Predictions that a [`CalibrationMonitor`] watches: classes, densities, draws and quantiles.
+#[diagnostic::on_unimplemented(
+    message = "the monitor does not take predictions `{Self}`",
+    label = "not predictions that a monitor watches",
+    note = "a tensor of logits becomes predictions by `Categorical::from_logits(logits)?`, one of probabilities \
+            by `Categorical::from_probabilities(probabilities)?`"
+)]
 pub trait Monitored: Predictive {
     /// The kind of the predictions.
     fn stream(&self) -> Stream;

@@ -77,6 +77,12 @@ impl<P: Predictive, C: Criterion<P> + ?Sized> Objective<P, P::Targets> for C {
 /// distributions and targets.
 ///
 /// The same configuration, data and seed give the same map.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not fitted to predictions `{P}` and targets `{T}`",
+    label = "not fitted to these",
+    note = "a map of classes is fitted to logits `Tensor<2>`, or `Categorical` predictions, and labels \
+            `Tensor<1, Int>`"
+)]
 pub trait Fit<P = Tensor<2>, T = Tensor<1, Int>> {
     /// The fitted map.
     type Map;

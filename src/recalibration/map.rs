@@ -6,6 +6,20 @@ use super::{FitReport, FittedTo, Formula, NamedParameter, file};
 use crate::error::Result;
 
 /// The properties of predictions that a fitted map keeps.
+///
+/// ```
+/// use burn::tensor::Device;
+/// use burn_calibration::recalibration::{FittedMap, PlattScaling, TemperatureScaling};
+///
+/// # fn main() -> burn_calibration::error::Result<()> {
+/// let device = Device::default();
+/// let kept = TemperatureScaling::from_temperature(2.0, &device)?.guarantees();
+/// assert_eq!(kept.to_string(), "keeps the accuracy, the order of the classes, the means, all information");
+/// let kept = PlattScaling::from_parameters(&[[1.2, -0.3]], &device)?.guarantees();
+/// assert_eq!(kept.to_string(), "keeps all information");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[must_use]
 pub struct Guarantees {
@@ -81,6 +95,26 @@ impl Guarantees {
             Keep::Information => self.injective,
             Keep::InformationOfLogProbabilities => self.injective_on_log_probabilities,
             Keep::Mean => self.keeps_mean,
+        }
+    }
+}
+
+/// "keeps the accuracy, the order of the classes, all information", or "keeps nothing for certain".
+impl fmt::Display for Guarantees {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let information = if self.injective {
+            Keep::Information
+        } else {
+            Keep::InformationOfLogProbabilities
+        };
+        let kept: Vec<String> = [Keep::Accuracy, Keep::Order, Keep::Mean, information]
+            .into_iter()
+            .filter(|&what| self.keeps(what))
+            .map(|what| what.to_string())
+            .collect();
+        match kept.as_slice() {
+            [] => f.write_str("keeps nothing for certain"),
+            kept => write!(f, "keeps {}", kept.join(", ")),
         }
     }
 }

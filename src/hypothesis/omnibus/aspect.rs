@@ -18,6 +18,8 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "the omnibus test does not take predictions `{Self}`",
     label = "predictions without the distances and expectations that the test needs",
+    note = "a tensor of logits becomes predictions by `Categorical::from_logits(logits)?`, one of probabilities \
+            by `Categorical::from_probabilities(probabilities)?`",
     note = "for a quantile recalibration use `predictions.samples(n, &mut rng)`",
     note = "for other real predictions use `Samples::drawn_from(&predictions, n, &mut rng)`"
 )]

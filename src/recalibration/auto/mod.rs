@@ -7,7 +7,7 @@ mod rules;
 mod score_tests;
 mod selection;
 
-use std::ops::Deref;
+use std::{fmt, ops::Deref};
 
 use self::{
     candidates::LogitSamples,
@@ -82,6 +82,13 @@ impl<M> Chosen<M> {
     }
 }
 
+/// The [`Choice`], and what the chosen map keeps.
+impl<M: Deref<Target: FittedMap>> fmt::Display for Chosen<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}the chosen map {}", self.choice, self.map.guarantees())
+    }
+}
+
 impl<M> Deref for Chosen<M> {
     type Target = M;
 
@@ -138,7 +145,7 @@ impl From<AutoRecalibration> for LogitMap {
 /// let map = AutoRecalibrationConfig::new()
 ///     .with_keep(Some(Keep::Accuracy))
 ///     .fit(logits.clone(), labels)?;
-/// println!("{}", map.choice());
+/// println!("{map}"); // the candidates, and what the chosen map keeps
 /// let (low, high) = map.choice().change.interval(0.95)?.ends(); // of the log loss
 /// assert!(high < 0.0);
 /// let calibrated = map.forward(logits);
