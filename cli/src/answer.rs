@@ -221,7 +221,7 @@ impl fmt::Display for Answer {
         }
         for aspect in &aspects {
             let cells = [
-                or_infinite(aspect.estimate, |x| format!("{x:.4e}")),
+                significant(aspect.estimate, 4),
                 or_infinite(aspect.standardised, |x| format!("{x:.2}")),
                 shown(Probability::resampled(aspect.p_value, redraws)),
                 shown(outcome.adjusted(aspect)),
@@ -253,7 +253,7 @@ impl fmt::Display for Size {
         let number = |value: f64| match self.unit {
             Unit::Points => points(value, 2),
             Unit::Ratio => significant(value, 3),
-            Unit::Number => or_infinite(value, |value| format!("{value:.3e}")),
+            Unit::Number => significant(value, 4),
         };
         let [estimate, lower, upper] =
             [interval.estimate, interval.lower, interval.upper].map(number);

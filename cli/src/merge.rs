@@ -14,6 +14,7 @@ use burn_calibration::{
     error,
     hypothesis::TestOutcome,
     names::{self, Name},
+    numbers::significant,
     score::MeanEstimate,
 };
 use burn_calibration_accumulator::{Accumulator, BlockSkceAccumulator, Evaluation, Means, Saved};
@@ -32,7 +33,7 @@ use crate::{
     table::TextTable,
     words::{
         DataWords, Estimate, KernelWords, Known, Named, OutcomeSpace, TargetWords, Told,
-        is_classes, key, or_infinite, probability,
+        is_classes, key, probability,
     },
 };
 
@@ -344,10 +345,12 @@ impl fmt::Display for Merged {
         let table = TextTable::new(2, 38, [16, 16]);
         table.head(f, ["estimate", "standard error"])?;
         let cells = |estimate: &Estimate| match estimate {
-            Estimate::Number(value) => vec![format!("{value:.8e}")],
+            Estimate::Number(value) => vec![significant(*value, 4)],
             Estimate::Mean(mean) => {
-                let error = or_infinite(mean.standard_error, |error| format!("{error:.2e}"));
-                vec![format!("{:.8e}", mean.estimate), error]
+                vec![
+                    significant(mean.estimate, 4),
+                    significant(mean.standard_error, 2),
+                ]
             }
         };
         for (Name { title, .. }, estimate) in &self.estimates.0 {

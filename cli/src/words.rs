@@ -292,8 +292,8 @@ impl fmt::Display for KernelWords {
         let (profile, distance) = (&self.profile, self.distance);
         write!(
             f,
-            "kernel: {profile} over {distance}, bandwidth {:.10}",
-            self.bandwidth
+            "kernel: {profile} over {distance}, bandwidth {}",
+            significant(self.bandwidth, 4)
         )
     }
 }

@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, fmt};
 use burn_calibration::{
     hypothesis::OmnibusOutcome,
     names::{self, Name},
+    numbers::significant,
 };
 
 use super::{Biased, Comparison, End, LevelChange, Outcome, Paired};
@@ -91,7 +92,7 @@ impl fmt::Display for Comparison {
             table.line(f, &names::ACCURACY.title, &cells, "")?;
         }
         for (Name { title, .. }, Biased { values, .. }) in &self.others.ece.0 {
-            let cells = [values.before, values.after].map(|ece| format!("{ece:.6e}"));
+            let cells = [values.before, values.after].map(|ece| significant(ece, 4));
             table.line(f, title, &cells, "")?;
         }
         write_unbounded(f, lines.iter().map(|(_, change)| *change))?;
@@ -119,11 +120,14 @@ impl fmt::Display for Comparison {
 impl Paired {
     fn cells(&self) -> Vec<String> {
         let values = [self.before, self.after, self.difference];
-        let mut cells = values.map(|value| format!("{value:.6e}")).to_vec();
+        let mut cells = values.map(|value| significant(value, 4)).to_vec();
         if let Ok((End(low), End(high))) = &self.interval.0 {
             let p_value = self.p_value.0.as_ref();
             let p_value = p_value.map_or_else(|_| "-".into(), |p| probability(*p, self.is_bound));
-            cells.extend([format!("[{low:.4e}, {high:.4e}]"), p_value]);
+            cells.extend([
+                format!("[{}, {}]", significant(*low, 3), significant(*high, 3)),
+                p_value,
+            ]);
             let adjusted = self.adjusted_p_value;
             cells.extend(adjusted.map(|p| probability(p, self.is_bound)));
         }

@@ -67,7 +67,7 @@ impl fmt::Display for EvaluationAnswer {
         writeln!(f, "\nmean of the estimates over the classes")?;
         let table = TextTable::new(2, title_width(mean.0.iter().map(|(name, _)| name)), [16]);
         for (Name { title, .. }, mean) in &mean.0 {
-            table.line(f, title, &[format!("{mean:.8e}")], "")?;
+            table.line(f, title, &[significant(*mean, 4)], "")?;
         }
         if adjusted.0.is_empty() {
             return Ok(());
@@ -150,11 +150,7 @@ impl fmt::Display for AspectAnswer {
         let cells = |o: &TestOutcome| {
             let p_value = probability(o.p_value, o.is_bound);
             let (estimate, statistic) = (o.estimate, o.statistic);
-            vec![
-                format!("{estimate:.8e}"),
-                format!("{statistic:.6}"),
-                p_value,
-            ]
+            vec![significant(estimate, 4), significant(statistic, 4), p_value]
         };
         for (Name { title, .. }, Told { of, value, .. }) in &self.tests.0 {
             table.known(f, title, value, cells, of)?;
@@ -177,7 +173,7 @@ impl AspectAnswer {
             table.head(f, ["estimate", "standard error"])?;
         }
         let cells = |estimate: &Estimate| match estimate {
-            Estimate::Number(value) => vec![format!("{value:.8e}")],
+            Estimate::Number(value) => vec![significant(*value, 4)],
             Estimate::Mean(mean) => vec![
                 significant(mean.estimate, 4),
                 significant(mean.standard_error, 2),

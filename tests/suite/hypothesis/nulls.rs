@@ -59,15 +59,15 @@ fn coin_flips() {
 
 #[test]
 fn levels() {
-    let sets = 200;
+    let sets = simulated(200);
     let test = AsymptoticSkceTest::new(Kernel::exponential());
     let mut data = rng(64);
-    let rejected = (0..sets).filter(|&set| {
+    let rejected = (0..sets as u64).filter(|&set| {
         let (rows, classes) = draw(Model::M1, 80, 3, &mut data);
         test.p_on(&rows, &classes, set) <= 0.05
     });
     let rejected = rejected.count();
-    assert_binomial(rejected, sets as usize, (0.05, 3.0), rejected);
+    assert_binomial(rejected, sets, (0.05, 3.0), rejected);
 }
 
 /// Of many samples the skewness is that of a random subset, which moves the p-value little.
@@ -149,10 +149,10 @@ fn confident(n: usize, seed: u64) -> Vec<Vec<f64>> {
 /// redrawn from confident predictions.
 #[test]
 fn gamma_level_of_confident_predictions() {
-    let sets = 1500;
+    let sets = simulated(1500);
     let (mut data, test) = (rng(75), AsymptoticSkceTest::new(Kernel::exponential()));
     let mut rejected = [0; 3];
-    for set in 0..sets {
+    for set in 0..sets as u64 {
         let predictions = categorical(&confident(60, 1000 + set));
         let labels = predictions.sample(&mut data);
         let outcome = test.outcome(&predictions, &labels, &mut data);
@@ -161,7 +161,6 @@ fn gamma_level_of_confident_predictions() {
             *rejected += usize::from(p <= level);
         }
     }
-    let sets = sets as usize;
     assert_binomial(rejected[0], sets, (0.05, 3.0), rejected);
     assert_binomial(rejected[1], sets, (0.01, 3.0), rejected);
     assert!(rejected[2] <= 6, "{rejected:?}"); // 1.5 expected, a probability of 0.1 % to be more

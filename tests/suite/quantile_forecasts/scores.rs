@@ -152,7 +152,10 @@ fn quantiles_that_no_target_exceeds_are_not_refuted() {
                     covered += usize::from((found.lower..=found.upper).contains(&expected));
                 }
                 let what = format!("{levels:?} {is_log} {n}: {refuted} refuted, {covered} covered");
-                assert!(refuted <= sets.div_ceil(20) && covered >= sets * 92 / 100, "{what}");
+                assert!(
+                    refuted <= sets.div_ceil(20) && covered >= sets * 92 / 100,
+                    "{what}"
+                );
             }
         }
     }

@@ -40,16 +40,20 @@ fn levels() {
         ("gamma", &gamma, 24),
         ("linear", &blocks, 128),
     ];
+    let sets = simulated(300);
     for (name, test, n) in tests {
-        let count = rejections(test, (n, 300, 1.0), &mut rng(101));
-        assert_binomial(count, 300, (0.05, 3.0), name);
+        let count = rejections(test, (n, sets, 1.0), &mut rng(101));
+        assert_binomial(count, sets, (0.05, 3.0), name);
     }
     // never above its level
     let free = DistributionFreeSkceTest::new(Skce::unbiased(kernel()));
-    assert_eq!(rejections(&free, (32, 100, 1.0), &mut rng(102)), 0);
+    assert_eq!(
+        rejections(&free, (32, simulated(100), 1.0), &mut rng(102)),
+        0
+    );
     let cme = CmeTest::new(kernel(), 3);
-    let count = rejections(&cme, (128, 300, 1.0), &mut rng(103));
-    assert_binomial(count, 300, (0.05, 3.0), "CME");
+    let count = rejections(&cme, (128, sets, 1.0), &mut rng(103));
+    assert_binomial(count, sets, (0.05, 3.0), "CME");
 }
 
 /// Scales that are half of what they should be.
@@ -64,8 +68,9 @@ fn power() {
         ("blocks", &blocks, 320),
     ];
     for (name, test, n) in tests {
-        let count = rejections(test, (n, 20, 0.5), &mut rng(104));
-        assert!(count >= 18, "{name}: {count} of 20");
+        let sets = simulated(80);
+        let count = rejections(test, (n, sets, 0.5), &mut rng(104));
+        assert!(count * 10 >= sets * 9, "{name}: {count} of {sets}");
     }
 }
 
