@@ -1,7 +1,11 @@
 use burn::tensor::{DType, Int, Tensor};
 
+use super::{
+    Observations,
+    weights::{check_products, positive},
+};
 use burn_calibration::{
-    distribution::{Categorical, Targets, Weighted as _},
+    distribution::{Categorical, Weighted as _},
     error::{
         Error, Result,
         checks::{check_classes, check_finite, check_labels, check_parameter, check_probabilities},
@@ -31,7 +35,8 @@ pub(super) struct Row<'a> {
     pub y: usize,
     /// `log p_y`
     pub logarithm: f64,
-    pub weight: Option<f64>,
+    /// 1 where there are no weights.
+    pub weight: f64,
 }
 
 impl Rows {
@@ -90,13 +95,14 @@ impl Rows {
         Ok(Self::of_logits(logits, classes, labels))
     }
 
-    /// Returns each row a weight, of which only ratios count; rows of weight 0 are left out.
+    /// Returns the rows with a weight for each, of which only ratios count; rows of weight 0 are left out.
     ///
     /// # Errors
     ///
-    /// Another number of weights than of rows, or one that is negative or not finite, with its row.
+    /// Another number of weights than of rows, or one that is neither 0 nor between `10⁻¹⁰⁰` and `10¹⁰⁰`, with its row.
     pub fn weighted(self, weights: &[f64]) -> Result<Self> {
-        let kept = positive(weights.as_chunks::<1>().0, self.samples())?;
+        let kept = positive(weights, self.samples())?;
+        check_products(weights)?;
         let select = |numbers: &[f64]| kept.iter().map(|&row| numbers[row]).collect();
         let probabilities =
             |&row: &usize| &self.probabilities[row * self.classes..][..self.classes];
@@ -151,20 +157,16 @@ impl Rows {
             p,
             y,
             logarithm,
-            weight: self.weights.as_ref().map(|weights| weights[row]),
+            weight: self.weights.as_ref().map_or(1.0, |weights| weights[row]),
         })
     }
 
-    /// Returns whether rows have weights; None without rows.
-    pub(super) fn are_weighted(&self) -> Option<bool> {
-        (self.samples() > 0).then_some(self.weights.is_some())
-    }
-
-    /// Checks the number of classes.
-    pub(super) fn check_classes(&self, expected: usize) -> Result<()> {
-        match self.classes {
-            got if got == expected => Ok(()),
-            got => Err(Tensor::<1, Int>::mismatch(got, expected)),
+    pub(super) fn observations(&self) -> Observations {
+        let samples = self.samples();
+        Observations {
+            classes: self.classes,
+            samples: samples as u64,
+            weighted: (samples > 0).then_some(self.weights.is_some()),
         }
     }
 
@@ -197,32 +199,6 @@ impl Rows {
             labels,
             weights: None,
         }
-    }
-}
-
-/// The rows with a positive weight, of so many: weights are products of numbers.
-pub(super) fn positive<const N: usize>(weights: &[[f64; N]], rows: usize) -> Result<Vec<usize>> {
-    if weights.len() != rows {
-        return Err(Error::Length {
-            predictions: rows,
-            got: weights.len(),
-            what: "sample weights",
-        });
-    }
-    let factors = weights.as_flattened();
-    let is_wrong = |factor: &f64| !factor.is_finite() || *factor < 0.0;
-    match factors.iter().position(is_wrong) {
-        Some(at) => Err(Error::Value {
-            row: at / N,
-            column: "column",
-            at: at % N,
-            what: "the sample weight",
-            value: factors[at],
-            expected: "a finite number of at least 0",
-        }),
-        None => Ok((0..rows)
-            .filter(|&row| weights[row].iter().all(|factor| *factor > 0.0))
-            .collect()),
     }
 }
 
