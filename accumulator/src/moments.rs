@@ -60,7 +60,8 @@ impl Moments {
         let unit = common_unit(self.unit.value(), other.unit.value());
         let (a, b) = (self.in_unit(unit), other.in_unit(unit));
         let weight = a.weight + b.weight;
-        let step = (b.mean() - a.mean()) / weight;
+        // in their own units, in which no weights are too small
+        let step = (other.mean() - self.mean()) / weight;
         let (a, b) = (a.centred(step * b.weight), b.centred(-step * a.weight));
         let cross = a.weight * b.mixed + b.weight * a.mixed + a.squares * b.squares;
         let spread =

@@ -56,7 +56,7 @@ fn on_file() {
         let error = serde_json::from_str::<Evaluation>(&text).unwrap_err();
         contains(&error, expected);
     };
-    let weight = "\"weight\":\"6.0\""; // 12 in units of 2
+    let weight = "\"weight\":\"3.0\""; // 12 in units of 4
     contains(&good, weight);
     refused(
         good.replacen(weight, "\"weight\":\"0.0\"", 1),
