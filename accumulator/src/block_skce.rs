@@ -195,9 +195,9 @@ impl Accumulator for BlockSkceAccumulator {
             labels,
             weights,
         } = &mut self.waiting;
-        points.extend(rows.probabilities());
-        labels.extend(rows.labels().iter().map(|&label| label as u32));
-        weights.extend(rows.weights().unwrap_or_default());
+        points.extend(&rows.probabilities);
+        labels.extend(rows.labels.iter().map(|&label| label as u32));
+        weights.extend(rows.weights.iter().flatten());
         self.take_blocks();
         Ok(())
     }

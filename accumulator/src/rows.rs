@@ -21,12 +21,12 @@ use burn_calibration::{
 pub struct Rows {
     classes: usize,
     /// `[n, m]`
-    probabilities: Vec<f64>,
-    labels: Vec<usize>,
+    pub(super) probabilities: Vec<f64>,
+    pub(super) labels: Vec<usize>,
     /// `log p_y` of each row.
     logarithms: Vec<f64>,
     /// Positive.
-    weights: Option<Vec<f64>>,
+    pub(super) weights: Option<Vec<f64>>,
 }
 
 /// A prediction with its label.
@@ -137,19 +137,6 @@ impl Rows {
         digest.to_string()
     }
 
-    /// The probabilities, row by row.
-    pub(super) fn probabilities(&self) -> &[f64] {
-        &self.probabilities
-    }
-
-    pub(super) fn weights(&self) -> Option<&[f64]> {
-        self.weights.as_deref()
-    }
-
-    pub(super) fn labels(&self) -> &[usize] {
-        &self.labels
-    }
-
     pub(super) fn iter(&self) -> impl Iterator<Item = Row<'_>> {
         let p = self.probabilities.chunks_exact(self.classes);
         let others = self.labels.iter().zip(&self.logarithms).enumerate();
@@ -171,14 +158,16 @@ impl Rows {
     }
 
     fn of_probabilities(probabilities: Vec<f64>, classes: usize, labels: Vec<usize>) -> Self {
-        let rows = probabilities.chunks_exact(classes).zip(&labels);
-        Self {
-            logarithms: rows.map(|(p, &y)| p[y].ln()).collect(),
+        let mut rows = Self {
             classes,
             probabilities,
             labels,
+            logarithms: Vec::new(),
             weights: None,
-        }
+        };
+        let p = rows.probabilities.chunks_exact(classes);
+        rows.logarithms = p.zip(&rows.labels).map(|(p, &y)| p[y].ln()).collect();
+        rows
     }
 
     /// `p = exp(z − max z) / s`, `log p_y = z_y − max z − log s`.
@@ -191,13 +180,11 @@ impl Rows {
             z.iter_mut().for_each(|z| *z /= sum);
             shifted - sum.ln()
         };
-        let rows = logits.chunks_exact_mut(classes).zip(&labels);
+        let z = logits.chunks_exact_mut(classes);
+        let logarithms = z.zip(&labels).map(softmax).collect();
         Self {
-            logarithms: rows.map(softmax).collect(),
-            classes,
-            probabilities: logits,
-            labels,
-            weights: None,
+            logarithms,
+            ..Self::of_probabilities(logits, classes, labels)
         }
     }
 }

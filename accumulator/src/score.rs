@@ -30,8 +30,11 @@ use burn_calibration::{
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", bound = "S: Kept")]
 pub struct ScoreAccumulator<S> {
-    #[serde(with = "by_name")]
+    #[serde(skip)]
     score: S,
+    /// The score on file.
+    #[serde(rename = "score")]
+    name: String,
     observations: Observations,
     finite: Moments,
 }
@@ -40,6 +43,7 @@ impl<S: Kept> ScoreAccumulator<S> {
     /// Starts the sums of a score of predictions over `classes` classes.
     pub fn new(score: S, classes: usize) -> Self {
         Self {
+            name: score.name().into(),
             score,
             observations: Observations::none(classes),
             finite: Moments::default(),
@@ -79,6 +83,10 @@ impl<S: Kept> ScoreAccumulator<S> {
     }
 
     fn check(&self) -> Result<(), String> {
+        let (found, expected) = (&self.name, self.score.name());
+        if found != expected {
+            return Err(format!("it holds the {found}, expected the {expected}"));
+        }
         self.observations.check()?;
         if self.finite.count > self.observations.samples {
             return Err("it has more scores than samples".into());
@@ -120,25 +128,3 @@ saved!(ScoreAccumulator<S>, of S, "accumulator of a proper score");
 pub trait Kept: Divergence + Clone + Default + PartialEq {}
 
 impl<S: Divergence + Clone + Default + PartialEq> Kept for S {}
-
-/// A score is saved by its name.
-mod by_name {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    use super::Kept;
-
-    pub fn serialize<S: Kept, Out: Serializer>(score: &S, out: Out) -> Result<Out::Ok, Out::Error> {
-        out.collect_str(score.name())
-    }
-
-    pub fn deserialize<'de, S: Kept, D: Deserializer<'de>>(source: D) -> Result<S, D::Error> {
-        let (score, found) = (S::default(), String::deserialize(source)?);
-        let expected = score.name();
-        if found == expected {
-            Ok(score)
-        } else {
-            let reason = format!("it holds the {found}, expected the {expected}");
-            Err(D::Error::custom(reason))
-        }
-    }
-}
