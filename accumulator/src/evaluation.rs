@@ -19,7 +19,6 @@ use burn_calibration::{
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub struct Evaluation {
-    #[serde(default, skip_serializing_if = "is_classes")]
     subject: Subject,
     brier: ScoreAccumulator<Brier>,
     log: ScoreAccumulator<LogScore>,
@@ -162,11 +161,6 @@ impl Evaluation {
         }
         Ok(())
     }
-}
-
-/// Whether predictions are about classes, as those of files that do not say it are.
-fn is_classes(subject: &Subject) -> bool {
-    *subject == Subject::Classes
 }
 
 impl Accumulator for Evaluation {
