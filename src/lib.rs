@@ -92,7 +92,7 @@
 //! | crate | content |
 //! | --- | --- |
 //! | `burn-calibration-report` | pictures of the diagrams, and a page of HTML |
-//! | `burn-calibration-accumulator` | estimates of predictions in pieces, from sums that merge exactly |
+//! | `burn-calibration-accumulator` | estimates of predictions in pieces, from sums that merge in any order |
 //! | `burn-calibration-cli` | the command `calibration`; for programs, a reader of NPY, safetensors, CSV and other files |
 
 #![warn(missing_docs)]

@@ -1,11 +1,8 @@
-use num_bigint::Sign;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Accumulator, Rows, Saved, check_counts, check_equal, check_merge, check_rows, check_samples,
-    exact_sum::{Exact, ExactSum},
-    format::saved,
-    weight_sums::WeightSums,
+    Accumulator, Observations, Rows, Saved, check_equal, double_double::DoubleDouble,
+    format::saved, weights::common_unit,
 };
 use burn_calibration::{
     error::{
@@ -16,8 +13,8 @@ use burn_calibration::{
 };
 
 /// The sums of a reliability diagram of one event: in each of `B` bins of equal width,
-/// `((b−1)/B, b/B]` with 0 in the first, the number of samples, the exact sum of their probabilities
-/// `r_i`, and how often the event occurred; of samples with weights `Σ w`, `Σ w²`, `Σ w r` and `Σ w c` as well.
+/// `((b−1)/B, b/B]` with 0 in the first, the number of samples, and `Σ w`, `Σ w²`, `Σ w r` and `Σ w c` over their
+/// weights, probabilities `r` and outcomes `c`.
 ///
 /// From these come [`Ece`](burn_calibration::estimator::Ece), [`Mce`](burn_calibration::estimator::Mce) and
 /// [`Tce`](burn_calibration::estimator::Tce) of all predictions together. Bins of equal mass and median-variance
@@ -25,14 +22,13 @@ use burn_calibration::{
 ///
 /// An estimate from no samples is an error.
 ///
-/// Memory: 80 bytes a bin, and some 60 more if it is occupied, 400 with weights. Cost: `m` operations a sample for the top
-/// label, one for a class.
+/// Memory: 88 bytes a bin. Cost: four sums a sample, and `m` operations for the top label.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub struct BinAccumulator {
     event: Event,
-    classes: usize,
-    bins: Bins,
+    observations: Observations,
+    bins: Vec<BinSums>,
 }
 
 impl BinAccumulator {
@@ -47,10 +43,11 @@ impl BinAccumulator {
             let name = "the class of the event";
             check_parameter(class < classes, name, class as f64, expected)?;
         }
+        check_count("the number of bins", bins)?;
         Ok(Self {
             event,
-            classes,
-            bins: Bins::new(bins)?,
+            observations: Observations::none(classes),
+            bins: vec![BinSums::default(); bins],
         })
     }
 
@@ -68,6 +65,11 @@ impl BinAccumulator {
         self.event
     }
 
+    /// The number of bins.
+    pub fn bins(&self) -> usize {
+        self.bins.len()
+    }
+
     /// The expected calibration error by total variation, `Σ_b (n_b/n) |r̄_b − c̄_b|`.
     pub fn ece(&self) -> Result<f64> {
         self.expected(Discrepancy::TotalVariation)
@@ -75,13 +77,13 @@ impl BinAccumulator {
 
     /// The expected calibration error by any distance, as [`Ece`](burn_calibration::estimator::Ece).
     pub fn expected(&self, discrepancy: Discrepancy) -> Result<f64> {
-        check_samples(self)?;
+        self.observations.check_any()?;
         Ok(discrepancy.expected(&self.occupied()))
     }
 
     /// The maximum calibration error `max_b |r̄_b − c̄_b|`, as [`Mce`](burn_calibration::estimator::Mce).
     pub fn mce(&self) -> Result<f64> {
-        check_samples(self)?;
+        self.observations.check_any()?;
         Ok(Discrepancy::TotalVariation.greatest(&self.occupied()))
     }
 
@@ -93,22 +95,22 @@ impl BinAccumulator {
     /// No samples, an order below 1, or [`TceForm::Unbiased`], which needs the squares of each sample.
     pub fn power(&self, form: TceForm) -> Result<f64> {
         check_form(form)?;
-        check_samples(self)?;
-        Ok(self.bins.power(form))
+        self.observations.check_any()?;
+        Ok(form.expected(self.means().map(|(_, bin)| bin)))
     }
 
     /// The frequency of the event; of the top label, the accuracy.
     pub fn frequency(&self) -> Result<f64> {
-        check_samples(self)?;
-        let occurred = self.bins.sum(BinSums::occurred);
-        Ok(occurred.over(&self.bins.sum(BinSums::weight)))
+        self.observations.check_any()?;
+        let all = self.sums();
+        Ok((all.occurred / all.weight).value())
     }
 
     /// The occupied bins by increasing probability, as [`Ece::bins`](burn_calibration::estimator::Ece::bins) has
     /// them: mean predictions `(1 − r̄, r̄)`, frequencies `(1 − c̄, c̄)`.
     pub fn occupied(&self) -> Vec<Bin> {
         let two = |r: f64| vec![1.0 - r, r];
-        let bins = self.bins.means().map(|(samples, bin)| Bin {
+        let bins = self.means().map(|(samples, bin)| Bin {
             size: samples as usize,
             weight: bin.weight,
             prediction: two(bin.probability),
@@ -119,62 +121,109 @@ impl BinAccumulator {
 
     /// All bins with their edges and sums: a reliability diagram as numbers.
     pub fn totals(&self) -> Vec<BinTotals> {
-        let count = self.bins.0.len() as f64;
-        let totals = |(b, bin): (usize, &BinSums)| BinTotals {
-            lower: b as f64 / count,
-            upper: (b + 1) as f64 / count,
-            samples: bin.samples,
-            weight: bin.weight().value(),
-            probability: bin.probability.value(),
-            occurred: bin.occurred().value(),
+        let count = self.bins.len() as f64;
+        let totals = |(b, bin): (usize, &BinSums)| {
+            let value = |sum: DoubleDouble| (sum * bin.unit).value();
+            BinTotals {
+                lower: b as f64 / count,
+                upper: (b + 1) as f64 / count,
+                samples: bin.samples,
+                weight: value(bin.weight),
+                probability: value(bin.probability),
+                occurred: value(bin.occurred),
+            }
         };
-        self.bins.0.iter().enumerate().map(totals).collect()
+        self.bins.iter().enumerate().map(totals).collect()
     }
 
-    fn check(&self) -> Result<(), String> {
-        Self::new(self.event, self.bins.0.len(), self.classes).map_err(|e| e.to_string())?;
-        self.bins.check()
+    /// The sums over all bins.
+    fn sums(&self) -> BinSums {
+        let mut all = BinSums::default();
+        self.bins.iter().for_each(|bin| all.merge(bin));
+        all
+    }
+
+    /// The occupied bins with their numbers of samples. The weights of bins sum to the number of samples; squares of
+    /// samples are not known.
+    fn means(&self) -> impl Iterator<Item = (u64, EventBin)> {
+        let all = self.sums();
+        let share = DoubleDouble::from(all.samples as f64) / all.weight;
+        let occupied = self.bins.iter().filter(|bin| bin.samples > 0);
+        occupied.map(move |bin| {
+            let means = EventBin {
+                weight: (bin.in_unit(all.unit.value()).weight * share).value(),
+                size: (bin.weight * bin.weight / bin.squares).value(),
+                probability: (bin.probability / bin.weight).value(),
+                frequency: (bin.occurred / bin.weight).value(),
+                square: f64::NAN,
+            };
+            (bin.samples, means)
+        })
+    }
+
+    /// The same sums of another event.
+    pub(super) fn with_event(self, event: Event) -> Self {
+        Self { event, ..self }
+    }
+
+    pub(super) fn check(&self) -> Result<(), String> {
+        let Observations {
+            classes, samples, ..
+        } = self.observations;
+        Self::new(self.event, self.bins.len(), classes).map_err(|e| e.to_string())?;
+        self.observations.check()?;
+        if let Some(bin) = self.bins.iter().position(|bin| !bin.is_possible()) {
+            return Err(format!(
+                "bin {bin} holds more occurrences or greater probabilities than samples"
+            ));
+        }
+        let in_bins = self
+            .bins
+            .iter()
+            .map(|bin| u128::from(bin.samples))
+            .sum::<u128>();
+        if in_bins == u128::from(samples) {
+            Ok(())
+        } else {
+            Err(format!("its bins hold {in_bins} of {samples} samples"))
+        }
     }
 }
 
 impl Accumulator for BinAccumulator {
     fn update_rows(&mut self, rows: &Rows) -> Result<()> {
-        check_rows(self, rows)?;
+        self.observations = self.observations.with_rows(rows)?;
+        let count = self.bins.len();
         for row in rows.iter() {
-            self.bins.add(self.event.outcome(row.p, row.y), row.weight);
+            let (probability, occurred) = self.event.outcome(row.p, row.y);
+            let bin = &mut self.bins[equal_width_bin(probability, count)];
+            bin.add(probability, occurred, row.weight);
         }
         Ok(())
     }
 
     fn merge(&mut self, other: &Self) -> Result<()> {
         check_equal("the event", self.event, other.event)?;
-        check_merge(self, other)?;
         check_equal("the number of bins", self.bins.len(), other.bins.len())?;
-        self.bins.merge(&other.bins);
+        self.observations = self.observations.with(other.observations)?;
+        let bins = self.bins.iter_mut().zip(&other.bins);
+        bins.for_each(|(bin, other)| bin.merge(other));
         Ok(())
     }
 
-    fn samples(&self) -> u64 {
-        self.bins.samples()
-    }
-
-    fn weighted(&self) -> Option<bool> {
-        self.bins.weighted()
-    }
-
-    fn classes(&self) -> usize {
-        self.classes
+    fn observations(&self) -> Observations {
+        self.observations
     }
 
     fn bytes(&self) -> usize {
-        size_of::<Self>() + self.bins.held()
+        size_of::<Self>() + self.bins.len() * size_of::<BinSums>()
     }
 }
 
 saved!(BinAccumulator, "accumulator of bins");
 
 /// Checks that an error of this form is known from sums of probabilities and outcomes.
-pub(super) fn check_form(form: TceForm) -> Result<()> {
+fn check_form(form: TceForm) -> Result<()> {
     form.validate()?;
     match form {
         TceForm::Unbiased => Err(Error::Unsupported {
@@ -202,141 +251,79 @@ pub struct BinTotals {
     pub occurred: f64,
 }
 
-/// Bins of equal width, at least one.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Bins(Vec<BinSums>);
-
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+/// The sums of a bin, with weights in units of [`common_unit`], 1 where there are none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 struct BinSums {
     samples: u64,
+    unit: DoubleDouble,
+    /// `Σ w`
+    weight: DoubleDouble,
+    /// `Σ w²`
+    squares: DoubleDouble,
     /// `Σ w r`
-    probability: ExactSum,
-    occurred: u64,
-    /// `Σ w`, `Σ w²` and `Σ w c`
-    #[serde(default, skip_serializing_if = "WeightSums::is_empty")]
-    weights: WeightSums,
+    probability: DoubleDouble,
+    /// `Σ w c`
+    occurred: DoubleDouble,
 }
 
 impl BinSums {
-    /// `Σ w`
-    fn weight(&self) -> Exact {
-        self.weights.exact(0, Exact::of(self.samples))
+    fn add(&mut self, probability: f64, occurred: bool, weight: f64) {
+        let one = DoubleDouble::from(1.0);
+        self.merge(&Self {
+            samples: 1,
+            unit: weight.into(),
+            weight: one,
+            squares: one,
+            probability: probability.into(),
+            occurred: f64::from(u8::from(occurred)).into(),
+        });
     }
 
-    /// `Σ w²`
-    fn squares(&self) -> Exact {
-        self.weights.exact(1, Exact::of(self.samples))
+    fn merge(&mut self, other: &Self) {
+        if other.samples == 0 {
+            return;
+        }
+        if self.samples == 0 {
+            *self = *other;
+            return;
+        }
+        let unit = common_unit(self.unit.value(), other.unit.value());
+        let (a, b) = (self.in_unit(unit), other.in_unit(unit));
+        *self = Self {
+            samples: a.samples + b.samples,
+            unit: unit.into(),
+            weight: a.weight + b.weight,
+            squares: a.squares + b.squares,
+            probability: a.probability + b.probability,
+            occurred: a.occurred + b.occurred,
+        };
     }
 
-    /// `Σ w c`
-    fn occurred(&self) -> Exact {
-        self.weights.exact(2, Exact::of(self.occurred))
+    /// The same sums in another unit of the weights.
+    fn in_unit(&self, unit: f64) -> Self {
+        if self.unit.value() == unit {
+            return *self;
+        }
+        let factor = DoubleDouble::from(self.unit.value() / unit);
+        Self {
+            samples: self.samples,
+            unit: unit.into(),
+            weight: self.weight * factor,
+            squares: self.squares * factor * factor,
+            probability: self.probability * factor,
+            occurred: self.occurred * factor,
+        }
     }
 
-    /// Returns whether samples can have these sums, so many of them with weights.
-    fn is_possible(&self, sums: usize) -> bool {
+    /// Returns whether samples can have these sums.
+    fn is_possible(&self) -> bool {
         if self.samples == 0 {
             return *self == Self::default();
         }
-        let weight = self.weight();
-        let is_share = |sum: Exact| (0.0..=1.0).contains(&sum.over(&weight));
-        self.weights.len() == sums
-            && self.occurred <= self.samples
-            && [&weight, &self.squares()].map(Exact::sign) == [Sign::Plus; 2]
-            && is_share(self.probability.exact())
-            && is_share(self.occurred())
-    }
-}
-
-impl Bins {
-    pub fn new(bins: usize) -> Result<Self> {
-        check_count("the number of bins", bins)?;
-        Ok(Self(vec![BinSums::default(); bins]))
-    }
-
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Adds the probability of a sample and whether the event occurred, with the weight if there are weights.
-    pub fn add(&mut self, (probability, occurred): (f64, bool), weight: Option<f64>) {
-        let bin = equal_width_bin(probability, self.0.len());
-        let bin = &mut self.0[bin];
-        bin.samples += 1;
-        bin.occurred += u64::from(occurred);
-        let Some(w) = weight else {
-            bin.probability.add(probability);
-            return;
-        };
-        bin.probability.add_product(&[w, probability]);
-        bin.weights
-            .add([&[w], &[w, w], &[w, f64::from(u8::from(occurred))]]);
-    }
-
-    /// Takes the samples of as many bins.
-    pub fn merge(&mut self, other: &Self) {
-        for (bin, other) in self.0.iter_mut().zip(&other.0) {
-            bin.samples += other.samples;
-            bin.probability.merge(&other.probability);
-            bin.occurred += other.occurred;
-            bin.weights.merge(&other.weights);
-        }
-    }
-
-    pub fn samples(&self) -> u64 {
-        self.0.iter().map(|bin| bin.samples).sum()
-    }
-
-    /// Returns whether samples have weights; None without samples.
-    pub fn weighted(&self) -> Option<bool> {
-        let bin = self.0.iter().find(|bin| bin.samples > 0);
-        bin.map(|bin| !bin.weights.is_empty())
-    }
-
-    fn sum(&self, of: impl Fn(&BinSums) -> Exact) -> Exact {
-        let terms = self.0.iter().map(of);
-        terms.fold(Exact::of(0), |sum, term| sum + term)
-    }
-
-    /// `Σ_b (n_b/n) …`, of at least one sample.
-    pub fn power(&self, form: TceForm) -> f64 {
-        form.expected(self.means().map(|(_, bin)| bin))
-    }
-
-    /// The occupied bins, whose weights sum to the number of samples; their squares are not known.
-    fn means(&self) -> impl Iterator<Item = (u64, EventBin)> {
-        let (count, total) = (Exact::of(self.samples()), self.sum(BinSums::weight));
-        let occupied = self.0.iter().filter(|bin| bin.samples > 0);
-        occupied.map(move |bin| {
-            let weight = bin.weight();
-            let means = EventBin {
-                weight: (&weight * &count).over(&total),
-                size: (&weight * &weight).over(&bin.squares()),
-                probability: bin.probability.exact().over(&weight),
-                frequency: bin.occurred().over(&weight),
-                square: f64::NAN,
-            };
-            (bin.samples, means)
-        })
-    }
-
-    /// Bytes apart from their own size.
-    pub fn held(&self) -> usize {
-        let bin =
-            |bin: &BinSums| size_of::<BinSums>() + bin.probability.held() + bin.weights.held();
-        self.0.iter().map(bin).sum()
-    }
-
-    /// Checks that predictions can have these sums.
-    pub fn check(&self) -> Result<(), String> {
-        check_counts(self.0.iter().map(|bin| bin.samples))?;
-        let sums = if self.weighted() == Some(true) { 3 } else { 0 };
-        match self.0.iter().position(|bin| !bin.is_possible(sums)) {
-            Some(bin) => Err(format!(
-                "bin {bin} holds more occurrences or greater probabilities than samples"
-            )),
-            None if self.0.is_empty() => Err("it has no bins".into()),
-            None => Ok(()),
-        }
+        let is_share = |sum| (0.0..=1.0).contains(&DoubleDouble::value(sum / self.weight));
+        let weights = [self.unit, self.weight, self.squares];
+        weights.iter().all(|sum| sum.value() > 0.0)
+            && is_share(self.probability)
+            && is_share(self.occurred)
     }
 }

@@ -1,8 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Accumulator, BlockWeights, Rows, Saved, check_counts, check_equal, check_merge, check_rows,
-    check_samples, format::saved, moments::Moments,
+    Accumulator, BlockWeights, Observations, Rows, Saved, check_equal, format::saved,
+    moments::Moments,
 };
 use burn_calibration::{
     error::{
@@ -38,7 +38,7 @@ use burn_calibration::{
 /// The bandwidth must be fixed, at the same number in all pieces: the median is not known from pieces.
 /// [`Kernel::with_bandwidth_of`] some thousand of the predictions is close to it.
 ///
-/// Memory: 300 to 500 bytes, and `B − 1` rows of `8(m + 1)` that wait. Cost: `(B − 1)/2` pairs of `m`
+/// Memory: 300 bytes, and `B − 1` rows of `8(m + 1)` that wait. Cost: `(B − 1)/2` pairs of `m`
 /// operations and an exponential a sample, on all threads.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(remote = "Self")]
@@ -46,10 +46,8 @@ pub struct BlockSkceAccumulator {
     #[serde(with = "in_words")]
     kernel: Kernel,
     size: usize,
-    classes: usize,
+    observations: Observations,
     blocks: Moments,
-    /// Samples in no block, those that wait among them.
-    left_out: u64,
     #[serde(skip)]
     waiting: Waiting,
 }
@@ -86,9 +84,8 @@ impl BlockSkceAccumulator {
         Ok(Self {
             kernel,
             size,
-            classes,
+            observations: Observations::none(classes),
             blocks: Moments::default(),
-            left_out: 0,
             waiting: Waiting::default(),
         })
     }
@@ -114,9 +111,9 @@ impl BlockSkceAccumulator {
         self.blocks.count
     }
 
-    /// The number of samples in no block.
+    /// The number of samples in no block, those that wait among them.
     pub fn left_out(&self) -> u64 {
-        self.left_out
+        self.samples() - self.blocks.count * self.size as u64
     }
 
     /// The estimate and its standard error over blocks.
@@ -125,7 +122,7 @@ impl BlockSkceAccumulator {
     ///
     /// No block.
     pub fn mean(&self) -> Result<MeanEstimate> {
-        check_samples(self)?;
+        self.observations.check_any()?;
         match self.blocks.count {
             0 => Err(Error::TooFewSamples {
                 what: "a block of the SKCE",
@@ -143,53 +140,64 @@ impl BlockSkceAccumulator {
     ///
     /// Fewer than two blocks, [`Error::ZeroVariance`], or samples with weights.
     pub fn outcome(&self) -> Result<TestOutcome> {
-        self.blocks.block_test(self.size, self.samples() as usize)
+        let Observations {
+            samples, weighted, ..
+        } = self.observations;
+        self.blocks
+            .block_test(self.size, samples as usize, weighted)
     }
 
     /// Adds the blocks that are complete.
     fn take_blocks(&mut self) {
+        let classes = self.observations.classes;
         let Waiting {
             points,
             labels,
             weights,
         } = &mut self.waiting;
         let blocks = BlockWeights::new(weights, self.size);
+        let blocks = blocks.expect("rows checked their weights");
         let (kernel, relative) = (&self.kernel, blocks.relative());
-        let values = block_values(kernel, self.size, self.classes, points, labels, relative);
+        let values = block_values(kernel, self.size, classes, points, labels, relative);
         let values = values.expect("the kernel and the size were checked by new");
         for (block, value) in values.into_iter().enumerate() {
-            let weight = blocks.pairs().get(block);
-            self.blocks
-                .add(value, weight.map_or(&[], |factors| factors));
+            let weight = blocks.pairs().get(block).copied();
+            self.blocks.add(value, weight.unwrap_or(1.0));
         }
         let taken = labels.len() / self.size * self.size;
-        self.left_out -= taken as u64;
         labels.drain(..taken);
-        points.drain(..taken * self.classes);
+        points.drain(..taken * classes);
         weights.drain(..taken.min(weights.len()));
         labels.shrink_to(self.size);
-        points.shrink_to(self.size * self.classes);
+        points.shrink_to(self.size * classes);
         weights.shrink_to(self.size);
     }
 
     fn check(&self) -> Result<(), String> {
-        Self::new(self.kernel, self.size, self.classes).map_err(|e| e.to_string())?;
-        let of_blocks = self.blocks.count.checked_mul(self.size as u64);
-        check_counts([of_blocks.unwrap_or(u64::MAX), self.left_out])?;
+        let Observations {
+            classes, samples, ..
+        } = self.observations;
+        Self::new(self.kernel, self.size, classes).map_err(|e| e.to_string())?;
+        self.observations.check()?;
+        let in_blocks = self.blocks.count.checked_mul(self.size as u64);
+        if in_blocks.is_none_or(|in_blocks| in_blocks > samples) {
+            return Err("its blocks have more than its samples".into());
+        }
         self.blocks.check()
     }
 }
 
 impl Accumulator for BlockSkceAccumulator {
     fn update_rows(&mut self, rows: &Rows) -> Result<()> {
-        check_rows(self, rows)?;
-        let labels = rows.labels().iter().map(|&label| label as u32);
-        self.waiting.labels.extend(labels);
-        self.waiting.points.extend(rows.probabilities());
-        self.waiting
-            .weights
-            .extend(rows.weights().unwrap_or_default());
-        self.left_out += rows.samples() as u64;
+        self.observations = self.observations.with_rows(rows)?;
+        let Waiting {
+            points,
+            labels,
+            weights,
+        } = &mut self.waiting;
+        points.extend(&rows.probabilities);
+        labels.extend(rows.labels.iter().map(|&label| label as u32));
+        weights.extend(rows.weights.iter().flatten());
         self.take_blocks();
         Ok(())
     }
@@ -197,34 +205,19 @@ impl Accumulator for BlockSkceAccumulator {
     fn merge(&mut self, other: &Self) -> Result<()> {
         check_equal("the kernel", self.kernel, other.kernel)?;
         check_equal("the block size", self.size, other.size)?;
-        check_merge(self, other)?;
-        if other.samples() == 0 {
-            return Ok(());
-        }
+        let observations = self.observations.with(other.observations)?;
         if self.samples() == 0 {
             *self = other.clone();
-            return Ok(());
+        } else if other.samples() > 0 {
+            self.observations = observations;
+            self.waiting = Waiting::default();
+            self.blocks.merge(&other.blocks);
         }
-        self.waiting = Waiting::default();
-        self.left_out += other.left_out;
-        self.blocks.merge(&other.blocks);
         Ok(())
     }
 
-    fn samples(&self) -> u64 {
-        self.blocks.count * self.size as u64 + self.left_out
-    }
-
-    fn weighted(&self) -> Option<bool> {
-        let Waiting {
-            labels, weights, ..
-        } = &self.waiting;
-        let waiting = (!labels.is_empty()).then_some(!weights.is_empty());
-        self.blocks.weighted().or(waiting)
-    }
-
-    fn classes(&self) -> usize {
-        self.classes
+    fn observations(&self) -> Observations {
+        self.observations
     }
 
     fn bytes(&self) -> usize {
@@ -235,14 +228,14 @@ impl Accumulator for BlockSkceAccumulator {
         } = &self.waiting;
         let numbers = points.capacity() + weights.capacity();
         let waiting = numbers * size_of::<f64>() + labels.capacity() * size_of::<u32>();
-        size_of::<Self>() + self.blocks.held() + waiting
+        size_of::<Self>() + waiting
     }
 }
 
 impl PartialEq for BlockSkceAccumulator {
     fn eq(&self, other: &Self) -> bool {
-        let sizes = |a: &Self| (a.size, a.classes, a.left_out);
-        self.kernel == other.kernel && sizes(self) == sizes(other) && self.blocks == other.blocks
+        let saved = |a: &Self| (a.kernel, a.size, a.observations, a.blocks);
+        saved(self) == saved(other)
     }
 }
 

@@ -1,8 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Accumulator, BinAccumulator, BlockSkceAccumulator, ClassBinAccumulator, Rows, Saved,
-    ScoreAccumulator, check_equal, format::saved,
+    Accumulator, BinAccumulator, BlockSkceAccumulator, ClassBinAccumulator, Observations, Rows,
+    Saved, ScoreAccumulator, check_equal, format::saved,
 };
 use burn_calibration::{
     distribution::Subject,
@@ -19,7 +19,6 @@ use burn_calibration::{
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub struct Evaluation {
-    #[serde(default, skip_serializing_if = "is_classes")]
     subject: Subject,
     brier: ScoreAccumulator<Brier>,
     log: ScoreAccumulator<LogScore>,
@@ -59,10 +58,10 @@ impl Evaluation {
     /// If it has taken samples.
     pub fn about(self, subject: Subject) -> Result<Self> {
         assert_eq!(self.samples(), 0, "samples before it is known of what");
-        subject.check(self.classes())?;
-        let bins = self.top_label.totals().len();
+        let Observations { classes, .. } = self.observations();
+        subject.check(classes)?;
         Ok(Self {
-            top_label: BinAccumulator::new(Event::about(subject), bins, self.classes())?,
+            top_label: BinAccumulator::new(Event::about(subject), self.top_label.bins(), classes)?,
             subject,
             ..self
         })
@@ -84,7 +83,7 @@ impl Evaluation {
     /// If it has taken samples.
     pub fn with_skce(self, kernel: Kernel, size: usize) -> Result<Self> {
         assert_eq!(self.samples(), 0, "samples before the SKCE was asked for");
-        let skce = BlockSkceAccumulator::new(kernel, size, self.classes())?;
+        let skce = BlockSkceAccumulator::new(kernel, size, self.observations().classes)?;
         Ok(Self {
             skce: Some(skce),
             ..self
@@ -130,9 +129,10 @@ impl Evaluation {
     pub fn with_class_order(mut self, order: &[usize]) -> Result<Self> {
         let mut sorted = order.to_vec();
         sorted.sort_unstable();
-        if !sorted.into_iter().eq(0..self.classes()) {
+        let Observations { classes, .. } = self.observations();
+        if !sorted.into_iter().eq(0..classes) {
             return Err(Error::Unsupported {
-                what: format!("the order {order:?} of {} classes", self.classes()),
+                what: format!("the order {order:?} of {classes} classes"),
                 expected: "each class once",
             });
         }
@@ -141,39 +141,26 @@ impl Evaluation {
     }
 
     fn check(&self) -> Result<(), String> {
-        fn size(part: &impl Accumulator) -> (u64, usize, Option<bool>) {
-            (part.samples(), part.classes(), part.weighted())
-        }
-        let all = size(&self.brier);
+        let all = self.observations();
         let parts = [
-            size(&self.log),
-            size(&self.spherical),
-            size(&self.top_label),
-            size(&self.class_wise),
-            self.skce.as_ref().map_or(all, size),
+            self.log.observations(),
+            self.spherical.observations(),
+            self.top_label.observations(),
+            self.class_wise.observations(),
+            self.skce.as_ref().map_or(all, Accumulator::observations),
         ];
-        // a part without finite numbers does not know whether samples have weights
-        let differs = |(samples, classes, weighted): (u64, usize, Option<bool>)| {
-            (samples, classes, weighted.or(all.2)) != all
-        };
-        if parts.into_iter().any(differs) {
+        if parts != [all; 5] {
             return Err(
                 "its parts differ in the numbers of samples or classes, or in weights".into(),
             );
         }
-        self.subject
-            .check(self.classes())
-            .map_err(|e| e.to_string())?;
+        let is_subject = self.subject.check(all.classes);
+        is_subject.map_err(|e| e.to_string())?;
         if self.top_label.event() != Event::about(self.subject) {
             return Err("its parts are of other events".into());
         }
         Ok(())
     }
-}
-
-/// Whether predictions are about classes, as those of files that do not say it are.
-fn is_classes(subject: &Subject) -> bool {
-    *subject == Subject::Classes
 }
 
 impl Accumulator for Evaluation {
@@ -209,16 +196,8 @@ impl Accumulator for Evaluation {
         Ok(())
     }
 
-    fn samples(&self) -> u64 {
-        self.brier.samples()
-    }
-
-    fn weighted(&self) -> Option<bool> {
-        self.brier.weighted()
-    }
-
-    fn classes(&self) -> usize {
-        self.brier.classes()
+    fn observations(&self) -> Observations {
+        self.brier.observations()
     }
 
     fn bytes(&self) -> usize {

@@ -60,7 +60,7 @@ pub trait Saved: Serialize + DeserializeOwned {
 }
 
 /// The version of what is saved.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The name of a kind in files.
 fn kind<A: Saved>() -> String {

@@ -1,206 +1,194 @@
-use num_bigint::Sign;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    check_counts,
-    exact_sum::{Exact, ExactSum},
-    weight_sums::WeightSums,
-};
+use super::{double_double::DoubleDouble, weights::common_unit};
 use burn_calibration::{
     error::{Error, Result},
     hypothesis::{AsymptoticBlockSkceTest, TestOutcome},
     score::MeanEstimate,
 };
 
-/// The number of values, `Σ w x` and `Σ w² x²`, exactly: weighted mean and variance that do not depend on the order.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+/// Sums over values `x` with weights `w` that merge: the weighted mean `m = Σ w x/Σ w` and its standard error.
+///
+/// Deviations are taken from the mean of the values so far, and moved with it (Chan, Golub and LeVeque, *Updating
+/// formulae and a pairwise algorithm for computing sample variances*, 1979): their error is that of the mean, and does
+/// not grow where the mean is far from 0. Equal values without weights deviate by exactly 0.
+///
+/// Weights are in units of [`common_unit`], 1 where there are none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Moments {
     pub count: u64,
-    sum: ExactSum,
-    squares: ExactSum,
-    /// `Σ w`, `Σ w²`, `Σ w³` and `Σ w² x`
-    #[serde(default, skip_serializing_if = "WeightSums::is_empty")]
-    weights: WeightSums,
+    unit: DoubleDouble,
+    /// `W = Σ w`
+    weight: DoubleDouble,
+    /// `Σ w²`
+    squares: DoubleDouble,
+    /// `Σ_{i≠j} w_i w_j² = W Σw² − Σw³`
+    mixed: DoubleDouble,
+    /// `W² Σw² − 2 W Σw³ + (Σw²)²`, as a sum of positive terms
+    spread: DoubleDouble,
+    /// `Σ w x`
+    sum: DoubleDouble,
+    /// `Σ w² (x − m)`
+    residuals: DoubleDouble,
+    /// `Σ w² (x − m)²`
+    deviations: DoubleDouble,
 }
 
 impl Moments {
-    /// Adds a value of magnitude at most [`GREATEST`]. Its positive weight is a product of numbers; it has none where
-    /// there are none of these.
-    pub fn add(&mut self, x: f64, w: &[f64]) {
-        debug_assert!(x.abs() <= GREATEST);
-        self.count += 1;
-        if w.is_empty() {
-            self.sum.add(x);
-            self.squares.add_product(&[x, x]);
-            return;
-        }
-        self.sum.add_product(&[w, &[x]].concat());
-        self.squares.add_product(&[w, w, &[x, x]].concat());
-        let values = [w, w, &[x]].concat();
-        self.weights.add([w, &w.repeat(2), &w.repeat(3), &values]);
+    /// Adds a value of magnitude at most [`GREATEST`] with a positive weight.
+    pub fn add(&mut self, x: f64, weight: f64) {
+        debug_assert!(x.abs() <= GREATEST && weight > 0.0);
+        let one = DoubleDouble::from(1.0);
+        self.merge(&Self {
+            count: 1,
+            unit: weight.into(),
+            weight: one,
+            squares: one,
+            sum: x.into(),
+            ..Self::default()
+        });
     }
 
     pub fn merge(&mut self, other: &Self) {
-        self.count += other.count;
-        self.sum.merge(&other.sum);
-        self.squares.merge(&other.squares);
-        self.weights.merge(&other.weights);
-    }
-
-    /// Returns whether there are weights; None without values.
-    pub fn weighted(&self) -> Option<bool> {
-        (self.count > 0).then_some(!self.weights.is_empty())
+        if other.count == 0 {
+            return;
+        }
+        if self.count == 0 {
+            *self = *other;
+            return;
+        }
+        let unit = common_unit(self.unit.value(), other.unit.value());
+        let (a, b) = (self.in_unit(unit), other.in_unit(unit));
+        let weight = a.weight + b.weight;
+        // in their own units, in which no weights are too small
+        let step = (other.mean() - self.mean()) / weight;
+        let (a, b) = (a.centred(step * b.weight), b.centred(-step * a.weight));
+        let cross = a.weight * b.mixed + b.weight * a.mixed + a.squares * b.squares;
+        let spread =
+            cross + cross + a.weight * a.weight * b.squares + b.weight * b.weight * a.squares;
+        *self = Self {
+            count: a.count + b.count,
+            unit: unit.into(),
+            weight,
+            squares: a.squares + b.squares,
+            mixed: a.mixed + b.mixed + a.weight * b.squares + b.weight * a.squares,
+            spread: a.spread + b.spread + spread,
+            sum: a.sum + b.sum,
+            residuals: a.residuals + b.residuals,
+            deviations: a.deviations + b.deviations,
+        };
     }
 
     /// `Σ w`: the number of values where there are no weights.
     pub fn weight(&self) -> f64 {
-        self.powers()[0].value()
+        (self.weight * self.unit).value()
     }
 
     /// The weighted mean with its standard error, of at least one value.
     pub fn estimate(&self) -> MeanEstimate {
-        let [total, squares, _] = &self.powers();
-        let mean = self.sum.exact().over(total);
-        let deviations = self.squared_deviations();
+        let (mean, deviations) = (self.mean().value(), self.squared_deviations());
         let mut estimate = MeanEstimate::of_moments(self.count as usize, mean, deviations);
-        estimate.effective = (total * total).over(squares);
+        estimate.effective = (self.weight * self.weight / self.squares).value();
         estimate
     }
 
     /// The asymptotic test of these values as block estimates of the SKCE, of blocks of `size` among so many
-    /// samples.
-    pub fn block_test(&self, size: usize, samples: usize) -> Result<TestOutcome> {
-        if !self.weights.is_empty() {
+    /// samples, which have no weights.
+    pub fn block_test(
+        &self,
+        size: usize,
+        samples: usize,
+        weighted: Option<bool>,
+    ) -> Result<TestOutcome> {
+        if weighted == Some(true) {
             return Err(Error::Unsupported {
                 what: "the asymptotic test takes no sample weights".into(),
                 expected: "the estimate with its standard error, or pieces without weights",
             });
         }
         let blocks = self.count as usize;
-        let mean = self.sum.exact().over(&Exact::of(self.count.max(1)));
         let deviation = (self.squared_deviations() / (blocks as f64 - 1.0)).sqrt();
-        AsymptoticBlockSkceTest::new((), size).of_moments(mean, deviation, blocks, samples)
-    }
-
-    /// Bytes apart from its own size.
-    pub fn held(&self) -> usize {
-        self.sum.held() + self.squares.held() + self.weights.held()
+        let test = AsymptoticBlockSkceTest::new((), size);
+        test.of_moments(self.mean().value(), deviation, blocks, samples)
     }
 
     /// Checks that there are numbers with these sums.
     pub fn check(&self) -> Result<(), String> {
-        check_counts([self.count])?;
-        let possible = if self.count == 0 {
-            *self == Self::default()
-        } else {
-            let powers = self.powers().iter().all(|sum| sum.sign() == Sign::Plus);
-            let spread = (self.spread().sign() == Sign::Plus) == (self.count > 1);
-            let deviations = self.deviations().sign() != Sign::Minus;
-            [0, 4].contains(&self.weights.len()) && powers && spread && deviations
+        let is_positive = |sum: DoubleDouble| sum.value() > 0.0;
+        let spreads = [self.mixed, self.spread, self.deviations].map(DoubleDouble::value);
+        let possible = match self.count {
+            0 => *self == Self::default(),
+            1 => spreads == [0.0; 3],
+            _ => spreads.iter().all(|&sum| sum >= 0.0),
         };
-        if possible {
+        let weights = [self.unit, self.weight, self.squares];
+        if possible && (self.count == 0 || weights.into_iter().all(is_positive)) {
             Ok(())
         } else {
             Err("no numbers have its sums".into())
         }
     }
 
-    /// `Σ (x − x̄)²`, 0 if and only if all values are equal. With weights it is what has the standard error `s` of the
-    /// weighted mean `m`, `s² n(n − 1)`:
+    /// `Σ (x − x̄)²`, 0 if all values are equal. With weights it is what has the standard error `s` of the weighted
+    /// mean `m`, `s² n(n − 1)`:
     ///
     /// ```text
     /// s² = Σ w²(x − m)² / (W² − 2 W Σw³/Σw² + Σw²),   W = Σ w
     /// ```
     ///
-    /// It is unbiased if weights do not depend on values, and that without weights if they are equal.
-    pub fn squared_deviations(&self) -> f64 {
-        if self.count < 2 {
-            return 0.0;
+    /// It is unbiased if weights do not depend on values, and that without weights if they are equal. It is infinite of
+    /// one value, or if a weight is more than `10⁹⁹` times all others together.
+    fn squared_deviations(&self) -> f64 {
+        const LEAST: f64 = 1e-199;
+        if self.spread.value() < LEAST {
+            return f64::INFINITY;
         }
-        let [total, squares, _] = &self.powers();
-        let pairs = &Exact::of(self.count) * &Exact::of(self.count - 1);
-        let scaled = &(&self.deviations() * squares) * &pairs;
-        scaled.over(&(&(total * total) * &self.spread()))
+        let count = DoubleDouble::from(self.count as f64);
+        let pairs = count * (count - DoubleDouble::from(1.0));
+        (self.deviations / self.spread * self.squares * pairs).value()
     }
 
-    /// `Σ w`, `Σ w²` and `Σ w³`
-    fn powers(&self) -> [Exact; 3] {
-        [0, 1, 2].map(|k| self.weights.exact(k, Exact::of(self.count)))
+    fn mean(&self) -> DoubleDouble {
+        self.sum / self.weight
     }
 
-    /// `W² Σ w² (x − m)² = W² Σ w²x² − 2 W (Σ wx) Σ w²x + (Σ wx)² Σ w²`
-    fn deviations(&self) -> Exact {
-        let [total, weights, _] = &self.powers();
-        let [sum, squares] = [&self.sum, &self.squares].map(ExactSum::exact);
-        let mixed = &(total * &sum) * &self.weights.exact(3, sum.clone());
-        &(total * total) * &squares + &mixed * &Exact::of(-2) + &(&sum * &sum) * weights
+    /// The same sums in another unit of the weights.
+    fn in_unit(&self, unit: f64) -> Self {
+        if self.unit.value() == unit {
+            return *self;
+        }
+        let factor = DoubleDouble::from(self.unit.value() / unit);
+        let square = factor * factor;
+        Self {
+            count: self.count,
+            unit: unit.into(),
+            weight: self.weight * factor,
+            squares: self.squares * square,
+            mixed: self.mixed * square * factor,
+            spread: self.spread * square * square,
+            sum: self.sum * factor,
+            residuals: self.residuals * square,
+            deviations: self.deviations * square,
+        }
     }
 
-    /// `W² Σw² − 2 W Σw³ + (Σw²)²`: 0 of one value.
-    fn spread(&self) -> Exact {
-        let [total, squares, cubes] = &self.powers();
-        &(total * total) * squares + &(total * cubes) * &Exact::of(-2) + squares * squares
+    /// The same with deviations from `m + shift`.
+    fn centred(&self, shift: DoubleDouble) -> Self {
+        let moved = shift * self.squares;
+        let change = shift * (moved - self.residuals - self.residuals);
+        let deviations = self.deviations + change;
+        Self {
+            residuals: self.residuals - moved,
+            // rounding may leave less than nothing
+            deviations: if deviations.value() < 0.0 {
+                DoubleDouble::default()
+            } else {
+                deviations
+            },
+            ..*self
+        }
     }
 }
 
 /// Values up to here have sums of squares that are finite, and far from the end.
 pub(super) const GREATEST: f64 = 1e100;
-
-#[cfg(test)]
-mod tests {
-    use approx::assert_relative_eq;
-    use rand::{RngExt, SeedableRng, rngs::StdRng};
-    use statrs::statistics::Statistics;
-
-    use super::*;
-
-    fn moments(values: &[f64]) -> Moments {
-        let mut moments = Moments::default();
-        values.iter().for_each(|&x| moments.add(x, &[]));
-        moments
-    }
-
-    #[test]
-    fn against_two_passes() {
-        let mut rng = StdRng::seed_from_u64(1);
-        for (offset, scale) in [
-            (0.0, 1.0),
-            (5.0, 1e-3),
-            (-1e9, 1e-3),
-            (0.0, 1e-60),
-            (0.0, 1e99),
-        ] {
-            let values: Vec<f64> = (0..1000)
-                .map(|_| offset + scale * rng.random_range(-1.0..1.0f64))
-                .collect();
-            let moments = moments(&values);
-            let centred: Vec<f64> = values.iter().map(|x| x - offset).collect(); // exact or nearly so
-            assert_relative_eq!(
-                moments.estimate().estimate - offset,
-                centred.as_slice().mean(),
-                max_relative = 1e-10,
-                epsilon = 1e-15 * (offset.abs() + scale)
-            );
-            let expected = centred.as_slice().population_variance() * 1000.0;
-            assert_relative_eq!(moments.squared_deviations(), expected, max_relative = 1e-10);
-        }
-    }
-
-    /// `n Σ x²` and `(Σ x)²` agree to the last of their 220 bits.
-    #[test]
-    fn equal_values_do_not_deviate() {
-        for x in [0.1, -1.0 / 3.0, 745.13, 1e-50] {
-            assert_eq!(moments(&[x; 12_345]).squared_deviations(), 0.0);
-        }
-        let next = f64::from_bits(0.1f64.to_bits() + 1);
-        let mut values = [0.1; 999];
-        values[500] = next;
-        // one value that is off by d: d² (n − 1)/n
-        let expected = (next - 0.1).powi(2) * 998.0 / 999.0;
-        assert_relative_eq!(
-            moments(&values).squared_deviations(),
-            expected,
-            max_relative = 1e-14
-        );
-    }
-}

@@ -1,7 +1,11 @@
 use burn::tensor::{DType, Int, Tensor};
 
+use super::{
+    Observations,
+    weights::{check_products, positive},
+};
 use burn_calibration::{
-    distribution::{Categorical, Targets, Weighted as _},
+    distribution::{Categorical, Weighted as _},
     error::{
         Error, Result,
         checks::{check_classes, check_finite, check_labels, check_parameter, check_probabilities},
@@ -17,12 +21,12 @@ use burn_calibration::{
 pub struct Rows {
     classes: usize,
     /// `[n, m]`
-    probabilities: Vec<f64>,
-    labels: Vec<usize>,
+    pub(super) probabilities: Vec<f64>,
+    pub(super) labels: Vec<usize>,
     /// `log p_y` of each row.
     logarithms: Vec<f64>,
     /// Positive.
-    weights: Option<Vec<f64>>,
+    pub(super) weights: Option<Vec<f64>>,
 }
 
 /// A prediction with its label.
@@ -31,7 +35,8 @@ pub(super) struct Row<'a> {
     pub y: usize,
     /// `log p_y`
     pub logarithm: f64,
-    pub weight: Option<f64>,
+    /// 1 where there are no weights.
+    pub weight: f64,
 }
 
 impl Rows {
@@ -90,13 +95,14 @@ impl Rows {
         Ok(Self::of_logits(logits, classes, labels))
     }
 
-    /// Returns each row a weight, of which only ratios count; rows of weight 0 are left out.
+    /// Returns the rows with a weight for each, of which only ratios count; rows of weight 0 are left out.
     ///
     /// # Errors
     ///
-    /// Another number of weights than of rows, or one that is negative or not finite, with its row.
+    /// Another number of weights than of rows, or one that is neither 0 nor between `10⁻¹⁰⁰` and `10¹⁰⁰`, with its row.
     pub fn weighted(self, weights: &[f64]) -> Result<Self> {
-        let kept = positive(weights.as_chunks::<1>().0, self.samples())?;
+        let kept = positive(weights, self.samples())?;
+        check_products(weights)?;
         let select = |numbers: &[f64]| kept.iter().map(|&row| numbers[row]).collect();
         let probabilities =
             |&row: &usize| &self.probabilities[row * self.classes..][..self.classes];
@@ -131,19 +137,6 @@ impl Rows {
         digest.to_string()
     }
 
-    /// The probabilities, row by row.
-    pub(super) fn probabilities(&self) -> &[f64] {
-        &self.probabilities
-    }
-
-    pub(super) fn weights(&self) -> Option<&[f64]> {
-        self.weights.as_deref()
-    }
-
-    pub(super) fn labels(&self) -> &[usize] {
-        &self.labels
-    }
-
     pub(super) fn iter(&self) -> impl Iterator<Item = Row<'_>> {
         let p = self.probabilities.chunks_exact(self.classes);
         let others = self.labels.iter().zip(&self.logarithms).enumerate();
@@ -151,32 +144,30 @@ impl Rows {
             p,
             y,
             logarithm,
-            weight: self.weights.as_ref().map(|weights| weights[row]),
+            weight: self.weights.as_ref().map_or(1.0, |weights| weights[row]),
         })
     }
 
-    /// Returns whether rows have weights; None without rows.
-    pub(super) fn are_weighted(&self) -> Option<bool> {
-        (self.samples() > 0).then_some(self.weights.is_some())
-    }
-
-    /// Checks the number of classes.
-    pub(super) fn check_classes(&self, expected: usize) -> Result<()> {
-        match self.classes {
-            got if got == expected => Ok(()),
-            got => Err(Tensor::<1, Int>::mismatch(got, expected)),
+    pub(super) fn observations(&self) -> Observations {
+        let samples = self.samples();
+        Observations {
+            classes: self.classes,
+            samples: samples as u64,
+            weighted: (samples > 0).then_some(self.weights.is_some()),
         }
     }
 
     fn of_probabilities(probabilities: Vec<f64>, classes: usize, labels: Vec<usize>) -> Self {
-        let rows = probabilities.chunks_exact(classes).zip(&labels);
-        Self {
-            logarithms: rows.map(|(p, &y)| p[y].ln()).collect(),
+        let mut rows = Self {
             classes,
             probabilities,
             labels,
+            logarithms: Vec::new(),
             weights: None,
-        }
+        };
+        let p = rows.probabilities.chunks_exact(classes);
+        rows.logarithms = p.zip(&rows.labels).map(|(p, &y)| p[y].ln()).collect();
+        rows
     }
 
     /// `p = exp(z − max z) / s`, `log p_y = z_y − max z − log s`.
@@ -189,40 +180,12 @@ impl Rows {
             z.iter_mut().for_each(|z| *z /= sum);
             shifted - sum.ln()
         };
-        let rows = logits.chunks_exact_mut(classes).zip(&labels);
+        let z = logits.chunks_exact_mut(classes);
+        let logarithms = z.zip(&labels).map(softmax).collect();
         Self {
-            logarithms: rows.map(softmax).collect(),
-            classes,
-            probabilities: logits,
-            labels,
-            weights: None,
+            logarithms,
+            ..Self::of_probabilities(logits, classes, labels)
         }
-    }
-}
-
-/// The rows with a positive weight, of so many: weights are products of numbers.
-pub(super) fn positive<const N: usize>(weights: &[[f64; N]], rows: usize) -> Result<Vec<usize>> {
-    if weights.len() != rows {
-        return Err(Error::Length {
-            predictions: rows,
-            got: weights.len(),
-            what: "sample weights",
-        });
-    }
-    let factors = weights.as_flattened();
-    let is_wrong = |factor: &f64| !factor.is_finite() || *factor < 0.0;
-    match factors.iter().position(is_wrong) {
-        Some(at) => Err(Error::Value {
-            row: at / N,
-            column: "column",
-            at: at % N,
-            what: "the sample weight",
-            value: factors[at],
-            expected: "a finite number of at least 0",
-        }),
-        None => Ok((0..rows)
-            .filter(|&row| weights[row].iter().all(|factor| *factor > 0.0))
-            .collect()),
     }
 }
 

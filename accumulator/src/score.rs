@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Accumulator, Rows, Saved, check_counts, check_merge, check_rows, check_samples,
+    Accumulator, Observations, Rows, Saved,
     format::saved,
     moments::{GREATEST, Moments},
 };
@@ -10,10 +10,8 @@ use burn_calibration::{
     score::{Divergence, MeanEstimate},
 };
 
-/// The mean of a proper score and its standard error, from `n`, `Σ w_i s_i`, `Σ w_i² s_i²` and sums of the weights.
-///
-/// The sums are exact, so that accumulators merge exactly: the mean `Σ w_i s_i/Σ w_i` is rounded once,
-/// and the standard error, `√(Σ (s_i − s̄)² / n(n − 1))` without weights, loses nothing to cancellation.
+/// The mean of a proper score `Σ w_i s_i/Σ w_i` and its standard error, `√(Σ (s_i − s̄)² / n(n − 1))` without weights,
+/// from sums that merge.
 ///
 /// Without weights it is [`Score::upper_bound`](burn_calibration::score::Score::upper_bound) of all predictions
 /// together. With weights the mean is as well. Its standard error is the root of
@@ -28,15 +26,16 @@ use burn_calibration::{
 /// Log scores above `10¹⁰⁰`, so those of observed classes with probability 0, count as infinite and are left
 /// out of the sums.
 ///
-/// Memory: 200 to 400 bytes, 1 KB with weights. Cost: `m` operations a sample, and 50 for the sums, 500 with
-/// weights.
+/// Memory: 200 bytes. Cost: `m` operations a sample, and some 500 for the sums.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", bound = "S: Kept")]
 pub struct ScoreAccumulator<S> {
-    #[serde(with = "by_name")]
+    #[serde(skip)]
     score: S,
-    classes: usize,
-    infinite: u64,
+    /// The score on file.
+    #[serde(rename = "score")]
+    name: String,
+    observations: Observations,
     finite: Moments,
 }
 
@@ -44,9 +43,9 @@ impl<S: Kept> ScoreAccumulator<S> {
     /// Starts the sums of a score of predictions over `classes` classes.
     pub fn new(score: S, classes: usize) -> Self {
         Self {
+            name: score.name().into(),
             score,
-            classes,
-            infinite: 0,
+            observations: Observations::none(classes),
             finite: Moments::default(),
         }
     }
@@ -58,7 +57,7 @@ impl<S: Kept> ScoreAccumulator<S> {
 
     /// The number of samples whose score is infinite.
     pub fn infinite(&self) -> u64 {
-        self.infinite
+        self.observations.samples - self.finite.count
     }
 
     /// The sum of the weights of the samples with a finite score: their number where there are no weights.
@@ -72,8 +71,8 @@ impl<S: Kept> ScoreAccumulator<S> {
     ///
     /// No samples, or [`Error::InfiniteScores`].
     pub fn mean(&self) -> Result<MeanEstimate> {
-        check_samples(self)?;
-        match self.infinite {
+        self.observations.check_any()?;
+        match self.infinite() {
             0 => Ok(self.finite.estimate()),
             infinite => Err(Error::InfiniteScores {
                 score: self.score.name(),
@@ -84,44 +83,42 @@ impl<S: Kept> ScoreAccumulator<S> {
     }
 
     fn check(&self) -> Result<(), String> {
-        check_counts([self.infinite, self.finite.count])?;
+        let (found, expected) = (&self.name, self.score.name());
+        if found != expected {
+            return Err(format!("it holds the {found}, expected the {expected}"));
+        }
+        self.observations.check()?;
+        if self.finite.count > self.observations.samples {
+            return Err("it has more scores than samples".into());
+        }
         self.finite.check()
     }
 }
 
 impl<S: Kept> Accumulator for ScoreAccumulator<S> {
     fn update_rows(&mut self, rows: &Rows) -> Result<()> {
-        check_rows(self, rows)?;
+        self.observations = self.observations.with_rows(rows)?;
         for row in rows.iter() {
-            match self.score.of(row.p, row.y, row.logarithm) {
-                score if score <= GREATEST => self.finite.add(score, row.weight.as_slice()),
-                _ => self.infinite += 1,
+            let score = self.score.of(row.p, row.y, row.logarithm);
+            if score <= GREATEST {
+                self.finite.add(score, row.weight);
             }
         }
         Ok(())
     }
 
     fn merge(&mut self, other: &Self) -> Result<()> {
-        check_merge(self, other)?;
-        self.infinite += other.infinite;
+        self.observations = self.observations.with(other.observations)?;
         self.finite.merge(&other.finite);
         Ok(())
     }
 
-    fn samples(&self) -> u64 {
-        self.finite.count + self.infinite
-    }
-
-    fn weighted(&self) -> Option<bool> {
-        self.finite.weighted()
-    }
-
-    fn classes(&self) -> usize {
-        self.classes
+    fn observations(&self) -> Observations {
+        self.observations
     }
 
     fn bytes(&self) -> usize {
-        size_of::<Self>() + self.finite.held()
+        size_of::<Self>()
     }
 }
 
@@ -131,25 +128,3 @@ saved!(ScoreAccumulator<S>, of S, "accumulator of a proper score");
 pub trait Kept: Divergence + Clone + Default + PartialEq {}
 
 impl<S: Divergence + Clone + Default + PartialEq> Kept for S {}
-
-/// A score is saved by its name.
-mod by_name {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    use super::Kept;
-
-    pub fn serialize<S: Kept, Out: Serializer>(score: &S, out: Out) -> Result<Out::Ok, Out::Error> {
-        out.collect_str(score.name())
-    }
-
-    pub fn deserialize<'de, S: Kept, D: Deserializer<'de>>(source: D) -> Result<S, D::Error> {
-        let (score, found) = (S::default(), String::deserialize(source)?);
-        let expected = score.name();
-        if found == expected {
-            Ok(score)
-        } else {
-            let reason = format!("it holds the {found}, expected the {expected}");
-            Err(D::Error::custom(reason))
-        }
-    }
-}

@@ -1,7 +1,7 @@
 //! `calibration merge`: sums of pieces of a set of predictions, with what tells a piece from others.
 
 use std::{
-    collections::BTreeSet,
+    collections::BTreeMap,
     fmt,
     fs::File,
     io::Read,
@@ -17,7 +17,9 @@ use burn_calibration::{
     numbers::significant,
     score::MeanEstimate,
 };
-use burn_calibration_accumulator::{Accumulator, BlockSkceAccumulator, Evaluation, Means, Saved};
+use burn_calibration_accumulator::{
+    Accumulator, BlockSkceAccumulator, Evaluation, Means, Observations, Saved,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -64,16 +66,17 @@ impl Sums for Means {
     }
 }
 
-/// Sums that know the predictions that they took.
+/// Sums that know the sets of predictions that they took, so that none is counted twice.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "S: Sums")]
 pub struct Piece<S> {
     #[serde(flatten)]
     pub sums: S,
-    /// Digests of the predictions with their labels; none in a file where they are not known.
+    /// For each summarised set of predictions a digest of it with its labels, and the name of its file; none where they
+    /// are not known.
     #[serde(default)]
-    pieces: BTreeSet<String>,
-    /// The names of the columns in the order of the classes; none in older files, and where there are none.
+    parts: BTreeMap<String, String>,
+    /// The names of the columns in the order of the classes; none where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     class_names: Vec<String>,
 }
@@ -83,11 +86,11 @@ impl<S: Sums> Saved for Piece<S> {
 }
 
 impl<S: Sums> Piece<S> {
-    /// Adds the digest of the predictions, and the names of their columns.
-    pub fn new(sums: S, digest: String, columns: Vec<String>) -> Self {
+    /// Adds the digest of the predictions with the name of their file, and the names of their columns.
+    pub fn new(sums: S, part: (String, String), columns: Vec<String>) -> Self {
         Self {
             sums,
-            pieces: [digest].into(),
+            parts: [part].into(),
             class_names: columns,
         }
     }
@@ -95,8 +98,9 @@ impl<S: Sums> Piece<S> {
     /// Loads a piece. One that does not know its predictions is known by its sums.
     fn load(path: &Path) -> Result<Self> {
         let mut piece = <Self as Saved>::load(path)?;
-        if piece.pieces.is_empty() {
-            piece.pieces.insert(piece.sums.digest());
+        if piece.parts.is_empty() {
+            let name = path.display().to_string();
+            piece.parts.insert(piece.sums.digest(), name);
         }
         Ok(piece)
     }
@@ -130,12 +134,16 @@ impl<S: Sums> Piece<S> {
 
     fn merge(&mut self, mut other: Self, allow_duplicates: bool) -> Result<()> {
         self.sums.take(&other.sums)?;
-        if !allow_duplicates && !self.pieces.is_disjoint(&other.pieces) {
+        let mut both = other
+            .parts
+            .iter()
+            .filter(|(digest, _)| self.parts.contains_key(*digest));
+        if let Some((_, name)) = both.next().filter(|_| !allow_duplicates) {
             bail!(
-                "the same predictions are in both, expected each once; --allow-duplicates counts them twice"
+                "both count the predictions of {name}, expected each once; --allow-duplicates counts them twice"
             );
         }
-        self.pieces.append(&mut other.pieces);
+        self.parts.append(&mut other.parts);
         if self.class_names.is_empty() {
             self.class_names = other.class_names;
         }
@@ -194,14 +202,16 @@ const NO_BANDWIDTH: &str = "summarise was given no --bandwidth";
 
 fn of_evaluation(evaluation: &Evaluation, parts: usize) -> Merged {
     let brier = evaluation.brier();
+    let Observations {
+        classes,
+        samples,
+        weighted,
+    } = evaluation.observations();
     Merged {
         data: DataWords {
             subject: evaluation.subject(),
-            weights: weights(evaluation.weighted(), brier.weight(), brier.mean()),
-            ..DataWords::new(
-                evaluation.samples() as usize,
-                OutcomeSpace::Classes(evaluation.classes()),
-            )
+            weights: weights(weighted, brier.weight(), brier.mean()),
+            ..DataWords::new(samples as usize, OutcomeSpace::Classes(classes))
         },
         family: key(FamilyName::Categorical),
         parts,
@@ -285,14 +295,14 @@ fn parsed<T: FromStr<Err: fmt::Display>>(means: &Means, name: &str) -> Result<T>
 
 fn estimates(all: &Evaluation) -> Estimates {
     let top = all.top_label();
-    let bins = top.totals().len();
+    let bins = top.bins();
     let binned = |name: Name| name.with(format_args!("{bins} equal-width bins"));
     let (of, frequency) = match all.subject() {
         Subject::Event => ("of the event", names::EVENT_FREQUENCY),
         Subject::Correctness => ("of the confidence", names::ACCURACY),
         _ => ("", names::ACCURACY),
     };
-    let brier = match all.classes() {
+    let brier = match all.observations().classes {
         2 => names::BRIER.with("summed over both outcomes"),
         _ => names::BRIER,
     };

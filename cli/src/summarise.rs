@@ -66,7 +66,7 @@ fn of_classes(args: &SummariseArgs) -> Result<Summary> {
         Ok(evaluation)
     };
     let evaluation = evaluation()?;
-    let piece = Piece::new(evaluation, rows.digest(), loaded.columns);
+    let piece = Piece::new(evaluation, (rows.digest(), name(args)), loaded.columns);
     save(args, data, piece)
 }
 
@@ -113,12 +113,12 @@ where
         for (name, numbers) in &columns {
             match weights.values() {
                 [] => means.add(name.key, numbers)?,
-                weights => means.add_weighted(name.key, numbers, weights.as_chunks::<1>().0)?,
+                weights => means.add_weighted(name.key, numbers, weights)?,
             }
         }
         if let Some(kernel) = kernel {
             let block = args.block as usize;
-            let weights = BlockWeights::new(weights.values(), block);
+            let weights = BlockWeights::new(weights.values(), block)?;
             let mut blocks = Vec::new();
             if predictions.len() >= block {
                 let pairs = kernel.pairs(predictions, &targets)?;
@@ -139,7 +139,11 @@ where
     let targets = targets.try_into_vec_as::<f64>()?;
     let numbers = columns.into_iter().flat_map(|(_, numbers)| numbers);
     let digest = Means::digest_of(targets.into_iter().chain(numbers));
-    save(args, data, Piece::new(means, digest, Vec::new()))
+    save(
+        args,
+        data,
+        Piece::new(means, (digest, name(args)), Vec::new()),
+    )
 }
 
 /// The kernel on predictions, if a bandwidth is given.
@@ -157,6 +161,11 @@ fn on_both(args: &SummariseArgs, kernel: Kernel) -> Result<TensorKernel<RealKern
         kernel,
         args.target_kernel.with_length_scale(length_scale),
     ))
+}
+
+/// What people call the predictions.
+fn name(args: &SummariseArgs) -> String {
+    args.input.predictions.display().to_string()
 }
 
 fn save(args: &SummariseArgs, data: DataWords, piece: Piece<impl Sums>) -> Result<Summary> {

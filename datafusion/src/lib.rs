@@ -32,8 +32,8 @@
 //!
 //! # Order
 //!
-//! Scores and binned errors are exact sums: whatever the files, partitions and threads, their value is
-//! the same to the last bit.
+//! Scores and binned errors come from sums of 32 digits: whatever the files, partitions and threads, their value is the
+//! same f64, unless the exact value lies in the middle between two.
 //!
 //! The blocks of the SKCE are rows that follow each other in what one partition reads of a group, and the
 //! engine promises no order of rows. If rows are exchangeable, as those of a test set are, the estimate is

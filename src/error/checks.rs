@@ -99,7 +99,7 @@ pub fn check_samples(what: &'static str, needed: usize, got: usize) -> Result<()
 }
 
 /// Checks that there are as many labels or targets as predictions.
-pub(crate) fn check_length(predictions: usize, got: usize, what: &'static str) -> Result<()> {
+pub fn check_length(predictions: usize, got: usize, what: &'static str) -> Result<()> {
     if got == predictions {
         Ok(())
     } else {
@@ -112,7 +112,7 @@ pub(crate) fn check_length(predictions: usize, got: usize, what: &'static str) -
 }
 
 /// Checks numbers in rows, which are called "class" or "coordinate" within a row.
-pub(crate) fn check_values(
+pub fn check_values(
     values: &[f64],
     (columns, column): (usize, &'static str),
     what: &'static str,

@@ -6,7 +6,7 @@ use crate::{
 
 /// The U-statistics `u_b = 2/(B(B−1)) Σ_{i<j} h_ij` of the SKCE over blocks of `size` consecutive rows on the
 /// host, each to the last bit a function of the rows of its block alone; rows after the last whole block are in
-/// none. With weights they are `Σ_{i<j} w_i w_j h_ij/Σ_{i<j} w_i w_j`. For sums that merge exactly.
+/// none. With weights they are `Σ_{i<j} w_i w_j h_ij/Σ_{i<j} w_i w_j`. For sums that merge in any order.
 ///
 /// # Shapes
 ///

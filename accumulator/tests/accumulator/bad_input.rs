@@ -31,7 +31,7 @@ fn refused_rows_leave_nothing() {
         refuses(taken.update(&other, &labels(&[0])));
         refuses(taken.update(&categorical(&p), &labels(&[0, 1, 2, 3, 0])));
         assert_eq!(text(&taken), before);
-        assert_eq!((taken.samples(), taken.classes()), (5, 3));
+        assert_eq!((taken.samples(), taken.observations().classes), (5, 3));
     });
 }
 
@@ -57,7 +57,7 @@ fn configurations_that_cannot_be() {
 #[test]
 fn accumulators_that_are_not_alike() {
     fn check<A: Accumulator>(one: A, other: A) {
-        let p = random_probabilities(4, one.classes(), &mut rng(2));
+        let p = random_probabilities(4, one.observations().classes, &mut rng(2));
         let mut one = having(&one, &p, &[0, 1, 0, 1]);
         let before = text(&one);
         refuses(one.merge(&other));

@@ -52,7 +52,7 @@ fn saved_and_loaded() {
     evaluation.save(&path).unwrap();
     assert_eq!(Evaluation::load(&path).unwrap(), evaluation);
     let bytes = fs::read(&path).unwrap();
-    let head = br#"{"kind":"burn-calibration evaluation","version":2,"crc":""#;
+    let head = br#"{"kind":"burn-calibration evaluation","version":3,"crc":""#;
     assert!(bytes.starts_with(head));
 }
 
@@ -78,8 +78,8 @@ fn what_is_not_an_accumulator() {
     let bins = fs::read_to_string(&path).unwrap();
     assert_eq!(
         reject(&bins),
-        "not a saved evaluation: it holds burn-calibration accumulator of bins, version 2, expected \
-         burn-calibration evaluation, version 2"
+        "not a saved evaluation: it holds burn-calibration accumulator of bins, version 3, expected \
+         burn-calibration evaluation, version 3"
     );
     let taken = having(&evaluation(3, 2), &p, &y);
     taken.save(&path).unwrap();
@@ -87,11 +87,13 @@ fn what_is_not_an_accumulator() {
     let of_version = |version: &str| {
         format!(
             "not a saved evaluation: it holds burn-calibration evaluation, version {version}, expected \
-             burn-calibration evaluation, version 2; sum the predictions up again"
+             burn-calibration evaluation, version 3; sum the predictions up again"
         )
     };
-    let newer = whole.replacen("\"version\":2", "\"version\":3", 1);
-    assert_eq!(reject(&newer), of_version("3"));
+    for version in ["2", "4"] {
+        let other = whole.replacen("\"version\":3", &format!("\"version\":{version}"), 1);
+        assert_eq!(reject(&other), of_version(version));
+    }
     let older = r#"{"format":"burn-calibration evaluation, version 1","brier":{}}"#;
     assert_eq!(reject(older), of_version("1"));
     let foreign = reject("{\"loss\": 1}");
@@ -99,8 +101,8 @@ fn what_is_not_an_accumulator() {
     let changed = whole.replacen("\"samples\":", "\"samples\": ", 1);
     fs::write(&path, changed).unwrap();
     assert_eq!(Evaluation::load(&path).unwrap(), taken); // spaces are no change
-    let limbs = "\"limbs\":[";
-    let changed = whole.replacen(limbs, &format!("{limbs}1"), 1);
+    let sum = "\"sum\":\"";
+    let changed = whole.replacen(sum, &format!("{sum}1"), 1);
     assert!(reject(&changed).contains("its checksum differs"));
     assert!(reject("x").starts_with("not a saved evaluation: expected value at line 1"));
     assert!(reject("").contains("EOF while parsing"));
@@ -128,15 +130,23 @@ fn inconsistent_accumulators() {
     let wrong = reject(change(&good, "{\"Class\":2}", "{\"Class\":3}"));
     contains(&wrong, "the class of the event is 3");
     let wrong = reject(change(&good, "\"samples\":41", "\"samples\":4"));
+    contains(&wrong, "its bins hold 41 of 4 samples");
+    let wrong = reject(change(
+        &good,
+        "\"samples\":41",
+        "\"samples\":9007199254740993",
+    ));
+    contains(&wrong, "no accumulator takes");
+    let wrong = reject(change(&good, "\"occurred\":\"", "\"occurred\":\"9"));
     contains(&wrong, "bin 0 holds more");
     let bins = &good[good.find("\"bins\":").unwrap()..];
     let wrong = reject(change(&good, bins, "\"bins\":[]}"));
     contains(&wrong, "the number of bins is 0");
 
     let classes = text(&ClassBinAccumulator::new(1, 2).unwrap());
-    let bin = &classes[classes.find("[[").unwrap() + 1..classes.find("],").unwrap() + 1];
-    let two = format!("{},{}", &bin[..bin.len() - 1], &bin[1..]);
-    let ragged = change(&classes, bin, &two);
+    let bin =
+        &classes[classes.find("[{\"samples\"").unwrap() + 1..classes.find("}]}").unwrap() + 1];
+    let ragged = change(&classes, bin, &format!("{bin},{bin}"));
     let wrong = serde_json::from_str::<ClassBinAccumulator>(&ragged).unwrap_err();
     contains(&wrong, "its classes differ");
 
@@ -153,16 +163,22 @@ fn inconsistent_accumulators() {
     // of another score
     let wrong = serde_json::from_str::<ScoreAccumulator<LogScore>>(&score).unwrap_err();
     contains(&wrong, "it holds the Brier score, expected the log score");
-    let squares = &score[score.find("\"squares\"").unwrap()..];
-    let none = "\"squares\":{\"negative\":false,\"first\":0,\"limbs\":[]}}}";
-    for (from, to) in [(squares, none), ("\"count\":41", "\"count\":0")] {
+    let deviations = &score[score.find("\"deviations\"").unwrap()..];
+    let negative = "\"deviations\":\"-1.0\"}}";
+    for (from, to) in [(deviations, negative), ("\"count\":41", "\"count\":0")] {
         let wrong = serde_json::from_str::<ScoreAccumulator<Brier>>(&change(&score, from, to));
         contains(&wrong.unwrap_err(), "no numbers have its sums");
     }
+    let wrong = serde_json::from_str::<ScoreAccumulator<Brier>>(&change(
+        &score,
+        "\"sum\":\"",
+        "\"sum\":\"NaN",
+    ));
+    contains(&wrong.unwrap_err(), "a sum is \"NaN");
 
     let all = text(&having(&evaluation(3, 2), &p, &y));
     let reject = |text: String| serde_json::from_str::<Evaluation>(&text).unwrap_err();
-    let wrong = reject(change(&all, "\"infinite\":0", "\"infinite\":1"));
+    let wrong = reject(change(&all, "\"samples\":41", "\"samples\":42"));
     contains(&wrong, "its parts differ");
     let wrong = reject(change(&all, "\"spherical score\"", "\"log score\""));
     contains(

@@ -1,4 +1,4 @@
-//! Merging is exact: any partition, in any order and any grouping, is the single pass bit for bit.
+//! Merging any partition, in any order and any grouping, is the single pass: sums to 1e-25, means bit for bit.
 
 use proptest::{collection::vec, prelude::*};
 
@@ -43,7 +43,7 @@ fn labelled(size: usize) -> impl Strategy<Value = Labelled> {
     (2usize..5, 0usize..30).prop_flat_map(move |(classes, blocks)| {
         let logit = prop_oneof![Just(0.0), -4.0..4.0f64, Just(800.0)];
         let row = vec(logit, classes).prop_map(|row| softmax(&row));
-        let weight = prop_oneof![Just(2.0), 1e-3..3.0f64, Just(1e-300), Just(f64::MAX)];
+        let weight = prop_oneof![Just(2.0), 1e-3..3.0f64, Just(1e-100), Just(1e100)];
         let n = blocks * size;
         let columns = (vec(row, n), vec(0..classes, n), vec(weight, n));
         (columns, any::<bool>()).prop_map(move |((p, y, w), weighted)| Labelled {
@@ -79,6 +79,36 @@ fn merged<A: Accumulator>(mut parts: Vec<A>, choices: &[prop::sample::Index]) ->
 
 const BLOCK: usize = 3;
 
+/// More than the sum of at most 90 log scores or block estimates.
+const BOUND: f64 = 90.0 * 2000.0;
+
+/// Sums agree, and estimates are the same: with weights to the last digit, since a weight of 1e-100 may decide a tie.
+#[track_caller]
+fn same(found: &Evaluation, expected: &Evaluation) {
+    agree(found, expected, BOUND);
+    let means = |all: &Evaluation| {
+        let skce = all.skce().map(BlockSkceAccumulator::mean);
+        let means = [all.brier().mean(), all.log().mean(), all.spherical().mean()];
+        means.into_iter().chain(skce).flatten().collect::<Vec<_>>()
+    };
+    let mut estimates = vec![(
+        found.top_label().ece().ok(),
+        expected.top_label().ece().ok(),
+    )];
+    for (found, expected) in means(found).into_iter().zip(means(expected)) {
+        assert_relative(found.standard_error, expected.standard_error, 1e-14);
+        assert_relative(found.effective, expected.effective, 1e-15);
+        estimates.push((Some(found.estimate), Some(expected.estimate)));
+    }
+    let weighted = expected.observations().weighted == Some(true);
+    for estimate in estimates {
+        match estimate {
+            (Some(found), Some(expected)) if weighted => assert_relative(found, expected, 1e-15),
+            (found, expected) => assert_eq!(found, expected),
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(cases(96))]
 
@@ -96,11 +126,10 @@ proptest! {
         let parts = pieces(n / BLOCK, &cuts).into_iter();
         let parts = parts.map(|blocks| data.part(&empty, blocks.start * BLOCK..blocks.end * BLOCK));
         let found = merged(parts.collect(), &choices);
-        prop_assert_eq!(text(&found), text(&all));
-        prop_assert_eq!(&found, &all);
+        same(&found, &all);
         prop_assert_eq!(&serde_json::from_str::<Evaluation>(&text(&all)).unwrap(), &all);
         if let (Ok(found), Ok(all)) = (found.skce().unwrap().outcome(), all.skce().unwrap().outcome()) {
-            prop_assert_eq!(found, all);
+            assert_relative(found.p_value, all.p_value, 1e-12);
         }
 
         // samples in another order and in any pieces: all but the SKCE
@@ -113,8 +142,7 @@ proptest! {
         moved.w.rotate_left(by);
         let parts = pieces(n, &cuts).into_iter();
         let found = merged(parts.map(|piece| moved.part(&empty, piece)).collect(), &choices);
-        prop_assert_eq!(text(&found), text(&all));
-        prop_assert_eq!(found.log().mean(), all.log().mean());
+        same(&found, &all);
     }
 
     /// Updates of any sizes are one stream of blocks.
@@ -129,7 +157,7 @@ proptest! {
         prop_assert_eq!(found.skce().unwrap().left_out() as usize, n % 4);
     }
 
-    /// Also of pieces with incomplete blocks: associative, commutative, and empty ones change nothing.
+    /// Also of pieces with incomplete blocks: associative and commutative to rounding, and empty ones change nothing.
     #[test]
     fn a_commutative_monoid(data in labelled(1), cuts in vec(any::<prop::sample::Index>(), 2)) {
         let pieces = pieces(data.p.len(), &cuts);
@@ -141,9 +169,8 @@ proptest! {
             let [a, b, c] = [0, 1, 2].map(|k| data.part(&empty, pieces[k].clone()));
             let left = sum(sum(a.clone(), b.clone()), c.clone());
             let right = sum(a.clone(), sum(b.clone(), c.clone()));
-            prop_assert_eq!(text(&left), text(&right));
-            prop_assert_eq!(&left, &right);
-            prop_assert_eq!(text(&sum(b.clone(), a.clone())), text(&sum(a.clone(), b.clone())));
+            agree(&left, &right, BOUND);
+            agree(&sum(b.clone(), a.clone()), &sum(a.clone(), b.clone()), BOUND);
             prop_assert_eq!(left.samples() as usize, data.p.len());
             // to the last sample that waits: what comes after completes the same blocks
             for mut same in [sum(a.clone(), empty.clone()), sum(empty.clone(), a.clone())] {

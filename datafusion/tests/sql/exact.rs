@@ -1,4 +1,4 @@
-//! Scores and binned errors: the same bits in any partitions, with weights and without.
+//! Scores and binned errors: the same f64 in any partitions, with weights and without.
 
 use burn_calibration::{
     estimator::{Accuracy, Cwce, Ece, Estimator, Mce},

@@ -19,7 +19,10 @@ fn against_numpy() {
     let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.5));
     let empty = Evaluation::new(4, 3).unwrap().with_skce(kernel, 3).unwrap();
     let all = with(&empty, &p, &y, &w);
-    assert_eq!((all.samples(), all.weighted()), (6, Some(true)));
+    let Observations {
+        samples, weighted, ..
+    } = all.observations();
+    assert_eq!((samples, weighted), (6, Some(true)));
     assert_eq!(all.brier().weight(), 12.0);
     let effective = 4.430769230769231;
     let expected = [
@@ -118,9 +121,7 @@ fn intervals_cover() {
             let mut means = Means::new([("family", "normal")]);
             let values: Vec<f64> = (0..n).map(|_| rng.random_range(-1.0..1.0)).collect();
             let weights: Vec<f64> = (0..n).map(|_| heavy.sample(&mut rng)).collect();
-            means
-                .add_weighted("crps", &values, weights.as_chunks::<1>().0)
-                .unwrap();
+            means.add_weighted("crps", &values, &weights).unwrap();
             let interval = means.mean("crps").unwrap().interval(0.95).unwrap();
             covered += usize::from(interval.lower <= 0.0 && 0.0 <= interval.upper);
         }
@@ -136,7 +137,7 @@ fn means_of_numbers() {
     let empty = || Means::new([("family", "normal")]);
     let weighted = |x: &[f64], w: &[f64]| {
         let mut means = empty();
-        means.add_weighted("crps", x, w.as_chunks::<1>().0).unwrap();
+        means.add_weighted("crps", x, w).unwrap();
         means
     };
     let mut merged = weighted(&[1.0, 5.0], &[1e300, 0.0]);
@@ -159,7 +160,7 @@ fn means_of_numbers() {
     plain.add("crps", &[1.0]).unwrap();
     refuses(plain.merge(&merged));
     refuses(merged.add("crps", &[1.0]));
-    refuses(empty().add_weighted("crps", &[1.0], &[[-1.0]]));
+    refuses(empty().add_weighted("crps", &[1.0], &[-1.0]));
     let one = weighted(&[2.0], &[0.3]).mean("crps").unwrap();
     assert_eq!((one.estimate, one.standard_error), (2.0, f64::INFINITY));
     let none = weighted(&[2.0], &[0.0]);
@@ -180,16 +181,8 @@ fn blocks_of_any_weights() {
         })
         .collect();
     // w_i w_j of the pairs: 1, 1 and 2
-    let weights = [
-        1e300,
-        1e-300,
-        f64::from_bits(1),
-        f64::from_bits(1).recip().min(f64::MAX),
-        2.0,
-        1.0,
-    ];
-    let second = weights[2] * weights[3];
-    let expected = (values[0] + second * values[1] + 2.0 * values[2]) / (3.0 + second);
+    let weights = [1e100, 1e-100, 1e-100, 1e100, 2.0, 1.0];
+    let expected = (values[0] + values[1] + 2.0 * values[2]) / 4.0;
     let found = with(&empty, &p, &y, &weights).mean().unwrap();
     assert_relative_eq!(found.estimate, expected, max_relative = 1e-14);
     assert_eq!(found.samples, 3);

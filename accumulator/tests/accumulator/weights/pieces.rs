@@ -10,14 +10,7 @@ type Weighted = (Vec<Vec<f64>>, Vec<usize>, Vec<f64>);
 fn weighted() -> impl Strategy<Value = Weighted> {
     let logit = prop_oneof![Just(0.0), -4.0..4.0f64];
     let row = vec(logit, 3).prop_map(|row| softmax(&row));
-    let weight = prop_oneof![
-        Just(0.0),
-        Just(2.0),
-        0.0..3.0f64,
-        Just(1e-300),
-        Just(1e300),
-        Just(f64::MAX)
-    ];
+    let weight = prop_oneof![Just(0.0), Just(2.0), 0.0..3.0f64, Just(1e-100), Just(1e100)];
     (1..25usize).prop_flat_map(move |n| {
         (
             vec(row.clone(), n),
@@ -52,7 +45,7 @@ proptest! {
     #[test]
     fn equal_weights(
         (p, y, _) in weighted(),
-        weight in prop_oneof![Just(1.0), 1e-3..1e3f64, Just(1e-300), Just(1e300), Just(f64::MAX)],
+        weight in prop_oneof![Just(1.0), 1e-3..1e3f64, Just(1e-100), Just(1e100)],
         cut in any::<prop::sample::Index>(),
     ) {
         let empty = evaluation(3, 2);

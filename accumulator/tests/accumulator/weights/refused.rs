@@ -1,7 +1,7 @@
 //! What weights cannot be, alone, merged and on file.
 
 use burn::tensor::Tensor;
-use burn_calibration::{distribution::Weighted as _, score::Brier};
+use burn_calibration::distribution::Weighted as _;
 
 use super::*;
 
@@ -12,6 +12,9 @@ fn weights_that_are_wrong() {
         refuses(rows(&p, &y).weighted(&[1.0, wrong, 1.0, 1.0, 1.0, 1.0]));
     }
     refuses(rows(&p, &y).weighted(&[1.0]));
+    for [largest, smallest] in [[1e101, 0.0], [1e100, 1e-101]] {
+        refuses(rows(&p, &y).weighted(&[1.0, 0.0, 1.0, largest, smallest, 1.0]));
+    }
     let column = Tensor::<1>::from_floats([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &device());
     let (carrying, _) = categorical(&p).weighted(&column, &labels(&y)).unwrap();
     refuses(Rows::new(&carrying, &labels(&y)));
@@ -43,28 +46,27 @@ fn with_and_without() {
     });
 }
 
-/// On files: sums without weights are as before there were any; what weights cannot give is refused.
+/// On files what weights cannot give is refused.
 #[test]
 fn on_file() {
     let (p, y, w) = example();
     let empty = evaluation(3, 2);
-    assert!(!text(&having(&empty, &p, &y)).contains("weights"));
     let good = text(&with(&empty, &p, &y, &w));
-    let score = text(&with(&ScoreAccumulator::new(Brier, 3), &p, &y, &w));
-    let powers = &score[score.find("\"weights\":[").unwrap()..];
-    let total = &powers[11..=powers.find('}').unwrap()];
-    let none = "{\"negative\":false,\"first\":0,\"limbs\":[]}";
     let refused = |text: String, expected: &str| {
-        contains(
-            &serde_json::from_str::<Evaluation>(&text).unwrap_err(),
-            expected,
-        );
+        let error = serde_json::from_str::<Evaluation>(&text).unwrap_err();
+        contains(&error, expected);
     };
-    refused(good.replacen(total, none, 1), "no numbers have its sums");
-    let bins = &good[good.find("\"top_label\"").unwrap()..];
-    let weights = &bins[bins.find(",\"weights\"").unwrap()..];
-    let weights = &weights[..=weights.find("}]").unwrap() + 1];
-    refused(good.replacen(weights, "", 1), "holds more occurrences");
+    let weight = "\"weight\":\"3.0\""; // 12 in units of 4
+    contains(&good, weight);
+    refused(
+        good.replacen(weight, "\"weight\":\"0.0\"", 1),
+        "no numbers have its sums",
+    );
+    let (scores, bins) = good.split_at(good.find("\"top_label\"").unwrap());
+    let occupied = "\"unit\":\"1.0\"";
+    contains(&bins, occupied);
+    let bins = bins.replacen(occupied, "\"unit\":\"-1.0\"", 1);
+    refused(format!("{scores}{bins}"), "holds more occurrences");
     let log = &good[good.find("\"log\"").unwrap()..good.find("\"spherical\"").unwrap()];
     let plain = text(&having(&empty, &p, &y));
     let other = &plain[plain.find("\"log\"").unwrap()..plain.find("\"spherical\"").unwrap()];
