@@ -141,7 +141,8 @@ impl<'a> MonitorReport<'a> {
             lines.push(MonitorLine::new("largest gain", text));
         }
         let (value, between) = (significant(state.detector, 3), state.rows_between_alarms);
-        let mut detector = format!("{value} of {between}, {} alarms", state.alarms);
+        let alarms = counted(state.alarms as usize, "alarm");
+        let mut detector = format!("{value} of {between}, {alarms}");
         if let Some(Change { alarm, since, .. }) = &state.change {
             detector += &format!(", the last at row {alarm}, of a change about at row {since}");
         }

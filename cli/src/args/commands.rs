@@ -124,7 +124,7 @@ pub struct ReportArgs {
 
     /// State that monitor wrote, in the place of predictions: the page has its wealth over the rows, its alarms and
     /// its numbers
-    #[arg(long, value_name = "STATE.json", conflicts_with_all = ["predictions", "family", "after", "SourceArgs", "LabelsArgs", "RowsArgs", "BinArgs"])]
+    #[arg(long, value_name = "STATE.json")]
     pub state: Option<PathBuf>,
 
     /// Kind of the predictions
