@@ -123,10 +123,8 @@ impl Curve {
             frame.at(x, y)
         };
         let grid = |ends: [(f64, f64); 2]| frame.line(&ends, Paint::GRID, 0.05);
-        let powers = ticks(top - bottom).map(|power| bottom + power);
-        let powers = powers.map(|power| (place(0, power).1, power));
-        let rows = ticks(last).filter(|row| row.fract() == 0.0);
-        let rows = rows.map(|row| (row / last, row));
+        let powers = ticks(bottom, top).map(|power| (place(0, power).1, power));
+        let rows = ticks(0.0, last).map(|row| (row / last, row));
         let mut shapes = vec![frame.paper()];
         shapes.extend((powers.clone()).map(|(y, _)| grid([(0.0, y), (1.0, y)])));
         shapes.extend((rows.clone()).map(|(x, _)| grid([(x, 0.0), (x, 1.0)])));
@@ -149,15 +147,15 @@ impl Curve {
     }
 }
 
-/// Whole numbers from 0 in steps of 1, 2 or 5 times a power of ten, at most six.
-fn ticks(top: f64) -> impl Iterator<Item = f64> + Clone {
-    let power = 10f64.powf(top.log10().floor() - 1.0);
+/// The multiples of 1, 2 or 5 times a power of ten, at least 1, between two numbers: at most seven.
+fn ticks(low: f64, high: f64) -> impl Iterator<Item = f64> + Clone {
+    let span = high - low;
+    let power = 10f64.powf(span.log10().floor() - 1.0).max(1.0);
     let steps = [1.0, 2.0, 5.0, 10.0, 20.0].map(|step| step * power);
-    let step = steps
-        .into_iter()
-        .find(|step| top / step < 6.0 && *step >= 1.0);
-    let step = step.unwrap_or(1.0).round();
-    (0..6)
-        .map(move |k| f64::from(k) * step)
-        .filter(move |t| *t <= top)
+    let step = steps.into_iter().find(|step| span / step < 6.0);
+    let step = step.unwrap_or(20.0 * power).round();
+    let first = (low / step).ceil();
+    (0..7)
+        .map(move |k| (first + f64::from(k)) * step)
+        .filter(move |tick| *tick <= high)
 }

@@ -104,7 +104,12 @@ impl<'a> MonitorReport<'a> {
             ),
             (None, None) => {
                 let rows = state.rows;
-                format!("No evidence against calibration after {rows} rows: p = {p}.")
+                let plural = if rows == 1 { "" } else { "s" };
+                if state.alarms > 0 {
+                    format!("The test of all {rows} row{plural} has no alarm: p = {p}.")
+                } else {
+                    format!("No evidence against calibration after {rows} row{plural}: p = {p}.")
+                }
             }
         }
     }

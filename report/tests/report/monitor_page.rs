@@ -16,6 +16,25 @@ fn monitor(rows: usize, every: usize) -> CalibrationMonitor {
     monitor
 }
 
+/// An alarm of the detector alone: the sentence about the test does not contradict it.
+#[test]
+fn the_test_may_have_no_alarm() {
+    let rows = 4000;
+    let happens = |row: usize| row % 5 == 0 || row > 3900 && row % 2 == 0;
+    let happened: Vec<usize> = (0..rows).map(|row| usize::from(happens(row))).collect();
+    let predictions = binary(&vec![0.2; rows]).about(Subject::Event).unwrap();
+    let mut monitor = CalibrationMonitor::new(0.05).unwrap();
+    let change = monitor.update(&predictions, &labels(&happened)).unwrap();
+    assert!(change.unwrap().alarm > 3900);
+    let report = MonitorReport::new(&monitor, &[]);
+    let expected = "The test of all 4000 rows has no alarm: p = ";
+    assert!(report.verdict().starts_with(expected) && !report.is_rejected());
+    let page = report.to_html();
+    is_sound(&page);
+    assert!(page.contains("The last alarm of the detector. Alarm at row 39"));
+    assert!(monitor.history().len() <= 512);
+}
+
 /// The diamonds of a picture.
 fn diamonds(picture: roxmltree::Node) -> usize {
     let paths = picture.descendants();
