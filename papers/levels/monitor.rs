@@ -345,21 +345,21 @@ pub fn run(scale: f64, only: &str) {
         let outcome = OmnibusTest::new().outcome(&p, &y, rng);
         outcome.expect("valid rows").p_value
     };
-    for (name, line) in [
-        ("evaluate: shift 0.5", [1.0, 0.5]),
-        ("evaluate: temperature 1.5", [1.0 / 1.5, 0.0]),
+    for (name, between, line) in [
+        ("evaluate: shift 0.5", [120, 400], [1.0, 0.5]),
+        ("evaluate: temperature 1.5", [200, 800], [1.0 / 1.5, 0.0]),
     ] {
-        cells.sample_size(name, 200, [100, 1000], |n, rng| {
+        cells.sample_size(name, 200, between, |n, rng| {
             let rows = event_rows(n, 0.9, 0.0, line, rng);
             p_value(rows, rng)
         });
     }
-    cells.sample_size("evaluate: scale 1.3", 200, [30, 300], |n, rng| {
+    cells.sample_size("evaluate: scale 1.3", 200, [60, 200], |n, rng| {
         let (p, y) = normal_rows(n, 1.3, rng).rows;
         let outcome = OmnibusTest::new().outcome(&p, &y, rng);
         outcome.expect("valid rows").p_value
     });
-    cells.sample_size("evaluate: one class of ten", 50, [2000, 12000], |n, rng| {
+    cells.sample_size("evaluate: one class of ten", 50, [3000, 7000], |n, rng| {
         let rows = class_rows(n, 10, 1.0, 1.2, rng);
         p_value(rows, rng)
     });
