@@ -1,7 +1,8 @@
 //! False alarms, run lengths and delays of `CalibrationMonitor`: the tables of results/monitor.md.
 //!
-//! `cargo run --release -p burn-calibration-papers --example monitor -- SCALE [CELL]`, where SCALE multiplies the number
-//! of streams and sets, and CELL is a part of the names of cells.
+//! `cargo run --release -p burn-calibration-papers --example monitor -- SCALE [CELL [FIRST]]`, where SCALE multiplies the
+//! number of streams and sets, CELL is a part of the names of cells, and FIRST is the first seed of streams of calibrated
+//! predictions, 0 by default: runs with other seeds add up.
 
 use std::time::Instant;
 
@@ -178,6 +179,7 @@ const ROWS: usize = 10_000;
 struct Cells {
     scale: f64,
     only: String,
+    first: u64,
 }
 
 impl Cells {
@@ -202,7 +204,7 @@ impl Cells {
         }
         let (start, streams) = (Instant::now(), self.streams(streams));
         let (mut at_5, mut at_1, mut outside, mut alarms, mut total) = (0, 0, 0, 0, 0);
-        for seed in 0..streams {
+        for seed in self.first..self.first + streams {
             let monitor = CalibrationMonitor::new(0.05).expect("a level");
             let mut monitor = monitor.with_rows_between_alarms(500.0).expect("positive");
             let (p, y) = feed(&mut StdRng::seed_from_u64(seed)).rows;
@@ -322,14 +324,16 @@ fn processor_seconds() -> f64 {
 pub fn main() {
     let mut arguments = std::env::args().skip(1);
     let scale = arguments.next().and_then(|scale| scale.parse().ok());
-    run(scale.unwrap_or(1.0), &arguments.next().unwrap_or_default());
+    let only = arguments.next().unwrap_or_default();
+    let first = arguments.next().and_then(|first| first.parse().ok());
+    run(&Cells {
+        scale: scale.unwrap_or(1.0),
+        only,
+        first: first.unwrap_or(0),
+    });
 }
 
-pub fn run(scale: f64, only: &str) {
-    let cells = Cells {
-        scale,
-        only: only.to_owned(),
-    };
+fn run(cells: &Cells) {
     let calibrated = [1.0, 0.0];
     cells.delay("delay: shift 0.5", 400, |rng| {
         event_rows(2000, 0.9, 0.0, [1.0, 0.5], rng)

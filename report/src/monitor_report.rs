@@ -208,7 +208,7 @@ impl<'a> MonitorReport<'a> {
         };
         let numbers = html! {
             h2 { "Numbers" }
-            table.numbers {
+            table.numbers.lines {
                 caption { "After all rows. Bounds and p-values hold after every row, however often they are looked at." }
                 tbody {
                     @for line in self.lines() {

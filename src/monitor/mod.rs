@@ -197,14 +197,13 @@ impl CalibrationMonitor {
         check_count("the number of components", components.len())?;
         stream.check(&components)?;
         let sum: f64 = components.iter().map(|component| component.weight).sum();
-        let mut empty = Self::new(self.state.alpha)?;
-        empty.state.rows_between_alarms = self.state.rows_between_alarms;
+        let empty = Self::new(self.state.alpha)?;
+        let mut empty = empty.with_rows_between_alarms(self.state.rows_between_alarms)?;
         empty.stream = Some(stream);
-        empty.components = components;
-        empty
-            .components
-            .iter_mut()
-            .for_each(|one| one.weight /= sum);
+        for mut component in components {
+            component.weight /= sum;
+            empty.components.push(component);
+        }
         Ok(empty)
     }
 
