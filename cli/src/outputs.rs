@@ -47,8 +47,9 @@ pub fn to_read(path: &Path) -> &Path {
 }
 
 /// The arguments of all commands that may name files to read.
-const INPUTS: [&str; 9] = [
+const INPUTS: [&str; 10] = [
     "predictions",
+    "state",
     "labels",
     "before",
     "after",

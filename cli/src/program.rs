@@ -78,7 +78,7 @@ pub struct Answer {
 
 /// Answers `evaluate`, `compare` of two sets, `report` or `monitor` with the options of the command, of which some name
 /// files in memory. A page goes to no file, whatever `--output` says, and neither does the state of `monitor`. That may
-/// be in memory too: an empty text begins anew.
+/// be in memory too, for `report --state` as well: an empty text begins anew.
 ///
 /// ```
 /// use burn_calibration_cli::{Held, HeldFiles, answer};

@@ -1,16 +1,19 @@
 //! `calibration report`.
 
-use burn_calibration::{distribution::Subject, names};
-use burn_calibration_report::{After as PageAfter, Report as Page, ReportBuilder, Section};
+use std::path::{Path, PathBuf};
+
+use burn_calibration::{distribution::Subject, error, file, names};
+use burn_calibration_report::{After as PageAfter, ReportBuilder, Section};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::{
     args::{BinArgs, FamilyName, ReportArgs},
-    error::{Result, bail},
+    error::{Result, bail, wrong},
     files::Inputs,
     finite,
     kind::{Kind, View, with_family, with_vectors},
+    monitor,
     outputs::is_standard_output,
     progress::Progress,
     quantities::{Pairs, estimates},
@@ -58,14 +61,29 @@ struct PageNumbers {
 }
 
 pub fn run(args: &ReportArgs, json: bool) -> Result<()> {
+    if let Some(state) = &args.state {
+        return report_of_state(args, state, json);
+    }
     let output = (args.bins.asked(), json);
-    match args
-        .after_family
-        .filter(|after| *after != args.input.family)
-    {
-        None => with_family!(args.input.family, P => report::<P>(args, output)),
+    match args.after_family.filter(|after| *after != args.family) {
+        None => with_family!(args.family, P => report::<P>(args, output)),
         Some(after) => report_of_families(args, after, output),
     }
+}
+
+/// The page of the state of a monitor.
+fn report_of_state(args: &ReportArgs, path: &Path, json: bool) -> Result<()> {
+    let state = monitor::State::of_file(path, &args.source.rows.held)?;
+    let state = state.ok_or_else(|| wrong!("{}: no such file", path.display()))?;
+    let report = state.report();
+    let report = match &args.title {
+        Some(title) => report.with_title(title),
+        None => report,
+    };
+    let save_diagrams = |folder: &Path| report.save_diagrams(folder);
+    write_page(args, json, &report.to_html(), save_diagrams, |files| {
+        object("report", &state.page_numbers(files))
+    })
 }
 
 /// Predictions after: their page, and their numbers in JSON.
@@ -96,15 +114,17 @@ where
     }
 }
 
-fn inputs(args: &ReportArgs) -> Inputs<'_> {
-    let mut inputs = Inputs::of(&args.input.predictions);
+fn inputs(args: &ReportArgs) -> Result<Inputs<'_>> {
+    let predictions = args.predictions.as_deref();
+    let predictions = predictions.ok_or_else(|| wrong!("expected --predictions FILE"))?;
+    let mut inputs = Inputs::of(predictions);
     inputs.predictions.extend(args.after.as_deref());
-    inputs
+    Ok(inputs)
 }
 
 /// The report of predictions of one family.
 fn report<P: Kind>(args: &ReportArgs, output: (Option<BinArgs>, bool)) -> Result<()> {
-    let loaded = P::read(&inputs(args), &args.source, Wanted::Probabilities)?;
+    let loaded = P::read(&inputs(args)?, &args.source, Wanted::Probabilities)?;
     let (sets, data) = (&loaded.sets, loaded.data.clone());
     let builder = ReportBuilder::new(&sets[0], &loaded.targets);
     let builder = P::set_up(builder, &data.class_names, &args.bins);
@@ -121,8 +141,8 @@ fn report_of_families(
     of_after: FamilyName,
     output: (Option<BinArgs>, bool),
 ) -> Result<()> {
-    let mut files = VectorFiles::read(&inputs(args), &args.source)?;
-    with_vectors!(args.input.family, P => {
+    let mut files = VectorFiles::read(&inputs(args)?, &args.source)?;
+    with_vectors!(args.family, P => {
         let before = files.parse::<P>(0, &args.source.rows)?;
         let data = files.files.in_words(&before, Vec::new());
         let after: Box<dyn After<P>> = with_vectors!(of_after, Q => {
@@ -143,17 +163,19 @@ fn write_report<P: Kind>(
     let before = builder.predictions();
     let progress = Progress::watched(1, &args.source.rows.held.watcher);
     progress.step("numbers and diagrams");
-    let builder = builder.with_title(&args.title).with_seed(args.source.seed);
+    let title = args.title.as_deref().unwrap_or("Calibration report");
+    let builder = builder.with_title(title).with_seed(args.source.seed);
     let report = builder.build()?;
     drop(progress);
     let kernel = report.kernel;
     let numbers =
         |set: &dyn After<P>, section| set.numbers(targets.clone(), section, kernel, args.bins);
-    write_page(args, json, &report, |files| {
+    let save_diagrams = |folder: &Path| report.save_diagrams(folder);
+    write_page(args, json, &report.to_html(), save_diagrams, |files| {
         let written = Written {
             files,
             data,
-            family: args.input.family,
+            family: args.family,
             binned,
             level: report.level,
             seed: report.seed,
@@ -170,23 +192,23 @@ fn write_report<P: Kind>(
 }
 
 /// Writes the page and its pictures, and the names of their files, or the numbers of these as JSON.
-fn write_page<S: Section>(
+fn write_page(
     args: &ReportArgs,
     json: bool,
-    report: &Page<S>,
+    page: &str,
+    save_diagrams: impl FnOnce(&Path) -> error::Result<Vec<PathBuf>>,
     numbers: impl FnOnce(Vec<String>) -> Result<String>,
 ) -> Result<()> {
     let to_stdout = is_standard_output(&args.output);
     let mut files = Vec::new();
     if to_stdout {
-        say(report.to_html());
+        say(page);
     } else {
-        report.save(&args.output)?;
+        file::write(&args.output, page.as_bytes())?;
         files.push(args.output.display().to_string());
     }
     if let Some(folder) = &args.pictures {
-        let paths = report.save_diagrams(folder);
-        let paths = paths?.into_iter();
+        let paths = save_diagrams(folder)?.into_iter();
         files.extend(paths.map(|path| path.display().to_string()));
     }
     if to_stdout || args.quiet {

@@ -1,8 +1,8 @@
-//! False alarms, run lengths and delays of `CalibrationMonitor`: the table "Watching a model" of
-//! papers/results/levels_monitor.md.
+//! False alarms, run lengths and delays of `CalibrationMonitor`: the tables of papers/results/levels_monitor.md.
 //!
-//! `cargo run --release -p burn-calibration-papers --example monitor -- SCALE [CELL]`, where SCALE multiplies the number
-//! of streams, and CELL is a part of the names of cells.
+//! `cargo run --release -p burn-calibration-papers --example monitor -- SCALE [CELL [FIRST]]`, where SCALE multiplies the
+//! number of streams and sets, CELL is a part of the names of cells, and FIRST is the first seed of streams of calibrated
+//! predictions, 0 by default: runs with other seeds add up.
 
 use std::time::Instant;
 
@@ -11,6 +11,7 @@ use burn_calibration::{
     distribution::{Categorical, Laplace, Normal, QuantileForecasts, Samples, Subject},
     hypothesis::OmnibusTest,
     monitor::{CalibrationMonitor, Monitored},
+    score::Interval,
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use rand_distr::{Distribution, Poisson, StandardNormal, StudentT};
@@ -172,9 +173,13 @@ fn quantiles(
     plain((forecasts.expect("levels"), rows(&y, 1)))
 }
 
+/// The rows of a stream of calibrated predictions.
+const ROWS: usize = 10_000;
+
 struct Cells {
     scale: f64,
     only: String,
+    first: u64,
 }
 
 impl Cells {
@@ -186,8 +191,8 @@ impl Cells {
         (usual as f64 * self.scale).ceil() as u64
     }
 
-    /// The shares of streams with wealth of 20 and 100 ever, and with bounds of the mean error that are wrong at the
-    /// end; the mean rows between alarms of a detector for 500.
+    /// The shares of streams with wealth of 20 and 100 after any row, and with bounds of the mean error or the coverage
+    /// that are wrong at the end; the mean rows between alarms of a detector for 500.
     fn level<P: Monitored>(
         &self,
         name: &str,
@@ -199,7 +204,7 @@ impl Cells {
         }
         let (start, streams) = (Instant::now(), self.streams(streams));
         let (mut at_5, mut at_1, mut outside, mut alarms, mut total) = (0, 0, 0, 0, 0);
-        for seed in 0..streams {
+        for seed in self.first..self.first + streams {
             let monitor = CalibrationMonitor::new(0.05).expect("a level");
             let mut monitor = monitor.with_rows_between_alarms(500.0).expect("positive");
             let (p, y) = feed(&mut StdRng::seed_from_u64(seed)).rows;
@@ -209,8 +214,7 @@ impl Cells {
             at_1 += u64::from(state.max_wealth >= 100.0);
             alarms += state.alarms;
             total += state.rows;
-            let error = monitor.mean_error();
-            outside += u64::from(error.is_some_and(|e| e.lower > 0.0 || e.upper < 0.0));
+            outside += u64::from(has_wrong_bounds(&monitor));
         }
         let percent = |count: u64| 100.0 * count as f64 / streams as f64;
         println!(
@@ -224,15 +228,37 @@ impl Cells {
         );
     }
 
-    /// The power of the omnibus test, which `evaluate` runs, at 5 %.
-    fn power(&self, name: &str, sets: usize, p_value: impl Fn(&mut StdRng) -> f64) {
+    /// The rows that the omnibus test, which `evaluate` runs, needs for a power of 90 % at 5 %: a bisection to 3 %
+    /// between two numbers of rows, with the same seeds at all of them.
+    ///
+    /// - p_value: of so many rows
+    fn sample_size(
+        &self,
+        name: &str,
+        sets: usize,
+        [mut low, mut high]: [usize; 2],
+        p_value: impl Fn(usize, &mut StdRng) -> f64,
+    ) {
         if !self.has(name) {
             return;
         }
-        let sets = self.streams(sets);
-        let is_found = |seed: &u64| p_value(&mut StdRng::seed_from_u64(*seed)) <= 0.05;
-        let found = (0..sets).filter(is_found).count();
-        println!("{name}: omnibus test rejects {found} of {sets}");
+        let (start, sets) = (Instant::now(), self.streams(sets));
+        let power = |rows: usize| {
+            let is_found = |seed: &u64| p_value(rows, &mut StdRng::seed_from_u64(*seed)) <= 0.05;
+            let power = (0..sets).filter(is_found).count() as f64 / sets as f64;
+            println!("{name}: {rows} rows, power {power:.3}");
+            power
+        };
+        while high - low > high / 33 {
+            let middle = low.midpoint(high);
+            if power(middle) < 0.9 {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        let time = start.elapsed();
+        println!("{name}: {sets} sets, 90 % power at {high} rows; {time:.1?}");
     }
 
     /// The median row of the alarm, and the rows at which the score test has a power of 90 %.
@@ -278,6 +304,16 @@ impl Cells {
     }
 }
 
+/// Whether bounds exclude the value of a calibrated model.
+fn has_wrong_bounds(monitor: &CalibrationMonitor) -> bool {
+    let error = monitor.mean_error();
+    let mut ranges = monitor.coverage().into_iter();
+    let is_wrong = |error: &Interval, value: f64| error.lower > value || error.upper < value;
+    error.is_some_and(|error| is_wrong(&error, 0.0))
+        || ranges
+            .any(|(part, coverage)| part.level().is_some_and(|level| is_wrong(&coverage, level)))
+}
+
 /// The seconds that this thread had a processor; 0 where Linux does not say.
 fn processor_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
@@ -288,14 +324,16 @@ fn processor_seconds() -> f64 {
 pub fn main() {
     let mut arguments = std::env::args().skip(1);
     let scale = arguments.next().and_then(|scale| scale.parse().ok());
-    run(scale.unwrap_or(1.0), &arguments.next().unwrap_or_default());
+    let only = arguments.next().unwrap_or_default();
+    let first = arguments.next().and_then(|first| first.parse().ok());
+    run(&Cells {
+        scale: scale.unwrap_or(1.0),
+        only,
+        first: first.unwrap_or(0),
+    });
 }
 
-pub fn run(scale: f64, only: &str) {
-    let cells = Cells {
-        scale,
-        only: only.to_owned(),
-    };
+fn run(cells: &Cells) {
     let calibrated = [1.0, 0.0];
     cells.delay("delay: shift 0.5", 400, |rng| {
         event_rows(2000, 0.9, 0.0, [1.0, 0.5], rng)
@@ -311,74 +349,74 @@ pub fn run(scale: f64, only: &str) {
         let outcome = OmnibusTest::new().outcome(&p, &y, rng);
         outcome.expect("valid rows").p_value
     };
-    for (name, n, line) in [
-        ("power: shift 0.5, 200 rows", 200, [1.0, 0.5]),
-        ("power: temperature 1.5, 300 rows", 300, [1.0 / 1.5, 0.0]),
+    for (name, between, line) in [
+        ("evaluate: shift 0.5", [120, 400], [1.0, 0.5]),
+        ("evaluate: temperature 1.5", [200, 800], [1.0 / 1.5, 0.0]),
     ] {
-        cells.power(name, 100, |rng| {
+        cells.sample_size(name, 200, between, |n, rng| {
             let rows = event_rows(n, 0.9, 0.0, line, rng);
             p_value(rows, rng)
         });
     }
-    cells.power("power: scale 1.3, 60 rows", 100, |rng| {
-        let (p, y) = normal_rows(60, 1.3, rng).rows;
+    cells.sample_size("evaluate: scale 1.3", 200, [60, 200], |n, rng| {
+        let (p, y) = normal_rows(n, 1.3, rng).rows;
         let outcome = OmnibusTest::new().outcome(&p, &y, rng);
         outcome.expect("valid rows").p_value
     });
-    cells.power("power: one class of ten, 3500 rows", 20, |rng| {
-        let rows = class_rows(3500, 10, 1.0, 1.2, rng);
+    cells.sample_size("evaluate: one class of ten", 50, [3000, 7000], |n, rng| {
+        let rows = class_rows(n, 10, 1.0, 1.2, rng);
         p_value(rows, rng)
     });
-    cells.level("level: events, independent", 2000, |rng| {
-        event_rows(5000, 0.0, 0.0, calibrated, rng)
+    cells.level("level: events, independent", 10_000, |rng| {
+        event_rows(ROWS, 0.0, 0.0, calibrated, rng)
     });
-    cells.level("level: events, autocorrelated", 2000, |rng| {
-        event_rows(5000, 0.9, 0.0, calibrated, rng)
+    cells.level("level: events, autocorrelated", 10_000, |rng| {
+        event_rows(ROWS, 0.9, 0.0, calibrated, rng)
     });
-    cells.level("level: rare events", 2000, |rng| {
-        event_rows(5000, 0.9, -5.0, calibrated, rng)
+    cells.level("level: rare events", 10_000, |rng| {
+        event_rows(ROWS, 0.9, -5.0, calibrated, rng)
     });
-    cells.level("level: of past labels", 2000, |rng| {
+    cells.level("level: of past labels", 10_000, |rng| {
         let (mut p, mut y, mut ones) = (Vec::new(), Vec::new(), 1.0);
-        for row in 0..5000 {
+        for row in 0..ROWS {
             p.push(0.05 + 0.9 * ones / (row as f64 + 2.0));
             y.push(i64::from(rng.random::<f64>() < p[row]));
             ones += y[row] as f64;
         }
         plain(events(&p, &y))
     });
-    cells.level("level: drift of p", 2000, |rng| {
+    cells.level("level: drift of p", 10_000, |rng| {
         let (mut p, mut y) = (Vec::new(), Vec::new());
-        for row in 0..5000 {
-            p.push(sigmoid(-3.0 + row as f64 / 1000.0 + normal(rng)));
+        for row in 0..ROWS {
+            p.push(sigmoid(-3.0 + 5.0 * row as f64 / ROWS as f64 + normal(rng)));
             y.push(i64::from(rng.random::<f64>() < p[row]));
         }
         plain(events(&p, &y))
     });
     cells.level("level: 10 classes", 1000, |rng| {
-        class_rows(3000, 10, 2.0, 1.0, rng)
+        class_rows(ROWS, 10, 2.0, 1.0, rng)
     });
     cells.level("level: 100 classes", 200, |rng| {
-        class_rows(1000, 100, 2.0, 1.0, rng)
+        class_rows(ROWS, 100, 2.0, 1.0, rng)
     });
-    cells.level("level: normal", 1000, |rng| normal_rows(2000, 1.0, rng));
+    cells.level("level: normal", 1000, |rng| normal_rows(ROWS, 1.0, rng));
     cells.level("level: laplace", 500, |rng| {
-        let y: Vec<f64> = (0..2000)
+        let y: Vec<f64> = (0..ROWS)
             .map(|_| {
                 let u: f64 = rng.random::<f64>() - 0.5;
                 -u.signum() * (1.0 - 2.0 * u.abs()).ln()
             })
             .collect();
-        let (zero, one) = (vec![0.0; 2000], vec![1.0; 2000]);
+        let (zero, one) = (vec![0.0; ROWS], vec![1.0; ROWS]);
         plain((Laplace::new(rows(&zero, 1), rows(&one, 1)), rows(&y, 1)))
     });
     let student = StudentT::new(3.0).expect("degrees");
     cells.level("level: draws of t", 1000, |rng| {
-        drawn(2000, 20, rng, |rng, x| x + student.sample(rng))
+        drawn(ROWS, 20, rng, |rng, x| x + student.sample(rng))
     });
     let poisson = |x: f64| Poisson::new((0.5 * x).exp()).expect("a mean");
     cells.level("level: draws of counts", 1000, |rng| {
-        drawn(2000, 20, rng, |rng, x| poisson(x).sample(rng))
+        drawn(ROWS, 20, rng, |rng, x| poisson(x).sample(rng))
     });
     let levels = [0.05, 0.25, 0.5, 0.75, 0.95];
     let values = [
@@ -389,11 +427,11 @@ pub fn run(scale: f64, only: &str) {
         1.6448536269514722,
     ];
     cells.level("level: quantiles", 1000, |rng| {
-        quantiles(5000, rng, &values, &levels, normal)
+        quantiles(ROWS, rng, &values, &levels, normal)
     });
     let counts = [0.0, 1.0, 3.0]; // of Poisson(1.5)
     cells.level("level: quantiles of counts", 1000, |rng| {
-        quantiles(5000, rng, &counts, &[0.1, 0.5, 0.9], |rng| {
+        quantiles(ROWS, rng, &counts, &[0.1, 0.5, 0.9], |rng| {
             Poisson::new(1.5).expect("a mean").sample(rng)
         })
     });

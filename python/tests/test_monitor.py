@@ -67,6 +67,26 @@ def test_alarm():
     assert "miscalibrated" in repr(monitor)
 
 
+def test_page(tmp_path):
+    monitor = bc.Monitor()
+    with pytest.raises(ValueError, match="no such file"):
+        monitor.report()
+    monitor.update(*stream(500, 1.0, 3))
+    page = monitor.report(title="Risks", path=tmp_path / "page.html")
+    assert "<h1>Risks</h1>" in page and "The last alarm of the detector" in page
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == page
+
+
+def test_coverage_of_quantiles():
+    rng = np.random.default_rng(5)
+    y = rng.poisson(2.0, size=400)
+    rows = bc.quantiles(np.tile([0.0, 2.0, 5.0], (400, 1)), [0.1, 0.5, 0.95])
+    coverage = bc.Monitor().update(rows, y).state["coverage"]
+    assert [one["expected"] for one in coverage] == [0.1, 0.5, 0.95]
+    for one in coverage:
+        assert one["lower"] <= one["expected"] <= one["upper"]
+
+
 def test_faults_add_nothing():
     monitor = bc.Monitor().update([0.5, 0.25], [1, 0])
     before = monitor.to_json()

@@ -95,8 +95,22 @@ impl Frame {
     }
 }
 
-/// A picture of one plot, `height` high, under a heading, with the names of its axes.
+/// A picture of one plot with axes from 0 to 1, as [`plot_under`].
 pub(super) fn single_plot(
+    height: f64,
+    heading: &str,
+    axes: (&str, &str),
+    plot: impl FnOnce(&Frame) -> Vec<Markup>,
+) -> Picture {
+    plot_under(height, heading, axes, |frame| {
+        let mut shapes = plot(frame);
+        shapes.extend(frame.names_below());
+        shapes
+    })
+}
+
+/// A picture of one plot, `height` high, under a heading, with the names of its axes.
+pub(super) fn plot_under(
     height: f64,
     heading: &str,
     (below, left): (&str, &str),
@@ -110,7 +124,6 @@ pub(super) fn single_plot(
     let foot = frame.top + height;
     let mut shapes = vec![text((72.0, 18.0), heading, 18.0, "start")];
     shapes.extend(plot(&frame));
-    shapes.extend(frame.names_below());
     shapes.push(upright(left, (14.0, y), 20.0));
     shapes.push(text((x, foot + 52.0), below, 20.0, "middle"));
     Picture {

@@ -11,6 +11,8 @@
 //! [`ReliabilitySection`] for classes, and a [`QuantileSection`] with a [`PitDiagram`] and a
 //! [`QuantileDiagram`] for predictions over real vectors, and a [`ForecastSection`] for forecasts by quantiles.
 //!
+//! A [`MonitorReport`] is the page of a [`CalibrationMonitor`](burn_calibration::monitor::CalibrationMonitor).
+//!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};
 //! use burn_calibration::{diagram::Reliability, distribution::Categorical};
@@ -50,6 +52,8 @@ mod corp_picture;
 mod drawn;
 mod forecast_section;
 mod frame;
+mod monitor_picture;
+mod monitor_report;
 mod number;
 mod outcome;
 mod page;
@@ -66,6 +70,7 @@ mod table;
 pub use builder::ReportBuilder;
 pub use drawn::{Draw, Drawn};
 pub use forecast_section::{ForecastLevels, ForecastSection};
+pub use monitor_report::{MonitorLine, MonitorReport};
 pub use outcome::Report;
 pub use quantile_section::{Coordinates, QuantileOptions, QuantileSection};
 pub use reliability_section::{Classes, ReliabilityOptions, ReliabilitySection};

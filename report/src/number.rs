@@ -109,6 +109,11 @@ pub(super) fn scientific(x: f64) -> String {
     }
 }
 
+/// `10⁻²`.
+pub(super) fn power_of_ten(exponent: i32) -> String {
+    format!("10{}", superscript(&exponent.to_string()))
+}
+
 /// Four digits of a number of whatever unit, an exponent where it is very large or small.
 pub(super) fn significant(x: f64) -> String {
     match x.abs() {

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::{
     Change, Section, answer,
+    drawn::Drawn,
     number::{counted, decimals, whole},
     page::{self, capital},
     table,
@@ -45,6 +46,16 @@ pub struct Report<S: Section> {
     pub changes: Vec<Change>,
 }
 
+/// Saves each picture under its name in a folder, and returns the names of the files.
+pub(super) fn save_all(folder: &Path, drawings: &[(String, Drawn)]) -> Result<Vec<PathBuf>> {
+    fs::create_dir_all(folder).map_err(|reason| file::error(folder, reason))?;
+    let save = |(name, drawn): &(String, Drawn)| {
+        let path = folder.join(format!("{name}.svg"));
+        drawn.save(&path).map(|()| path)
+    };
+    drawings.iter().map(save).collect()
+}
+
 impl<S: Section> Report<S> {
     /// Saves the page of [`to_html`](Self::to_html), by a temporary file that is renamed.
     ///
@@ -62,21 +73,16 @@ impl<S: Section> Report<S> {
     ///
     /// [`Error::File`](burn_calibration::error::Error::File) if a file cannot be written.
     pub fn save_diagrams(&self, folder: impl AsRef<Path>) -> Result<Vec<PathBuf>> {
-        let folder = folder.as_ref();
-        fs::create_dir_all(folder).map_err(|reason| file::error(folder, reason))?;
-        let mut paths = Vec::new();
+        let mut all = Vec::new();
         for (when, section) in self.named() {
             let prefix = match self.after {
                 Some(_) => format!("{when}-"),
                 None => String::new(),
             };
-            for (name, drawn) in section.drawings(&self.subject) {
-                let path = folder.join(format!("{prefix}{name}.svg"));
-                drawn.save(&path)?;
-                paths.push(path);
-            }
+            let drawings = section.drawings(&self.subject).into_iter();
+            all.extend(drawings.map(|(name, drawn)| (format!("{prefix}{name}"), drawn)));
         }
-        Ok(paths)
+        save_all(folder.as_ref(), &all)
     }
 
     /// The page: one file without scripts, links or resources to load, and well-formed XML. It fits the

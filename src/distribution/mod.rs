@@ -79,6 +79,7 @@ pub use normal::{Normal, NormalFamily};
 pub(crate) use predictive::in_batches;
 pub use predictive::{DrawnBy, Predictive, Sampler};
 pub use quantile_forecasts::QuantileForecasts;
+pub(crate) use quantile_forecasts::central_intervals;
 pub(crate) use redrawn::Flip;
 pub use redrawn::{Draw, LabelSets, Redrawer, Redrawn, RedrawnBy};
 pub use redraws::Redraws;

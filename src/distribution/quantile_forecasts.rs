@@ -91,13 +91,7 @@ impl QuantileForecasts {
 
     /// The places of the levels `τ < ½` and `1 − τ` of each central interval, the widest first.
     pub fn central_intervals(&self) -> Vec<[usize; 2]> {
-        let levels = self.levels.iter().enumerate();
-        let partner = |(low, level): (usize, &f64)| {
-            let is_partner = |other: &f64| (1.0 - level - other).abs() < ROUNDING;
-            let high = self.levels.iter().position(is_partner)?;
-            (low < high).then_some([low, high])
-        };
-        levels.filter_map(partner).collect()
+        central_intervals(&self.levels)
     }
 
     /// Sorts the quantiles of each row, for models that fit each level separately and whose quantiles cross
@@ -133,6 +127,16 @@ impl QuantileForecasts {
 
 /// Levels are equal that differ by less.
 const ROUNDING: f64 = 1e-9;
+
+/// The places of the levels `τ < ½` and `1 − τ` of each central interval, the widest first.
+pub(crate) fn central_intervals(levels: &[f64]) -> Vec<[usize; 2]> {
+    let partner = |(low, level): (usize, &f64)| {
+        let is_partner = |other: &f64| (1.0 - level - other).abs() < ROUNDING;
+        let high = levels.iter().position(is_partner)?;
+        (low < high).then_some([low, high])
+    };
+    levels.iter().enumerate().filter_map(partner).collect()
+}
 
 impl Predictive for QuantileForecasts {
     type Targets = Tensor<2>;

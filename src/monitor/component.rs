@@ -1,7 +1,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::exact;
-use crate::error::{Error, Result, check_positive};
+use crate::{
+    distribution::central_intervals,
+    error::{Error, Result, check_positive},
+};
 
 /// The kind of predictions of a stream. All rows of a monitor have the same kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,6 +45,16 @@ pub enum Part {
     Vector,
     /// One coordinate of draws: the normal scores of ranks.
     Coordinate(usize),
+}
+
+impl Part {
+    /// The predicted probability of a range of quantiles; none of other parts.
+    pub fn level(self) -> Option<f64> {
+        match self {
+            Self::Range { low, high } => Some(high - low),
+            _ => None,
+        }
+    }
 }
 
 /// A recalibration that the monitor bets on, with the wealth that it has gained.
@@ -237,13 +250,25 @@ impl Stream {
                     add(0.15, TAILS.map(tail).to_vec());
                 }
             }
-            Self::Quantiles(levels) => {
-                let below = levels.iter().map(|&high| Part::Range { low: 0.0, high });
-                let ranges = below.chain(central_intervals(levels));
-                add(1.0, ranges.flat_map(shifts).collect());
+            Self::Quantiles(_) => {
+                add(1.0, self.ranges().into_iter().flat_map(shifts).collect());
             }
         }
         components
+    }
+
+    /// The ranges of quantiles: below each level, then the central intervals, the widest first. Empty for others.
+    pub(super) fn ranges(&self) -> Vec<Part> {
+        let Self::Quantiles(levels) = self else {
+            return Vec::new();
+        };
+        let below = levels.iter().map(|&high| Part::Range { low: 0.0, high });
+        let pairs = central_intervals(levels).into_iter();
+        let central = pairs.map(|[low, high]| Part::Range {
+            low: levels[low],
+            high: levels[high],
+        });
+        below.chain(central).collect()
     }
 
     /// Checks that components are of such predictions, with valid numbers.
@@ -289,14 +314,4 @@ fn grid(part: Part) -> Vec<Component> {
     let all = FACTORS.into_iter().flat_map(of);
     all.filter(|one| one.factor != 1.0 || one.shift != 0.0)
         .collect()
-}
-
-/// The central intervals of levels, the widest first.
-fn central_intervals(levels: &[f64]) -> impl Iterator<Item = Part> {
-    let of = |&low: &f64| {
-        let is_partner = |high: &&f64| low < **high && (1.0 - low - **high).abs() < 1e-9;
-        let high = levels.iter().find(is_partner)?;
-        Some(Part::Range { low, high: *high })
-    };
-    levels.iter().filter_map(of)
 }

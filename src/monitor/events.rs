@@ -111,7 +111,7 @@ impl Monitored for Categorical {
             };
             let error = p[class].min(1.0) - f64::from(u8::from(label == class));
             if p[label] <= 0.0 {
-                monitor.add(None, Some(error));
+                monitor.add(None, &[error]);
                 continue;
             }
             // the sum of rounded probabilities: without it a bet could win a little in every row
@@ -141,7 +141,7 @@ impl Monitored for Categorical {
                     *ratio = powered(&logs[label]) / sum * total / p[label];
                 }
             }
-            monitor.add(Some(&ratios), Some(error));
+            monitor.add(Some(&ratios), &[error]);
         }
         Ok(())
     }
@@ -154,29 +154,32 @@ impl Monitored for QuantileForecasts {
 
     fn bet(&self, targets: &Tensor<2>, monitor: &mut CalibrationMonitor) -> Result<()> {
         let (values, targets) = (to_vec(self.values()), to_vec(targets.clone()));
-        let levels = self.levels();
+        let (levels, ranges) = (self.levels(), self.stream().ranges());
         let factors = factors(&monitor.components);
-        let mut ratios = vec![1.0; factors.len()];
+        let (mut ratios, mut errors) = (vec![1.0; factors.len()], Vec::new());
         for (q, &y) in values.chunks(levels.len()).zip(&targets) {
-            let at = |level: f64| {
-                levels
-                    .iter()
-                    .position(|other| *other == level)
-                    .map(|at| q[at])
-            };
+            let at = |level| levels.iter().zip(q).find(|(other, _)| **other == level);
+            let end = |level, beyond| at(level).map_or(beyond, |(_, quantile)| *quantile);
             let chance = |part| {
                 let Part::Range { low, high } = part else {
                     return None;
                 };
-                let (from, to) = (at(low).unwrap_or(f64::NEG_INFINITY), at(high)?);
-                let (is_sure, is_possible) = (from < y && y < to, from <= y && y <= to);
+                let (from, to) = (end(low, f64::NEG_INFINITY), end(high, f64::INFINITY));
+                let [is_sure, is_possible] = [from < y && y < to, from <= y && y <= to];
                 Some(Chance {
                     odds_against: (1.0 - (high - low)) / (high - low),
                     happened: (is_sure == is_possible).then_some(is_sure),
                 })
             };
             bet_on_events(&mut monitor.components, &factors, &mut ratios, chance);
-            monitor.add(Some(&ratios), None);
+            errors.clear();
+            for part in &ranges {
+                let happened = chance(*part).and_then(|chance| chance.happened);
+                let [sure, possible] = [happened == Some(true), happened != Some(false)];
+                let error = |counts| f64::from(u8::from(counts)) - part.level().unwrap_or(0.0);
+                errors.extend([sure, possible].map(error));
+            }
+            monitor.add(Some(&ratios), &errors);
         }
         Ok(())
     }

@@ -40,11 +40,13 @@
 mod component;
 mod events;
 mod exact;
+mod history;
 mod reals;
 mod sentence;
 mod sequence;
 
 pub use component::{Component, Part, Stream};
+pub use history::HistoryPoint;
 
 use serde::{Deserialize, Serialize};
 
@@ -84,7 +86,9 @@ pub struct CalibrationMonitor {
     stream: Option<Stream>,
     components: Vec<Component>,
     state: MonitorState,
-    errors: Sums,
+    /// The sums of the errors, or for quantiles two of each range: of targets certainly in it, and of those possibly.
+    errors: Vec<Sums>,
+    history: Vec<HistoryPoint>,
     /// The first alarm of the detector in this update.
     #[serde(skip)]
     first: Option<Change>,
@@ -173,7 +177,8 @@ impl CalibrationMonitor {
                 alarms: 0,
                 change: None,
             },
-            errors: Sums::default(),
+            errors: Vec::new(),
+            history: Vec::new(),
             first: None,
         })
     }
@@ -198,14 +203,13 @@ impl CalibrationMonitor {
         check_count("the number of components", components.len())?;
         stream.check(&components)?;
         let sum: f64 = components.iter().map(|component| component.weight).sum();
-        let mut empty = Self::new(self.state.alpha)?;
-        empty.state.rows_between_alarms = self.state.rows_between_alarms;
+        let empty = Self::new(self.state.alpha)?;
+        let mut empty = empty.with_rows_between_alarms(self.state.rows_between_alarms)?;
         empty.stream = Some(stream);
-        empty.components = components;
-        empty
-            .components
-            .iter_mut()
-            .for_each(|one| one.weight /= sum);
+        for mut component in components {
+            component.weight /= sum;
+            empty.components.push(component);
+        }
         Ok(empty)
     }
 
@@ -242,12 +246,14 @@ impl CalibrationMonitor {
     }
 
     /// Adds a row: the ratio of each component, or none if the prediction gave what happened the probability 0; and
-    /// the error of the confidence sequence.
-    fn add(&mut self, ratios: Option<&[f64]>, error: Option<f64>) {
+    /// the errors of the confidence sequences, as many in every row.
+    fn add(&mut self, ratios: Option<&[f64]>, errors: &[f64]) {
         let state = &mut self.state;
         let row = state.rows;
         state.rows += 1;
-        error.into_iter().for_each(|error| self.errors.add(error));
+        self.errors.resize(errors.len(), Sums::default());
+        let pairs = self.errors.iter_mut().zip(errors);
+        pairs.for_each(|(sums, error)| sums.add(*error));
         (state.wealth, state.detector) = (0.0, 0.0);
         for (component, &ratio) in self.components.iter_mut().zip(ratios.unwrap_or_default()) {
             component.step(ratio, row);
@@ -264,7 +270,15 @@ impl CalibrationMonitor {
         if state.alarm_at.is_none() && state.wealth * state.alpha >= 1.0 {
             state.alarm_at = Some(row);
         }
-        if ratios.is_none() || state.detector >= state.rows_between_alarms {
+        let is_change = ratios.is_none() || state.detector >= state.rows_between_alarms;
+        let point = HistoryPoint {
+            row,
+            wealth: state.wealth,
+            detector: state.detector,
+            alarms: u64::from(is_change),
+        };
+        history::add(&mut self.history, point);
+        if is_change {
             self.raise(row, ratios.is_some());
         }
     }
@@ -316,12 +330,45 @@ impl CalibrationMonitor {
 
     /// The mean error of all rows so far, with bounds that hold after every row with probability `1 − α`: the bounds
     /// are for the mean of its expectations, each given the rows before. None before the first row, and none for
-    /// quantiles, where ties make coverage larger than its level.
+    /// quantiles, which have their [coverage](Self::coverage).
     ///
     /// The error is that of the event, predicted probability less outcome; of classes, confidence less whether the
     /// label is right; of real targets, ½ less the predicted distribution function at the target, or its rank among
     /// draws. It is positive for overprediction and overconfidence.
     pub fn mean_error(&self) -> Option<Interval> {
-        self.errors.interval(self.state.alpha)
+        match &self.errors[..] {
+            [sums] => Some(sums.interval(self.state.alpha)),
+            _ => None,
+        }
+    }
+
+    /// The coverage of each range of quantiles in all rows so far: the share of targets below each quantile, then that
+    /// in each central interval. Empty before the first row, and for predictions that are no quantiles.
+    ///
+    /// A target that equals a quantile may count on either side of it. The lower bound is of the targets that are in the
+    /// range on both counts, the upper bound of those that are on one, and the estimate is the share between these
+    /// nearest to the [level](Part::level). With probability `1 − α` the bounds of calibrated forecasts contain the
+    /// levels of all ranges after every row.
+    pub fn coverage(&self) -> Vec<(Part, Interval)> {
+        let ranges = self.stream.as_ref().map_or(vec![], Stream::ranges);
+        let alpha = self.state.alpha / ranges.len() as f64;
+        let pairs = ranges.into_iter().zip(self.errors.chunks_exact(2));
+        let of_range = |(part, sums): (Part, &[Sums])| {
+            let [sure, possible] = [&sums[0], &sums[1]].map(|sums| sums.interval(alpha));
+            let level = part.level()?;
+            let coverage = Interval {
+                estimate: level + 0.0f64.clamp(sure.estimate, possible.estimate),
+                lower: (level + sure.lower).max(0.0),
+                upper: (level + possible.upper).min(1.0),
+                level: 1.0 - self.state.alpha,
+            };
+            Some((part, coverage))
+        };
+        pairs.filter_map(of_range).collect()
+    }
+
+    /// The history of wealth and detector, in order: at most 512 points, each of as many rows.
+    pub fn history(&self) -> &[HistoryPoint] {
+        &self.history
     }
 }

@@ -5,10 +5,7 @@ use statrs::distribution::{ContinuousCDF, Normal as StandardNormal};
 
 use super::{CalibrationMonitor, Component, Monitored, Part, Stream};
 use crate::{
-    distribution::{
-        Batch, Component as MixtureComponent, Density, Family, LocationScale, Marginals, Mixture,
-        Predictive, Samples,
-    },
+    distribution::{Batch, Density, Marginals, Predictive, Samples},
     error::Result,
     host::{finest, to_vec},
 };
@@ -16,67 +13,46 @@ use crate::{
 /// Rows of densities that are computed at once.
 const AT_ONCE: usize = 4096;
 
-fn bet_on_density<P>(all: &P, all_targets: &Tensor<2>, monitor: &mut CalibrationMonitor)
-where
-    P: Marginals + Density,
-{
-    let dtype = finest(&all.device());
-    let all = all.map(&|parameter| parameter.detach().cast(dtype));
-    let all_targets = all_targets.clone().detach().cast(dtype);
-    for first in (0..all.len()).step_by(AT_ONCE) {
-        let rows = first..all.len().min(first + AT_ONCE);
-        let (p, y) = (
-            all.slice_rows(rows.clone()),
-            all_targets.clone().slice(rows),
-        );
-        let [n, d] = y.dims();
-        let (mean, sd) = (p.means(), p.variances().sqrt()); // [n, d]
-        let logs = to_vec(p.log_density_of_data(&y)); // [n]
-        let pit = to_vec(p.cdf(&y));
-        let ratios_of = |component: &Component| -> Vec<f64> {
-            let (factor, shift) = (component.factor, component.shift);
-            // q(y) = p(m + (y − m − shift · s)/factor)/factor^d
-            let point = mean.clone() + (y.clone() - mean.clone() - sd.clone() * shift) / factor;
-            let moved = to_vec(p.log_density_of_data(&point));
-            let ratio = |(moved, log): (f64, &f64)| {
-                let ratio = (moved - log - d as f64 * factor.ln()).exp();
-                1.0 - component.share + component.share * ratio
+impl<P: Marginals + Density> Monitored for P {
+    fn stream(&self) -> Stream {
+        Stream::Density(self.dimensions())
+    }
+
+    fn bet(&self, targets: &Tensor<2>, monitor: &mut CalibrationMonitor) -> Result<()> {
+        let dtype = finest(&self.device());
+        let all = self.map(&|parameter| parameter.detach().cast(dtype));
+        let targets = targets.clone().detach().cast(dtype);
+        for first in (0..all.len()).step_by(AT_ONCE) {
+            let rows = first..all.len().min(first + AT_ONCE);
+            let (p, y) = (all.slice_rows(rows.clone()), targets.clone().slice(rows));
+            let [n, d] = y.dims();
+            let (mean, sd) = (p.means(), p.variances().sqrt()); // [n, d]
+            let logs = to_vec(p.log_density_of_data(&y)); // [n]
+            let pit = to_vec(p.cdf(&y));
+            let ratios_of = |component: &Component| -> Vec<f64> {
+                let (factor, shift) = (component.factor, component.shift);
+                // q(y) = p(m + (y − m − shift · s)/factor)/factor^d
+                let point = mean.clone() + (y.clone() - mean.clone() - sd.clone() * shift) / factor;
+                let moved = to_vec(p.log_density_of_data(&point));
+                let ratio = |(moved, log): (f64, &f64)| {
+                    let ratio = (moved - log - d as f64 * factor.ln()).exp();
+                    let ratio = if ratio.is_nan() { 0.0 } else { ratio };
+                    1.0 - component.share + component.share * ratio
+                };
+                moved.into_iter().zip(&logs).map(ratio).collect()
             };
-            moved.into_iter().zip(&logs).map(ratio).collect()
-        };
-        let columns: Vec<Vec<f64>> = monitor.components.iter().map(ratios_of).collect();
-        let mut ratios = vec![1.0; columns.len()];
-        for i in 0..n {
-            for (ratio, column) in ratios.iter_mut().zip(&columns) {
-                *ratio = if column[i].is_nan() { 0.0 } else { column[i] };
+            let columns: Vec<Vec<f64>> = monitor.components.iter().map(ratios_of).collect();
+            for i in 0..n {
+                let ratios: Vec<f64> = columns.iter().map(|column| column[i]).collect();
+                let pit = pit[i * d..][..d].iter().sum::<f64>() / d as f64;
+                let is_possible = logs[i] > f64::NEG_INFINITY;
+                let error = 0.5 - pit.clamp(0.0, 1.0);
+                monitor.add(is_possible.then_some(&ratios[..]), &[error]);
             }
-            let mean_pit = pit[i * d..][..d].iter().sum::<f64>() / d as f64;
-            let is_possible = logs[i] > f64::NEG_INFINITY;
-            let error = 0.5 - mean_pit.clamp(0.0, 1.0);
-            monitor.add(is_possible.then_some(&ratios[..]), Some(error));
         }
+        Ok(())
     }
 }
-
-macro_rules! monitored_by_density {
-    ($($kind:ident<$part:ident: $bound:path>),*) => {$(
-        impl<$part: $bound> Monitored for $kind<$part>
-        where
-            Self: Marginals + Density,
-        {
-            fn stream(&self) -> Stream {
-                Stream::Density(self.dimensions())
-            }
-
-            fn bet(&self, targets: &Tensor<2>, monitor: &mut CalibrationMonitor) -> Result<()> {
-                bet_on_density(self, targets, monitor);
-                Ok(())
-            }
-        }
-    )*};
-}
-
-monitored_by_density!(LocationScale<F: Family>, Mixture<C: MixtureComponent>);
 
 impl Monitored for Samples {
     fn stream(&self) -> Stream {
@@ -106,7 +82,7 @@ impl Monitored for Samples {
                     *ratio = (sums[end] - sums[first]) / (end - first) as f64;
                 }
             }
-            monitor.add(Some(&ratios), Some(0.5 - mean_rank));
+            monitor.add(Some(&ratios), &[0.5 - mean_rank]);
         }
         Ok(())
     }

@@ -18,20 +18,16 @@ impl Component {
     /// - names: names of the classes; empty for their numbers
     pub fn sentence(&self, names: &[String]) -> String {
         let is_less = self.factor < 1.0;
-        let factor = number(self.factor);
+        let (factor, share) = (number(self.factor), percent(self.share));
         let extreme = if is_less { "extreme" } else { "moderate" };
+        let narrow = if is_less { "wide" } else { "narrow" };
         let of_event = |of: &str| {
             let spread = format!("too {extreme}: {factor} times their log-odds fit better");
             self.moved(&format!("the probabilities of {of}"), "in log-odds", spread)
         };
         let of_vector = |of: &str| {
-            let narrow = if is_less { "wide" } else { "narrow" };
             let spread = format!("too {narrow}: {factor} times as wide fits better");
-            self.moved(
-                &format!("the predictions{of}"),
-                "standard deviations",
-                spread,
-            )
+            self.moved(of, "standard deviations", spread)
         };
         match self.part {
             Part::Class(class) => match names.get(class) {
@@ -47,32 +43,32 @@ impl Component {
             }
             Part::Range { low, high } => {
                 let (level, better) = (percent(high - low), percent(self.recalibrated(high - low)));
-                let [side, narrow] =
-                    [["high", "wide"], ["low", "narrow"]][usize::from(self.shift < 0.0)];
-                match low {
-                    0.0 => format!(
+                let is_rarer = self.shift < 0.0;
+                if low == 0.0 {
+                    let side = if is_rarer { "low" } else { "high" };
+                    format!(
                         "the {level} quantile is too {side}: {better} of the targets are below it"
-                    ),
-                    _ => format!(
+                    )
+                } else {
+                    let narrow = if is_rarer { "narrow" } else { "wide" };
+                    format!(
                         "the {level} interval is too {narrow}: {better} of the targets are inside"
-                    ),
+                    )
                 }
             }
-            Part::Vector | Part::Coordinate(_) if self.share < 1.0 => {
-                let share = percent(self.share);
+            _ if self.share < 1.0 => {
                 format!(
                     "the tails are too light: {share} of them {factor} times as wide fits better"
                 )
             }
-            Part::Vector | Part::Coordinate(0) => of_vector(""),
-            Part::Coordinate(coordinate) => of_vector(&format!(" of coordinate {coordinate}")),
+            Part::Vector | Part::Coordinate(0) => of_vector("the predictions"),
+            Part::Coordinate(k) => of_vector(&format!("the predictions of coordinate {k}")),
         }
     }
 
     fn moved(&self, of: &str, unit: &str, spread: String) -> String {
         let side = if self.shift < 0.0 { "high" } else { "low" };
-        let by = number(self.shift.abs());
-        let location = format!("too {side} by {by} {unit}");
+        let location = format!("too {side} by {} {unit}", number(self.shift.abs()));
         match (self.shift != 0.0, self.factor != 1.0) {
             (true, true) => format!("{of} are {location}, and {spread}"),
             (true, false) => format!("{of} are {location}"),

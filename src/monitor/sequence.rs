@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use super::exact;
 use crate::score::Interval;
 
-/// The sums of the errors.
+/// The sums of errors between −1 and 1, of at least one row.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Sums {
@@ -27,7 +27,7 @@ impl Sums {
     /// By Fan's inequality `exp(λx − ψ(λ)x²) ≤ 1 + λx` for `x ≥ −1`, `0 ≤ λ < 1`, `ψ(λ) = −ln(1 − λ) − λ`, each
     /// `exp(λ Σ(x − E x) − ψ(λ) Σ x²)` is a supermartingale, and so is their mixture over `λ`
     /// (Howard, Ramdas, McAuliffe and Sekhon 2021). Each side has half of `alpha`.
-    pub fn interval(&self, alpha: f64) -> Option<Interval> {
+    pub fn interval(&self, alpha: f64) -> Interval {
         let goal = (2.0 / alpha).ln();
         let log_mixture = |radius: f64| {
             let log = |halvings: i32| {
@@ -52,11 +52,11 @@ impl Sums {
             }
         }
         let n = self.rows as f64;
-        (self.rows > 0).then(|| Interval {
+        Interval {
             estimate: self.sum / n,
             lower: ((self.sum - high) / n).max(-1.0),
             upper: ((self.sum + high) / n).min(1.0),
             level: 1.0 - alpha,
-        })
+        }
     }
 }

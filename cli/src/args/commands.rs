@@ -115,11 +115,21 @@ pub struct CompareArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  calibration report --predictions probs.csv --labels labels.csv -o report.html\n  calibration report --predictions probs.csv --after better.csv --labels labels.csv -o report.html"
+    after_help = "Examples:\n  calibration report --predictions probs.csv --labels labels.csv -o report.html\n  calibration report --predictions probs.csv --after better.csv --labels labels.csv -o report.html\n  calibration report --state s.json -o report.html"
 )]
 pub struct ReportArgs {
-    #[command(flatten)]
-    pub input: PredictionsArgs,
+    /// Predictions, in the same formats as for evaluate
+    #[arg(long, value_name = "FILE", required_unless_present = "state")]
+    pub predictions: Option<PathBuf>,
+
+    /// State that monitor wrote, in the place of predictions: the page has its wealth over the rows, its alarms and
+    /// its numbers
+    #[arg(long, value_name = "STATE.json")]
+    pub state: Option<PathBuf>,
+
+    /// Kind of the predictions
+    #[arg(long, value_enum, default_value_t = FamilyName::Categorical)]
+    pub family: FamilyName,
 
     /// Recalibrated predictions of the same samples in the same order
     #[arg(long, value_name = "FILE")]
@@ -135,9 +145,9 @@ pub struct ReportArgs {
     #[command(flatten)]
     pub bins: BinArgs,
 
-    /// Title of the page
-    #[arg(long, default_value = "Calibration report")]
-    pub title: String,
+    /// Title of the page, "Calibration report" by default, and "Calibration in production" with --state
+    #[arg(long)]
+    pub title: Option<String>,
 
     /// File of the page; - is standard output
     #[arg(short, long, value_name = "FILE")]
@@ -371,7 +381,7 @@ pub struct MergeArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  calibration monitor --state s.json --predictions today.csv --label-column y\n  calibration monitor --state s.json --id loan --predictions today.csv --labels came_in.csv\n\nThe exit code is 3 if these rows raise an alarm."
+    after_help = "Examples:\n  calibration monitor --state s.json --predictions today.csv --label-column y\n  calibration monitor --state s.json --id loan --predictions today.csv --labels came_in.csv\n  calibration report --state s.json -o page.html\n\nThe exit code is 3 if these rows raise an alarm."
 )]
 pub struct MonitorArgs {
     /// File of the state: it is read if there is one, and written with the new rows

@@ -1,11 +1,11 @@
 //! A table of the options that only some families take, and a check of a call.
 
 use burn_calibration::recalibration::{DistributionMethod, MapKind};
-use clap::{ArgMatches, Command, ValueEnum, parser::ValueSource};
+use clap::{Arg, ArgMatches, Command, ValueEnum, parser::ValueSource};
 
 use super::FamilyName::{self, *};
 use crate::{
-    error::{Result, wrong},
+    error::{Result, bail, wrong},
     fit::CONFORMAL,
     words::key,
 };
@@ -89,8 +89,32 @@ pub fn check_families(command: &Command, matches: &ArgMatches) -> Result<()> {
         check(&option, &REAL.list(), own)?;
         check(&option, &REAL.list(), after)?;
     }
+    if name == "report" {
+        check_state(command, given)?;
+    }
     check_options(command, given, own)
 }
+
+/// Checks that a page of a state has no options of predictions.
+fn check_state(command: &Command, given: &ArgMatches) -> Result<()> {
+    let is_given = |option: &&Arg| {
+        let id = option.get_id();
+        given.ids().any(|other| other == id)
+            && given.value_source(id.as_str()) == Some(ValueSource::CommandLine)
+    };
+    let options = command.get_arguments().filter(is_given);
+    let names: Vec<&str> = options.filter_map(Arg::get_long).collect();
+    let other = names.iter().find(|name| !BESIDE_STATE.contains(name));
+    match other.filter(|_| names.contains(&"state")) {
+        Some(other) => {
+            bail!("--{other}: not with --state, expected --output, --title or --pictures beside it")
+        }
+        None => Ok(()),
+    }
+}
+
+/// The options of a page of a state.
+const BESIDE_STATE: [&str; 5] = ["state", "output", "title", "pictures", "json"];
 
 /// Checks that a family takes all given options.
 pub fn check_options(command: &Command, given: &ArgMatches, family: FamilyName) -> Result<()> {

@@ -10,6 +10,7 @@ use burn_calibration::{
     file,
     monitor::{CalibrationMonitor, Change, Monitored},
 };
+use burn_calibration_report::MonitorReport;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -17,17 +18,17 @@ use crate::{
     error::{Context, Result, ensure, wrong},
     files::Inputs,
     kind::{Kind, with_family},
-    program::Held,
+    program::{Held, HeldFiles},
     rows::Wanted,
     words::{DataWords, key, show},
 };
 use waiting::Waiting;
-use words::MonitorAnswer;
+use words::{MonitorAnswer, PageNumbers};
 
 /// The file of a state.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct State {
+pub struct State {
     family: String,
     /// The names of the columns of predictions; empty without.
     columns: Vec<String>,
@@ -80,15 +81,25 @@ pub fn answer(args: &MonitorArgs) -> Result<(MonitorAnswer, String)> {
 }
 
 impl State {
-    /// The state of a file, or a new one if there is no file.
-    fn read(path: &Path, args: &MonitorArgs) -> Result<Self> {
-        let family = key(args.family);
-        let text = match args.source.rows.held.get(path) {
+    /// The state of a file; none if there is no file, or an empty one in memory.
+    pub fn of_file(path: &Path, held: &HeldFiles) -> Result<Option<Self>> {
+        let text = match held.get(path) {
             Some(Held::Text(text)) => text.as_bytes().to_vec(),
             _ if path.exists() => file::read(path).of(path)?,
             _ => Vec::new(),
         };
         if text.is_empty() {
+            return Ok(None);
+        }
+        let state = serde_json::from_slice(&text);
+        let state = state.map_err(|reason| wrong!("{reason}; expected a state that monitor wrote"));
+        state.of(path).map(Some)
+    }
+
+    /// The state of a file, which has the same options, or a new one.
+    fn read(path: &Path, args: &MonitorArgs) -> Result<Self> {
+        let family = key(args.family);
+        let Some(state) = Self::of_file(path, &args.source.rows.held)? else {
             let monitor = CalibrationMonitor::new(args.level.unwrap_or(0.05))?;
             let rows = args.rows_between_alarms.unwrap_or(10_000.0);
             return Ok(Self {
@@ -98,10 +109,7 @@ impl State {
                 waiting: Waiting::default(),
                 monitor: monitor.with_rows_between_alarms(rows)?,
             });
-        }
-        let state: Self = serde_json::from_slice(&text)
-            .map_err(|reason| wrong!("{reason}; expected a state that monitor wrote"))
-            .of(path)?;
+        };
         let known = state.monitor.state();
         let fixed = |option: &str, given: Option<f64>, known: f64| {
             let is_same = given.is_none_or(|given| given == known);
@@ -122,6 +130,16 @@ impl State {
             state.family
         );
         Ok(state)
+    }
+
+    /// The sentences and the page.
+    pub fn report(&self) -> MonitorReport<'_> {
+        MonitorReport::new(&self.monitor, &self.class_names)
+    }
+
+    /// The numbers of a page that was written with its pictures to files.
+    pub fn page_numbers(&self, files: Vec<String>) -> impl Serialize {
+        PageNumbers::new(self, files)
     }
 
     /// Adds the rows of files.

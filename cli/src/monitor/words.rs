@@ -4,14 +4,14 @@ use std::fmt;
 
 use burn_calibration::{
     error::serialize_or_infinite,
-    monitor::{Change, Component, MonitorState, Part, Stream},
-    numbers::{points, significant},
+    monitor::{Change, Component, HistoryPoint, MonitorState, Part, Stream},
     score::Interval,
 };
+use burn_calibration_report::MonitorLine;
 use serde::Serialize;
 
 use super::{Added, State};
-use crate::words::{probability, verdict};
+use crate::words::verdict;
 
 /// The answer after the rows so far. Rows count from 0, over all calls.
 #[derive(Serialize)]
@@ -44,8 +44,30 @@ pub struct MonitorAnswer {
     overconfidence: Option<Interval>,
     #[serde(skip_serializing_if = "Option::is_none")]
     overprediction: Option<Interval>,
+    /// The coverage of each range of quantiles.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    coverage: Vec<Coverage>,
     #[serde(skip)]
+    words: Words,
+}
+
+/// The answer in words.
+struct Words {
+    /// The first alarm of the detector in the rows of this call.
+    alarm: Option<String>,
+    verdict: String,
+    is_rejected: bool,
     note: Option<String>,
+    lines: Vec<MonitorLine>,
+}
+
+/// The coverage of a range of quantiles.
+#[derive(Serialize)]
+struct Coverage {
+    part: Part,
+    expected: Option<f64>,
+    #[serde(flatten)]
+    coverage: Interval,
 }
 
 /// The component with most of the wealth.
@@ -98,6 +120,11 @@ impl MonitorAnswer {
             since: change.since,
             sentence: change.component.as_ref().map(sentence),
         };
+        let coverage = |(part, coverage): (Part, Interval)| Coverage {
+            part,
+            expected: part.level(),
+            coverage,
+        };
         let is_first = before.alarm_at.is_none() && now.alarm_at.is_some();
         let error = state.monitor.mean_error();
         let is_confidence = matches!(state.monitor.stream(), Some(Stream::Classes(_)));
@@ -123,124 +150,81 @@ impl MonitorAnswer {
             },
             overconfidence: error.filter(|_| is_confidence),
             overprediction: error.filter(|_| !is_confidence),
-            note: added.note,
+            coverage: state.monitor.coverage().into_iter().map(coverage).collect(),
+            words: Words::new(state, before, added),
         }
     }
+}
 
-    /// What has happened, the most important first.
-    fn headlines(&self) -> Vec<(String, bool)> {
-        let mut lines = Vec::new();
-        if let Some(Alarm {
-            alarm,
-            since,
-            sentence: Some(sentence),
-        }) = &self.detector.first
-        {
-            let alarm = format!("Alarm at row {alarm}: the model has become miscalibrated");
-            lines.push((
-                format!("{alarm}, about since row {since}: {sentence}."),
-                false,
-            ));
+impl Words {
+    fn new(state: &State, before: &MonitorState, added: Added) -> Self {
+        let report = state.report();
+        let rows = state.monitor.state().rows;
+        let rows = format!("{rows}, of which {} are new", rows - before.rows);
+        let mut lines = vec![MonitorLine::new("rows", rows)];
+        lines.extend(report.lines());
+        if !state.waiting.is_empty() {
+            let rows = format!("{} rows", state.waiting.len());
+            lines.push(MonitorLine::new("waiting for labels", rows));
         }
-        let p = probability(self.p_value, false);
-        lines.push(match (self.refuted, self.alarm_at) {
-            (Some(row), _) => {
-                let fact = "gave the probability 0 to what happened";
-                (
-                    format!("The predictions are refuted by a fact: row {row} {fact}."),
-                    false,
-                )
-            }
-            (None, Some(row)) => {
-                let p = format!("p = {p}, an alarm of the test at row {row}");
-                (format!("The model has not been calibrated: {p}."), false)
-            }
-            (None, None) => {
-                let rows = format!("after {} rows", self.rows);
-                (
-                    format!("No evidence against calibration {rows}: p = {p}."),
-                    true,
-                )
-            }
-        });
-        lines
+        Self {
+            alarm: added.change.and_then(|change| report.alarm(&change)),
+            verdict: report.verdict(),
+            is_rejected: report.is_rejected(),
+            note: added.note,
+            lines,
+        }
     }
 }
 
 impl fmt::Display for MonitorAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (line, is_good) in self.headlines() {
-            writeln!(f, "{}", verdict(&line, is_good))?;
+        let words = &self.words;
+        if let Some(alarm) = &words.alarm {
+            writeln!(f, "{}", verdict(alarm, false))?;
         }
-        self.note
-            .iter()
-            .try_for_each(|note| writeln!(f, "{note}"))?;
-        let wealth = |x: f64| {
-            if x.is_infinite() {
-                "∞".into()
-            } else {
-                significant(x, 3)
-            }
-        };
-        let mut lines = vec![
-            (
-                "rows",
-                format!("{}, of which {} are new", self.rows, self.added),
-            ),
-            ("p-value at every moment", probability(self.p_value, false)),
-            (
-                "wealth",
-                format!(
-                    "{}, at most {}",
-                    wealth(self.wealth),
-                    wealth(self.max_wealth)
-                ),
-            ),
-        ];
-        if let Some(gain) = self.component.as_ref().filter(|_| self.alarm_at.is_some()) {
-            let Gain {
-                sentence,
-                share,
-                since,
-                ..
-            } = gain;
-            let share = significant(100.0 * share, 3);
-            let text = format!("{sentence} ({share} % of the wealth, since row {since})");
-            lines.push(("largest gain", text));
-        }
-        let Detector {
-            value,
-            rows_between_alarms,
-            alarms,
-            last,
-            ..
-        } = &self.detector;
-        let value = significant(*value, 3);
-        let mut detector = format!("{value} of {rows_between_alarms}, {alarms} alarms");
-        if let Some(Alarm { alarm, since, .. }) = last {
-            detector += &format!(", the last at row {alarm}, of a change about at row {since}");
-        }
-        lines.push(("detector", detector));
-        let errors = [
-            ("overconfidence, points", &self.overconfidence),
-            ("overprediction, points", &self.overprediction),
-        ];
-        for (title, interval) in errors {
-            lines.extend(interval.map(|bounds| {
-                let ends = [bounds.estimate, bounds.lower, bounds.upper];
-                let [estimate, lower, upper] = ends.map(|x| points(x, 2));
-                let level = 100.0 * bounds.level;
-                let text =
-                    format!("{estimate} [{lower}, {upper}], {level} % bounds at every moment");
-                (title, text)
-            }));
-        }
-        if self.waiting > 0 {
-            lines.push(("waiting for labels", format!("{} rows", self.waiting)));
+        writeln!(f, "{}", verdict(&words.verdict, !words.is_rejected))?;
+        if let Some(note) = &words.note {
+            writeln!(f, "{note}")?;
         }
         writeln!(f)?;
-        lines
-            .iter()
-            .try_for_each(|(title, text)| writeln!(f, "{title:26} {text}"))
+        let mut lines = words.lines.iter();
+        lines.try_for_each(|line| writeln!(f, "{:26} {}", line.title, line.text))
+    }
+}
+
+/// The numbers of the page of a state.
+#[derive(Serialize)]
+pub struct PageNumbers {
+    /// The page and the pictures.
+    files: Vec<String>,
+    #[serde(flatten)]
+    answer: MonitorAnswer,
+    history: Vec<Point>,
+}
+
+/// A point of the history, with numbers.
+#[derive(Serialize)]
+struct Point {
+    row: u64,
+    #[serde(serialize_with = "serialize_or_infinite")]
+    wealth: f64,
+    detector: f64,
+    alarms: u64,
+}
+
+impl PageNumbers {
+    pub(super) fn new(state: &State, files: Vec<String>) -> Self {
+        let point = |point: &HistoryPoint| Point {
+            row: point.row,
+            wealth: point.wealth,
+            detector: point.detector,
+            alarms: point.alarms,
+        };
+        Self {
+            files,
+            answer: MonitorAnswer::new(state, state.monitor.state(), Added::default()),
+            history: state.monitor.history().iter().map(point).collect(),
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! `calibration report`.
 
+use burn_calibration_cli::{Held, HeldFiles, answer};
+
 use crate::*;
 
 const EVALUATE: &str = "evaluate --predictions p.csv --labels y.csv";
@@ -36,4 +38,26 @@ fn evaluate_and_report_agree() {
     let (mantissa, _) = skce.split_once('e').unwrap();
     let cell = format!("<td>{}\u{a0}×\u{a0}10", mantissa.replace('-', "−"));
     assert!(page.contains(&cell), "{cell}");
+}
+
+/// A program keeps the state of a monitor in memory, and has its page from there.
+#[test]
+fn page_of_a_state_in_memory() {
+    let array = |columns, values| Held::Numbers { columns, values };
+    let monitor = |state: &str| {
+        let files = HeldFiles::new([
+            ("p".into(), array(1, vec![0.2; 30])),
+            ("y".into(), array(1, [0.0, 1.0].repeat(15))),
+            ("state".into(), Held::Text(state.into())),
+        ]);
+        let options = "monitor --state state --predictions p --positive --labels y";
+        answer(options.split(' '), files).unwrap()
+    };
+    let state = monitor(&monitor("").state).state;
+    let files = HeldFiles::new([("state".into(), Held::Text(state))]);
+    let page = answer("report --state state -o none".split(' '), files).unwrap();
+    assert!(page.text.contains("<h2>Wealth</h2>") && page.text.contains("60 rows, counted"));
+    let files = HeldFiles::new([("state".into(), Held::Text(String::new()))]);
+    let error = answer("report --state state -o none".split(' '), files).unwrap_err();
+    assert_eq!(error, "state: no such file");
 }

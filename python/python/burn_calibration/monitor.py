@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 from typing import Any, Sequence
 
 from . import _native
@@ -64,6 +66,27 @@ class Monitor:
         answer, self._text, self._saved = _native.monitor(["monitor", *options], files)
         self.state = json.loads(answer)
         return self
+
+    def report(self, *, title: str | None = None, path: str | os.PathLike[str] | None = None) -> str:
+        """A page of HTML: wealth and detector over the rows, with their alarms, and the numbers.
+
+        Parameters
+        ----------
+        title : str, optional
+            The title of the page.
+        path : path, optional
+            A file to write the page to.
+
+        Raises
+        ------
+        ValueError
+            A monitor without rows.
+        """
+        options = ["report", "--state", "state", "--output", "page", *_named({"title": title})]
+        _, page, _ = _native.monitor(options, [("state", self._saved)])
+        if path is not None:
+            Path(path).write_text(page, encoding="utf-8")
+        return page
 
     @property
     def p_value(self) -> float:

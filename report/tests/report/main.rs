@@ -12,6 +12,7 @@ mod forecast_page;
 #[allow(dead_code)] // `data` exports it
 #[path = "../../../tests/suite/messages.rs"]
 mod messages;
+mod monitor_page;
 mod page;
 mod pictures;
 mod quantile_degenerate;
