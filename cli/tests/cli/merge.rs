@@ -79,7 +79,7 @@ fn parts_are_the_whole() {
     for line in [
         "60 predictions of 3 classes in 3 parts",
         "ECE, top label, 15 equal-width bins",
-        "kernel: exponential over tv, bandwidth 0.3000000000",
+        "kernel: exponential over tv, bandwidth 0.3000",
         "30 blocks of 2 samples, 0 samples left out",
         &format!("statistic {statistic:.6}, p-value 1.0000"),
     ] {
