@@ -1,13 +1,14 @@
-//! Fitted maps as ONNX models, for other programs.
+//! Formulas as ONNX models, for other programs.
 
 use std::{collections::HashMap, ops::Range};
 
-use burn_calibration::recalibration::formula::{Constant, Formula, Operation, Symbol, Term};
 use onnx_rs::ast::{
     Attribute, AttributeType, DataType, Dimension, Graph, Model, Node, OpType, OperatorSetId,
     TensorProto, TensorShape, TensorShapeDimension, TensorTypeProto, TypeProto, TypeValue,
     ValueInfo,
 };
+
+use crate::{Constant, Formula, Operation, Symbol, Term};
 
 /// The versions of the operators and of the format, which ONNX Runtime has had since 1.12.
 const OPERATORS: i64 = 17;

@@ -5,7 +5,7 @@ use std::{
     fmt,
 };
 
-use super::{Constant, Formula, Operation, Term};
+use crate::{Constant, Formula, Operation, Term};
 
 impl fmt::Display for Formula {
     /// A line for each step that has a name, the results, the tables, and in lines after `#` what the words mean.
