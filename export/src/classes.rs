@@ -14,7 +14,7 @@ impl Formula {
         let z = Term::logits();
         let logits = match map {
             LogitMap::Temperature(map) => z / map.temperature(),
-            LogitMap::Shift(_) => z + parameters.table("b", "bias"),
+            LogitMap::Shift(_) => z + parameters.term("b", "bias"),
             LogitMap::Ensemble(_) => return Some(Self::from_probabilities(ensemble(parameters))),
             LogitMap::Diagonal(map) => diagonal(map),
             LogitMap::OrderPreserving(_) => order_preserving(parameters, false),
@@ -59,13 +59,13 @@ fn diagonal(map: &DiagonalScaling) -> Term {
 
 /// `a · x + b`.
 fn vector(parameters: &Parameters, features: Term) -> Term {
-    parameters.table("a", "weight") * features + parameters.table("b", "bias")
+    parameters.term("a", "weight") * features + parameters.term("b", "bias")
 }
 
 /// `W x + b`.
 fn matrix(parameters: &Parameters, features: Term) -> Term {
-    let weight = parameters.table("W", "weight");
-    weight.with(Operation::MatMul, features) + parameters.table("b", "bias")
+    let weight = parameters.term("W", "weight");
+    weight.with(Operation::MatMul, features) + parameters.term("b", "bias")
 }
 
 /// `log((1−ε) softmax(z/T) + ε/m)`, of the parameters `1/T` and `ε`.

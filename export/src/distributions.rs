@@ -9,6 +9,9 @@ use burn_calibration::{
 
 use crate::{Formula, Operation, Symbol, Term, events::interpolation, parameters::Parameters};
 
+/// The recalibrated scale.
+const SCALE: Symbol = Symbol::new("s'", "recalibrated_scale");
+
 impl Formula {
     /// Makes the formula of a map of normal or Laplace predictions, of their location and scale.
     ///
@@ -20,16 +23,14 @@ impl Formula {
         match map {
             DistributionMap::Temperature(map) => tempered(map),
             DistributionMap::Variance(_) => {
-                let factors = parameters.numbers("f", "factors");
-                Some(Self::from_scale(factors * Term::scale()))
+                let factors = parameters.term("f", "factors");
+                Some(Self::new([(SCALE, factors * Term::scale())]))
             }
             DistributionMap::LocationScale(_) => Some(location_scale(&parameters)),
             DistributionMap::Quantile(map) => {
                 let levels = interpolation(&map.knots(), Term::input("u", "levels"));
-                Some(Self::new([(
-                    Symbol::new("u'", "recalibrated_levels"),
-                    levels,
-                )]))
+                let symbol = Symbol::new("u'", "recalibrated_levels");
+                Some(Self::new([(symbol, levels)]))
             }
             _ => None,
         }
@@ -65,17 +66,17 @@ fn tempered(map: &TemperatureScaling) -> Option<Formula> {
         _ => return None,
     };
     let factor = map.temperature().powf(power.recip());
-    Some(Formula::from_scale(Term::from(factor) * Term::scale()))
+    Some(Formula::new([(SCALE, Term::from(factor) * Term::scale())]))
 }
 
 /// `μ + b s` and `exp(γ log s + k)`.
 fn location_scale(parameters: &Parameters) -> Formula {
     let (location, scale) = (Term::input("μ", "location"), Term::scale());
-    let location = location + parameters.numbers("b", "shifts") * scale.clone();
-    let logarithm = parameters.numbers("γ", "powers") * scale.then(Operation::Log);
-    let scale = (logarithm + parameters.numbers("k", "logarithms")).then(Operation::Exp);
+    let location = location + parameters.term("b", "shifts") * scale.clone();
+    let logarithm = parameters.term("γ", "powers") * scale.then(Operation::Log);
+    let scale = (logarithm + parameters.term("k", "logarithms")).then(Operation::Exp);
     Formula::new([
         (Symbol::new("μ'", "recalibrated_location"), location),
-        (Symbol::RECALIBRATED_SCALE, scale),
+        (SCALE, scale),
     ])
 }

@@ -32,11 +32,6 @@ impl Formula {
         Self::new([(Symbol::new("p", "probabilities"), probabilities)])
     }
 
-    /// Makes the formula of recalibrated scales of predictive distributions.
-    pub(crate) fn from_scale(scale: Term) -> Self {
-        Self::new([(Symbol::RECALIBRATED_SCALE, scale)])
-    }
-
     /// Returns the results of the map, in order: for classes the probabilities alone.
     pub fn results(&self) -> &[(Symbol, Term)] {
         &self.results
@@ -60,9 +55,10 @@ impl Formula {
     pub fn inputs(&self) -> Vec<Symbol> {
         let mut found = Vec::new();
         for term in self.terms() {
-            match term.operation() {
-                Operation::Input(symbol) if !found.contains(symbol) => found.push(*symbol),
-                _ => {}
+            if let Operation::Input(symbol) = term.operation()
+                && !found.contains(symbol)
+            {
+                found.push(*symbol);
             }
         }
         found
@@ -79,8 +75,6 @@ pub struct Symbol {
 }
 
 impl Symbol {
-    pub(crate) const RECALIBRATED_SCALE: Self = Self::new("s'", "recalibrated_scale");
-
     pub(crate) const fn new(letter: &'static str, name: &'static str) -> Self {
         Self { letter, name }
     }
@@ -292,34 +286,22 @@ impl From<f64> for Term {
     }
 }
 
-impl<T: Into<Term>> Add<T> for Term {
-    type Output = Self;
+/// Makes the operators of Rust of terms the operations of the same names.
+macro_rules! operators {
+    ($($operation:ident: $method:ident;)*) => {$(
+        impl<T: Into<Term>> $operation<T> for Term {
+            type Output = Self;
 
-    fn add(self, other: T) -> Self {
-        self.with(Operation::Add, other)
-    }
+            fn $method(self, other: T) -> Self {
+                self.with(Operation::$operation, other)
+            }
+        }
+    )*};
 }
 
-impl<T: Into<Term>> Sub<T> for Term {
-    type Output = Self;
-
-    fn sub(self, other: T) -> Self {
-        self.with(Operation::Sub, other)
-    }
-}
-
-impl<T: Into<Term>> Mul<T> for Term {
-    type Output = Self;
-
-    fn mul(self, other: T) -> Self {
-        self.with(Operation::Mul, other)
-    }
-}
-
-impl<T: Into<Term>> Div<T> for Term {
-    type Output = Self;
-
-    fn div(self, other: T) -> Self {
-        self.with(Operation::Div, other)
-    }
+operators! {
+    Add: add;
+    Sub: sub;
+    Mul: mul;
+    Div: div;
 }

@@ -13,11 +13,7 @@ impl Parameters {
         Self(map.named_parameters())
     }
 
-    /// Returns a parameter that maps of the kind have.
-    ///
-    /// # Panics
-    ///
-    /// If there is none of the name.
+    /// Returns a parameter that maps of the kind have. Panics if there is none of the name.
     pub fn named(&self, name: &str) -> &NamedParameter {
         let found = self.0.iter().find(|parameter| parameter.name == name);
         found.unwrap_or_else(|| panic!("the map has no parameter {name}"))
@@ -28,14 +24,12 @@ impl Parameters {
         &self.named(name).values
     }
 
-    /// Makes a table with the shape of a parameter.
-    pub fn table(&self, letter: &'static str, name: &str) -> Term {
-        let parameter = self.named(name);
-        Term::table(letter, parameter.shape.clone(), parameter.values.clone())
-    }
-
-    /// Makes a row of the numbers of a parameter, or a single number.
-    pub fn numbers(&self, letter: &'static str, name: &str) -> Term {
-        Term::numbers(letter, self.values(name).to_vec())
+    /// Makes a table with the shape of a parameter, or a single number.
+    pub fn term(&self, letter: &'static str, name: &str) -> Term {
+        let NamedParameter { shape, values, .. } = self.named(name);
+        match values[..] {
+            [number] => number.into(),
+            _ => Term::table(letter, shape.clone(), values.clone()),
+        }
     }
 }

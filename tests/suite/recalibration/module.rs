@@ -182,12 +182,10 @@ fn a_record_restores_a_map_of_distributions() {
     assert_eq!(loaded.map.knots(), model.map.knots());
     let levels = |map: &QuantileRecalibration| vector(map.forward(p.clone()).cdf(&y));
     assert_eq!(levels(&loaded.map), levels(&model.map));
-    let map = LocationScaleRecalibrationConfig::new().fit_to(&p, &y);
+    let map = VarianceScalingConfig::new().fit(p, y).unwrap();
     let model = Model::new(map, &device());
-    let template = Model::new(
-        LocationScaleRecalibration::template(2, &device()),
-        &device(),
-    );
+    let count = model.map.factors().len();
+    let template = Model::new(VarianceScaling::template(count, &device()), &device());
     let loaded = template.train().load_record(model.clone().into_record());
     assert_eq!(loaded.map.factors(), model.map.factors());
     // a template that changes nothing

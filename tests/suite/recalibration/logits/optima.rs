@@ -1,7 +1,5 @@
 //! Solutions by the definition of what they minimise, on the host, and fits of few or many classes.
 
-use burn::module::Module;
-
 use super::{super::injective, overconfident};
 use crate::prelude::*;
 
