@@ -6,13 +6,13 @@ use std::sync::LazyLock;
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData, activation::softmax};
 use burn_calibration::{
-    distribution::{Batch as _, Normal},
+    distribution::{Marginals as _, Normal},
     prelude::*,
     recalibration::*,
 };
 use burn_calibration_export::Formula;
 use proptest::{collection::vec, prelude::*};
-use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
+use rand::{SeedableRng as _, rngs::StdRng};
 
 use evaluation::evaluate;
 

@@ -250,7 +250,9 @@ fn a_file_is_safetensors_with_metadata() {
         ("kind", "vector scaling"),
         ("fitted_to", r#"{"family":"categorical"}"#),
     ];
-    expected.map(|(key, value)| assert_eq!(metadata[key], value));
+    for (key, value) in expected {
+        assert_eq!(metadata[key], value);
+    }
     assert_eq!(metadata["checksum"].len(), 32);
     let tensors = SafeTensors::deserialize(&bytes).unwrap();
     let saved = tensors.tensor("weight").unwrap();

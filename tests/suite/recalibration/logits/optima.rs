@@ -103,7 +103,7 @@ fn affine_maps_are_at_the_minimum() {
 /// The weights of a network minimise the log loss with their squared distance from the start.
 fn network_is_at_a_minimum<M: Recalibration>(
     fit: impl Fn(Option<&dyn Objective>, usize) -> M,
-    restored: impl Fn(Vec<NamedParameter>, &Device) -> Result<M>,
+    restored: impl Fn(Vec<NamedParameter>, &Device) -> burn_calibration::error::Result<M>,
     (rows, classes): &(Vec<Vec<f64>>, Vec<usize>),
 ) {
     let (start, map) = (fit(None, 0), fit(None, 5000));
