@@ -176,6 +176,9 @@ const LIMIT: u64 = 1 << 30;
 pub struct Digest(u128);
 
 impl Digest {
+    /// Zeros, the place of a digest that a file will have.
+    pub(crate) const ZERO: Self = Self(0);
+
     /// The digest of nothing.
     #[expect(
         clippy::new_without_default,

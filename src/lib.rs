@@ -93,6 +93,7 @@
 //! | --- | --- |
 //! | `burn-calibration-report` | pictures of the diagrams, and a page of HTML |
 //! | `burn-calibration-accumulator` | estimates of predictions in pieces, from sums that merge in any order |
+//! | `burn-calibration-export` | formulas and ONNX models of fitted maps |
 //! | `burn-calibration-cli` | the command `calibration`; for programs, a reader of NPY, safetensors, CSV and other files |
 
 #![warn(missing_docs)]

@@ -29,7 +29,6 @@ mod merge;
 mod models;
 mod monitor;
 mod multilabel;
-pub mod onnx;
 mod outputs;
 mod probabilities;
 mod program;
@@ -48,7 +47,6 @@ mod vectors;
 mod words;
 mod writer;
 
-pub use onnx::to_onnx;
 pub use program::{Answer, Held, HeldFiles, answer};
 pub use read::{ClassFiles, read_classes};
 

@@ -6,10 +6,11 @@ use burn::tensor::Device;
 use burn_calibration::{
     file::write_with,
     recalibration::{
-        ConformalShift, DistributionMap, FitReport, FittedMap, FittedTo, Formula, Guarantees,
-        NamedParameter, load_map, save_safetensors,
+        ConformalShift, DistributionMap, FitReport, FittedMap, FittedTo, Guarantees,
+        NamedParameter, load_map,
     },
 };
+use burn_calibration_export::{Formula, to_onnx};
 use serde::Serialize;
 
 use crate::{
@@ -17,7 +18,6 @@ use crate::{
     error::{Context, Result, wrong},
     fit::{CORRECTNESS, NOT_KNOWN, warnings},
     input::clipped,
-    onnx::to_onnx,
     outputs::to_write,
     rows::clip_words,
     words::{Known, key, object},
@@ -59,9 +59,10 @@ pub fn run(args: &ShowArgs) -> Result<Shown> {
         (_, Some(map), _) => (map, "levels"),
         (.., map) => (map.as_deref().expect("one of the three"), "classes"),
     };
-    let formula = match &of_distributions {
-        Some(map) => map.formula(),
-        None => map.formula(),
+    let formula = match (&of_distributions, &of_quantiles, &of_classes) {
+        (Some(map), ..) => Formula::for_distributions(map),
+        (_, Some(map), _) => Some(Formula::for_quantiles(map)),
+        (.., map) => map.as_ref().and_then(Formula::for_classes),
     };
     let formula = || {
         let none = || {
@@ -97,11 +98,6 @@ pub fn run(args: &ShowArgs) -> Result<Shown> {
         }
         (Some(ExportFormat::Onnx), Some(path)) => {
             write(path, &to_onnx(formula()?, map.width()))?;
-        }
-        (Some(ExportFormat::Safetensors), Some(path)) => {
-            let map = of_classes.as_deref();
-            let of_classes = "--export safetensors: only for maps of classes, expected json";
-            save_safetensors(map.ok_or_else(|| wrong!("{of_classes}"))?, to_write(path))?;
         }
         _ => {}
     }

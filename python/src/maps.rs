@@ -15,7 +15,7 @@ use burn_calibration::{
     error::{self, Error},
     recalibration::*,
 };
-use burn_calibration_cli::to_onnx;
+use burn_calibration_export::{Formula, to_onnx};
 use numpy::PyReadonlyArray1;
 use pyo3::{
     exceptions::{PyOSError, PyValueError},
@@ -217,8 +217,8 @@ pub fn fit(
     })
 }
 
-/// Loads a map of logits that `save` of this package, the command `calibration fit` or the library wrote, or one of
-/// PyTorch in a file whose name ends in `.safetensors`.
+/// Loads a map of logits that `save` of this package, the command `calibration fit` or the library wrote, or a
+/// `temperature`, or `weight` and `bias`, that PyTorch saved as safetensors.
 #[pyfunction]
 pub fn load(path: PathBuf) -> PyResult<FittedMap> {
     let map = load_map(&path, &device()).map_err(file_error)?;
@@ -326,13 +326,13 @@ impl FittedMap {
 
     /// What the map computes, with its numbers, line by line; None of a map without a formula.
     fn formula(&self) -> Option<String> {
-        self.map().formula().map(|formula| formula.to_string())
+        Formula::for_classes(&self.map()).map(|formula| formula.to_string())
     }
 
     /// The ONNX model of the map, as bytes of a file; None of a map without a formula.
     fn to_onnx<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
         let map = self.map();
-        let formula = map.formula()?;
+        let formula = Formula::for_classes(&map)?;
         Some(PyBytes::new(py, &to_onnx(&formula, map.width())))
     }
 

@@ -140,7 +140,7 @@ impl<const D: usize, const FEATURES: u8> Affine<D, FEATURES> {
                 TemperatureScalingConfig::inverse_temperature(data),
                 (n + 1.0).recip(),
             ];
-            map.base = Some(Parameter::new(base, [2], &device));
+            map.base = Some(parameter(base, [2], &device));
         }
         if FEATURES != LOGITS {
             data.logits = data.mapped(|logits| map.features(logits));
@@ -163,11 +163,11 @@ impl<const D: usize, const FEATURES: u8> Affine<D, FEATURES> {
 
     fn new(weight: Vec<f64>, bias: Vec<f64>, device: &Device) -> Self {
         let m = bias.len();
-        let base = || Parameter::new(vec![1.0, 1e-6], [2], device);
+        let base = || parameter(vec![1.0, 1e-6], [2], device);
         Self {
             base: (FEATURES == SMOOTHED).then(base),
-            weight: Parameter::new(weight, [m; D], device),
-            bias: Parameter::new(bias, [m], device),
+            weight: parameter(weight, [m; D], device),
+            bias: parameter(bias, [m], device),
         }
     }
 
@@ -175,7 +175,7 @@ impl<const D: usize, const FEATURES: u8> Affine<D, FEATURES> {
     fn base(&self) -> Vec<f64> {
         self.base
             .as_ref()
-            .map(Parameter::to_vec)
+            .map(|parameter| to_vec(parameter.val()))
             .unwrap_or_default()
     }
 
@@ -189,7 +189,7 @@ impl<const D: usize, const FEATURES: u8> Affine<D, FEATURES> {
                 logits
             };
         };
-        let base = base.cast(dtype);
+        let base = base.val().cast(dtype);
         let [beta, part] = [0, 1].map(|k| base.clone().slice(k..k + 1).reshape([1, 1]));
         let probabilities = softmax(logits * beta, 1);
         (probabilities * (-part.clone() + 1.0) + part / m as f64).log()
@@ -228,12 +228,12 @@ impl<const D: usize, const FEATURES: u8> Fitted<Affine<D, FEATURES>> {
 
     /// Returns the weights: `a`, one for each class, or `W`, a row for each new logit, row after row.
     pub fn weight(&self) -> Vec<f64> {
-        self.form.weight.to_vec()
+        to_vec(self.form.weight.val())
     }
 
     /// Gives `b`, one for each class.
     pub fn bias(&self) -> Vec<f64> {
-        self.form.bias.to_vec()
+        to_vec(self.form.bias.val())
     }
 }
 
@@ -258,19 +258,23 @@ impl<const D: usize, const FEATURES: u8> Form for Affine<D, FEATURES> {
         _ => "matrix scaling",
     };
 
-    fn template(device: &Device) -> Self {
-        let identity = [vec![1.0, 1.0], vec![1.0, 0.0, 0.0, 1.0]];
-        Self::new(identity[D - 1].clone(), vec![0.0; 2], device)
+    fn template(width: usize, device: &Device) -> Self {
+        let weight = if D == 1 {
+            vec![1.0; width]
+        } else {
+            DMatrix::identity(width, width).as_slice().to_vec()
+        };
+        Self::new(weight, vec![0.0; width], device)
     }
 
     fn check(&self) -> Result<(), String> {
         let [m] = self.bias.dims();
-        self.weight.check_shape("weight", [m; D])?;
+        check_shape(&self.weight, "weight", [m; D])?;
         let Some(base) = &self.base else {
             return Ok(());
         };
-        base.check_shape("base", [2])?;
-        let base = base.to_vec();
+        check_shape(base, "base", [2])?;
+        let base = to_vec(base.val());
         if base[0] > 0.0 && base[1] > 0.0 && base[1] < 1.0 {
             return Ok(());
         }
@@ -285,7 +289,7 @@ impl<const D: usize, const FEATURES: u8> Form for Affine<D, FEATURES> {
     }
 
     fn keeps(&self) -> Guarantees {
-        let (weight, m) = (self.weight.to_vec(), self.bias.dims()[0]);
+        let (weight, m) = (to_vec(self.weight.val()), self.bias.dims()[0]);
         let (injective, injective_on_log_probabilities) = if D == 1 {
             let one_sign = weight.iter().all(|a| *a > 0.0) || weight.iter().all(|a| *a < 0.0);
             let equal = weight.windows(2).all(|pair| pair[0] == pair[1]);
@@ -303,44 +307,19 @@ impl<const D: usize, const FEATURES: u8> Form for Affine<D, FEATURES> {
             ..Guarantees::NONE
         }
     }
-
-    fn formula(&self) -> Option<Formula> {
-        let z = Term::logits();
-        let features = match (FEATURES, &self.base().as_slice()) {
-            (SMOOTHED, [beta, part]) => {
-                let (tempered, m) = (
-                    (z * *beta).then(Operation::Softmax),
-                    self.bias.dims()[0] as f64,
-                );
-                (Term::from(1.0 - part) * tempered + part / m)
-                    .then(Operation::Log)
-                    .named("x")
-            }
-            (LOG_PROBABILITIES, _) => z.then(Operation::LogSoftmax),
-            _ => z,
-        };
-        let scaled = if D == 1 {
-            Term::parameter("a", &self.weight) * features
-        } else {
-            Term::parameter("W", &self.weight).with(Operation::MatMul, features)
-        };
-        Some(Formula::of_logits(
-            scaled + Term::parameter("b", &self.bias),
-        ))
-    }
 }
 
 impl<const D: usize, const FEATURES: u8> Apply<Tensor<2>> for Affine<D, FEATURES> {
     fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
         expect_classes(&logits, self);
         let (m, dtype) = (self.bias.dims()[0], logits.dtype());
-        let (weight, features) = (self.weight.cast(dtype), self.features(logits));
+        let (weight, features) = (self.weight.val().cast(dtype), self.features(logits));
         let scaled = if D == 1 {
             features * weight.reshape([1, m])
         } else {
             features.matmul(weight.reshape([m, m]).transpose())
         };
-        scaled + self.bias.cast(dtype).reshape([1, m])
+        scaled + self.bias.val().cast(dtype).reshape([1, m])
     }
 }
 

@@ -14,8 +14,7 @@ pub(super) use super::{
     family::{ParametricMaps, Settings, fit_family},
     fit::{Fit, Progress, observer},
     fitted::{Apply, Fitted, Form, expect_classes},
-    formula::{Formula, Operation, Symbol, Term},
-    parameter::Parameter,
+    parameter::{Parameter, check_shape, parameter, parameter_row},
     task::{
         DistributionFit, DistributionTask, FitOutcome, LogitFit, Task, no_criterion, of_logits,
     },

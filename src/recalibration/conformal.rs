@@ -144,12 +144,12 @@ impl ConformalShift {
 
     /// The levels of the forecasts that the map takes.
     pub fn levels(&self) -> Vec<f64> {
-        self.form.levels.to_vec()
+        to_vec(self.form.levels.val())
     }
 
     /// The shift of each level, in units of the targets.
     pub fn shifts(&self) -> Vec<f64> {
-        self.form.shifts.to_vec()
+        to_vec(self.form.shifts.val())
     }
 
     /// Checks that forecasts are at the levels of the map.
@@ -172,7 +172,7 @@ impl ConformalShift {
 
 impl LevelShifts {
     fn new(levels: Vec<f64>, shifts: Vec<f64>, device: &Device) -> Self {
-        let [levels, shifts] = [levels, shifts].map(|values| Parameter::row(values, device));
+        let [levels, shifts] = [levels, shifts].map(|values| parameter_row(values, device));
         Self { levels, shifts }
     }
 
@@ -212,13 +212,14 @@ impl LevelShifts {
 impl Form for LevelShifts {
     const KIND: &'static str = "conformal shift";
 
-    fn template(device: &Device) -> Self {
-        Self::new(vec![0.5], vec![0.0], device)
+    fn template(width: usize, device: &Device) -> Self {
+        let level = |k: usize| (k as f64 + 0.5) / width as f64;
+        Self::new((0..width).map(level).collect(), vec![0.0; width], device)
     }
 
     fn check(&self) -> Result<(), String> {
-        self.shifts.check_shape("shifts", self.levels.dims())?;
-        let levels = self.levels.to_vec();
+        check_shape(&self.shifts, "shifts", self.levels.dims())?;
+        let levels = to_vec(self.levels.val());
         let are_inside = levels.iter().all(|level| *level > 0.0 && *level < 1.0);
         if levels.is_empty() || !are_inside || !levels.is_sorted_by(|a, b| a < b) {
             return Err(format!(
@@ -235,32 +236,6 @@ impl Form for LevelShifts {
     fn keeps(&self) -> Guarantees {
         Guarantees::of_decision(false, false)
     }
-
-    fn formula(&self) -> Option<Formula> {
-        let (levels, k) = (self.levels.to_vec(), self.levels.dims()[0]);
-        let shifted = Term::input("q", "quantiles") + Term::numbers("c", self.shifts.to_vec());
-        let shifted = shifted.named("v");
-        let mut columns: Vec<Term> = (0..k).map(|at| shifted.clone().slice(at..at + 1)).collect();
-        let upper = levels.partition_point(|level| *level < 0.5);
-        for at in upper + 1..k {
-            columns[at] = columns[at]
-                .clone()
-                .with(Operation::Max, columns[at - 1].clone());
-        }
-        for at in (0..upper.min(k - 1)).rev() {
-            columns[at] = columns[at]
-                .clone()
-                .with(Operation::Min, columns[at + 1].clone());
-        }
-        let result = Symbol {
-            letter: "q'",
-            name: "recalibrated_quantiles",
-        };
-        Some(Formula::new([(
-            result,
-            Term::new(Operation::Concat, columns),
-        )]))
-    }
 }
 
 impl Apply<QuantileForecasts> for LevelShifts {
@@ -271,7 +246,7 @@ impl Apply<QuantileForecasts> for LevelShifts {
         let levels = forecasts.levels();
         let (got, expected) = (levels.len(), self.levels.dims()[0]);
         assert_eq!(got, expected, "the number of levels, expected {expected}");
-        let shifts = self.shifts.cast(forecasts.dtype()).unsqueeze::<2>(); // [1, K]
+        let shifts = self.shifts.val().cast(forecasts.dtype()).unsqueeze::<2>(); // [1, K]
         let shifted = forecasts.values() + shifts;
         let middle = levels.partition_point(|level| *level < 0.5).min(got - 1);
         // the lower ones down from the middle, the upper ones up from it

@@ -225,7 +225,7 @@ impl Diagonal {
             let of_knots = |at: usize| coefficients.iter().skip(3 + at).step_by(3).copied();
             let [values, slopes] = [0, 1].map(|at| of_knots(at).collect::<Vec<f64>>());
             let [knots, values, slopes] = [family.knots, values, slopes]
-                .map(|numbers| Parameter::row(numbers, &task.data.device));
+                .map(|numbers| parameter_row(numbers, &task.data.device));
             Self {
                 knots,
                 values,
@@ -243,8 +243,8 @@ impl DiagonalScaling {
             values,
             slopes,
         } = &self.form;
-        let values = values.to_vec().into_iter().zip(slopes.to_vec());
-        (knots.to_vec().into_iter().zip(values))
+        let values = to_vec(values.val()).into_iter().zip(to_vec(slopes.val()));
+        (to_vec(knots.val()).into_iter().zip(values))
             .map(|(x, (value, slope))| (x, value, slope))
             .collect()
     }
@@ -253,8 +253,8 @@ impl DiagonalScaling {
 impl Form for Diagonal {
     const KIND: &'static str = "diagonal scaling";
 
-    fn template(device: &Device) -> Self {
-        let of = |values: [f64; 3]| Parameter::row(values.to_vec(), device);
+    fn template(_: usize, device: &Device) -> Self {
+        let of = |values: [f64; 3]| parameter_row(values.to_vec(), device);
         Self {
             knots: of([-1.0, 0.0, 1.0]),
             values: of([-1.0, 0.0, 1.0]),
@@ -263,13 +263,13 @@ impl Form for Diagonal {
     }
 
     fn check(&self) -> Result<(), String> {
-        self.values.check_shape("values", self.knots.dims())?;
-        self.slopes.check_shape("slopes", self.knots.dims())?;
+        check_shape(&self.values, "values", self.knots.dims())?;
+        check_shape(&self.slopes, "slopes", self.knots.dims())?;
         let increases = |parameter: &Parameter<1>| {
-            let numbers = parameter.to_vec();
+            let numbers = to_vec(parameter.val());
             numbers.len() >= 3 && numbers.windows(2).all(|pair| pair[0] < pair[1])
         };
-        let positive = self.slopes.to_vec().iter().all(|slope| *slope > 0.0);
+        let positive = to_vec(self.slopes.val()).iter().all(|slope| *slope > 0.0);
         if increases(&self.knots) && increases(&self.values) && positive {
             Ok(())
         } else {
@@ -278,24 +278,11 @@ impl Form for Diagonal {
     }
 
     fn keeps(&self) -> Guarantees {
-        let slopes = self.slopes.to_vec();
+        let slopes = to_vec(self.slopes.val());
         Guarantees {
             injective: slopes.windows(2).all(|pair| pair[0] == pair[1]), // w is affine
             ..Guarantees::ALL
         }
-    }
-
-    fn formula(&self) -> Option<Formula> {
-        let [knots, values, slopes] =
-            [&self.knots, &self.values, &self.slopes].map(Parameter::to_vec);
-        let mut bends = vec![0.0; knots.len() + 1];
-        for (i, bend) in (1..knots.len()).zip(&mut bends[1..]) {
-            *bend = 0.5 * (slopes[i] - slopes[i - 1]) / (knots[i] - knots[i - 1]);
-        }
-        let slopes = [&slopes[..1], &slopes].concat();
-        let [knots, values, slopes, bends] = [knots, values, slopes, bends].map(|row| vec![row]);
-        let logits = Term::logits().piecewise((knots, values), slopes, Some(bends));
-        Some(Formula::of_logits(logits))
     }
 }
 
@@ -305,7 +292,7 @@ impl Apply<Tensor<2>> for Diagonal {
     fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
         let ([n, m], [k]) = (logits.dims(), self.knots.dims());
         let [knots, values, slopes] =
-            [&self.knots, &self.values, &self.slopes].map(|p| p.cast(logits.dtype()));
+            [&self.knots, &self.values, &self.slopes].map(|p| p.val().cast(logits.dtype()));
         let numbers = logits.reshape([n * m]);
         let options = (&numbers.device(), numbers.dtype());
         let padding = Tensor::full([(k + 1).next_power_of_two() - k], f64::INFINITY, options);

@@ -102,10 +102,10 @@ impl LogitFit for EnsembleTemperatureScalingConfig {
             let mut observe = observer(task.progress, fits, fits);
             (theta, report) = minimise(at, &theta, limits, &mut observe);
         }
-        let weights = Parameter::row(theta[1..].to_vec(), &data.device).val();
+        let weights = parameter_row(theta[1..].to_vec(), &data.device).val();
         let form = Ensemble {
-            temperature: Parameter::row(vec![(-theta[0]).exp()], &data.device),
-            log_weights: Parameter::from(log_softmax(weights, 0)),
+            temperature: parameter_row(vec![(-theta[0]).exp()], &data.device),
+            log_weights: super::parameter::frozen(log_softmax(weights, 0)),
         };
         Ok((form, report).into())
     }
@@ -208,17 +208,17 @@ impl Form for Ensemble {
     const ROWS: &'static [(&'static str, &'static [&'static str])] =
         &[("log_weights", &["log w₁", "log w₂", "log w₃"])];
 
-    fn template(device: &Device) -> Self {
+    fn template(_: usize, device: &Device) -> Self {
         let thirds = (1f64 / 3.0).ln();
         Self {
-            temperature: Parameter::row(vec![1.0], device),
-            log_weights: Parameter::row(vec![thirds; 3], device),
+            temperature: parameter_row(vec![1.0], device),
+            log_weights: parameter_row(vec![thirds; 3], device),
         }
     }
 
     fn check(&self) -> Result<(), String> {
         check_temperature(&self.temperature)?;
-        self.log_weights.check_shape("log_weights", [3])
+        check_shape(&self.log_weights, "log_weights", [3])
     }
 
     fn keeps(&self) -> Guarantees {
@@ -229,21 +229,12 @@ impl Form for Ensemble {
             Guarantees::ALL
         }
     }
-
-    fn formula(&self) -> Option<Formula> {
-        let (z, temperature) = (Term::logits(), self.temperature.to_vec()[0]);
-        let [scaled, own, uniform] = [0, 1, 2].map(|k| self.log_weights.to_vec()[k].exp());
-        let scaled = Term::from(scaled) * (z.clone() / temperature).then(Operation::Softmax);
-        let own = Term::from(own) * z.clone().then(Operation::Softmax);
-        let mixed = scaled + own + Term::from(uniform) / z.then(Operation::Length);
-        Some(Formula::of_probabilities(mixed))
-    }
 }
 
 impl Apply<Tensor<2>> for Ensemble {
     fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
         let dtype = logits.dtype();
         let beta = self.temperature.val().recip().cast(dtype);
-        mixture(logits, beta, self.log_weights.cast(dtype))
+        mixture(logits, beta, self.log_weights.val().cast(dtype))
     }
 }

@@ -1,203 +1,281 @@
-//! Saved maps: Burn records with an [`MapEnvelope`] in their metadata, and a digest of all of it at the end, where
-//! Burn does not look.
+//! Saved maps: one writer and one reader of safetensors.
+//!
+//! The tensors are the parameters under their names, in F64. The metadata of the header are `format`, `version`, `kind`,
+//! `fit` and `fitted_to`, both JSON, and `checksum`: the [`Digest`] of the file with zeros in the place of the checksum.
+//! A file without such metadata is one of another program.
 
-use std::{collections::BTreeMap, fmt::Display, io::Write, path::Path};
+use std::{collections::BTreeMap, path::Path};
 
 use burn::{
-    module::Module,
-    store::ModuleRecord,
-    tensor::{DType, Device, TensorData},
+    module::{ModuleMapper, Param},
+    tensor::{DType, Device, Tensor, TensorData},
 };
-use burn_pack::{Bytes, Reader, Writer};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use safetensors::{Dtype, SafeTensors, tensor::TensorView};
+use serde::de::DeserializeOwned;
+use serde_json::json;
 
-use super::{FitReport, Fitted, FittedMap, FittedTo, NamedParameter, fitted::Form};
+use super::{FitReport, FittedMap, FittedTo, NamedParameter, fitted::Form, parameter::parameter};
 use crate::{
     error::{Error, Result},
     file::{self, Digest},
 };
 
-/// The key of the envelope in the metadata.
-const KEY: &str = "burn-calibration";
 /// The version of the layout of files.
-const VERSION: u32 = 1;
-/// Bytes of the digest at the end of a file, in hexadecimal digits.
-const DIGEST: usize = 32;
+const VERSION: u32 = 2;
+/// The keys of the metadata that each saved map has.
+const FORMAT: &str = "format";
+const VERSION_KEY: &str = "version";
+const KIND: &str = "kind";
+const CHECKSUM: &str = "checksum";
+/// The value of the format.
+const OWN_FORMAT: &str = "burn-calibration map";
+/// The key of the kind in the files of parameters that versions before the format 2 exported.
+const EXPORTED: &str = "burn-calibration";
+/// The first bytes of a record of Burn.
+const BURN: &[u8] = b"NRUB";
 
-/// What a file says of the map whose parameters it holds.
-#[derive(Serialize, Deserialize)]
-struct MapEnvelope {
-    kind: String,
-    version: u32,
-    fit: Option<FitReport>,
-    fitted_to: FittedTo,
-}
+const EARLIER: &str = "versions before the file format 2 saved such maps: fit the map again";
 
-/// The parameters of a saved map by their names, and what the file says of its fit.
-pub struct SavedParameters {
-    pub tensors: BTreeMap<String, TensorData>,
+/// The parameters of a saved map, and what the file says of it.
+pub struct SavedMap {
+    /// The kind; none in a file of another program.
+    pub kind: Option<String>,
+    pub parameters: Vec<NamedParameter>,
     report: Option<FitReport>,
     fitted_to: FittedTo,
     device: Device,
 }
 
-impl SavedParameters {
+impl SavedMap {
     /// Parameters of which no file says how they were fitted.
-    pub fn new(tensors: BTreeMap<String, TensorData>, device: &Device) -> Self {
+    pub fn new(parameters: Vec<NamedParameter>, device: &Device) -> Self {
         Self {
-            tensors,
+            kind: None,
+            parameters,
             report: None,
             fitted_to: FittedTo::default(),
             device: device.clone().without_autodiff(),
         }
     }
 
-    /// Takes the parameters whose names begin with a prefix, as those of a map of their own.
-    pub fn split_off(&mut self, prefix: &str) -> Self {
-        let (taken, left) = std::mem::take(&mut self.tensors)
-            .into_iter()
-            .partition(|(name, _)| name.starts_with(prefix));
-        self.tensors = left;
-        let own = |(name, data): (String, _)| (name[prefix.len()..].to_owned(), data);
-        let taken: BTreeMap<_, _> = taken;
-        Self::new(taken.into_iter().map(own).collect(), &self.device)
+    /// The kind of a map of this library, or what is wrong with a file of another program.
+    pub fn own_kind(&self) -> Result<String, String> {
+        let kind = self.kind.clone();
+        kind.ok_or_else(|| "the file does not say that it holds a map of burn-calibration".into())
     }
 
-    /// What a saved map says of its fit, where all parameters were taken.
+    /// Takes the parameter of a name.
+    pub fn take(&mut self, name: &str) -> Option<NamedParameter> {
+        let at = self.parameters.iter().position(|found| found.name == name);
+        at.map(|at| self.parameters.remove(at))
+    }
+
+    /// Takes the parameters whose names begin with a prefix, as those of a map of their own.
+    pub fn split_off(&mut self, prefix: &str) -> Self {
+        let mut own = Vec::new();
+        self.parameters.retain(|parameter| {
+            let name = parameter.name.strip_prefix(prefix);
+            own.extend(name.map(|name| NamedParameter {
+                name: name.to_owned(),
+                ..parameter.clone()
+            }));
+            name.is_none()
+        });
+        Self::new(own, &self.device)
+    }
+
+    /// What the file says of the fit, where all parameters were taken.
     pub fn into_said(self) -> Result<(Option<FitReport>, FittedTo), String> {
-        match self.tensors.keys().next() {
-            Some(name) => Err(format!("the file holds {name}, which no such map has")),
+        match self.parameters.first() {
+            Some(NamedParameter { name, .. }) => Err(format!("{name}: no such map has it")),
             None => Ok((self.report, self.fitted_to)),
         }
     }
 
-    /// The parameters of a form, finite floats, and what the file says of its fit; or what is wrong with them.
-    pub fn into_form<F: Form>(self) -> Result<(F, Option<FitReport>, FittedTo), String> {
-        let mut tensors = Vec::new();
-        for (name, data) in self.tensors {
-            if !matches!(data.dtype(), DType::F64 | DType::F32) {
-                return Err(format!("{name} is {:?}, expected floats", data.dtype()));
-            }
-            if data.num_elements() == 0 {
-                return Err(format!("{name} holds no numbers"));
-            }
-            let lengths: Vec<i32> = data.shape().iter().map(|&length| length as i32).collect();
-            let rank = lengths.len();
-            tensors.push(packed(
-                format!("{name}.shape"),
-                TensorData::new(lengths, [rank]),
-            ));
-            tensors.push(packed(name, data));
+    /// The form with these parameters, and what the file says of its fit; or what is wrong with them.
+    pub fn into_form<F: Form>(mut self) -> Result<(F, Option<FitReport>, FittedTo), String> {
+        let template = F::template(2, &self.device);
+        let mut filler = Filler {
+            saved: &mut self,
+            path: vec![],
+            wrong: None,
+        };
+        let form = template.map(&mut filler);
+        if let Some(wrong) = filler.wrong {
+            return Err(wrong);
         }
-        let bytes = Writer::new(tensors)
-            .into_bytes()
-            .map_err(|e| e.to_string())?;
-        let record = ModuleRecord::from_bytes(bytes).map_err(|e| e.to_string())?;
-        let record = record.cast_to_module_dtype();
-        let form = F::template(&self.device).try_load_record(record);
-        let form = form.map_err(|e| e.to_string())?;
+        let (report, fitted_to) = self.into_said()?;
         form.checked()?;
-        Ok((form, self.report, self.fitted_to))
+        Ok((form, report, fitted_to))
     }
 }
 
-fn packed(name: String, data: TensorData) -> burn_pack::Tensor {
-    let (bytes, shape, dtype) = data.into_parts();
-    burn_pack::Tensor::new(name, dtype, shape, None, bytes)
+/// Puts saved parameters, of any size, in the place of those of a form.
+struct Filler<'a> {
+    saved: &'a mut SavedMap,
+    path: Vec<String>,
+    wrong: Option<String>,
 }
 
-/// Writes the parameters of a map with what it tells of itself.
-pub(super) fn save<M: FittedMap + ?Sized>(map: &M, path: &Path) -> Result<()> {
-    let saved = |parameter: NamedParameter| {
-        let data = TensorData::new(parameter.values, parameter.shape);
-        packed(parameter.name, data)
-    };
-    let tensors = map.named_parameters().into_iter().map(saved);
-    write(map, tensors.collect(), path)
-}
-
-/// Writes a map as the record of a module, which Burn loads as well, with what it tells of itself.
-pub(super) fn save_record<F: Form>(map: &Fitted<F>, path: &Path) -> Result<()> {
-    let error = |reason: &dyn Display| failure(path, format!("cannot save: {reason}"));
-    let bytes = map.clone().into_record().into_bytes();
-    let tensors = Reader::from_bytes(bytes.map_err(|e| error(&e))?);
-    let tensors = tensors.and_then(Reader::into_tensors);
-    let mut tensors = tensors.map_err(|e| error(&e))?;
-    // random ones: the same map is the same file
-    tensors.iter_mut().for_each(|tensor| tensor.param_id = None);
-    write(map, tensors, path)
-}
-
-/// Writes parameters with what a map tells of itself.
-fn write<M: FittedMap + ?Sized>(
-    map: &M,
-    tensors: Vec<burn_pack::Tensor>,
-    path: &Path,
-) -> Result<()> {
-    let error = |reason: &dyn Display| failure(path, format!("cannot save: {reason}"));
-    let envelope = MapEnvelope {
-        kind: map.kind().into(),
-        version: VERSION,
-        fit: map.report().cloned(),
-        fitted_to: map.fitted_to().clone(),
-    };
-    let envelope = serde_json::to_string(&envelope).map_err(|e| error(&e))?;
-    let writer = Writer::new(tensors).with_metadata(KEY, &envelope);
-    let bytes = writer.into_bytes().map_err(|e| error(&e))?;
-    let digest = Digest::of(&bytes).to_string();
-    let write = |file: &mut dyn Write| {
-        file.write_all(&bytes)?;
-        file.write_all(digest.as_bytes())
-    };
-    file::write_with(path, write).map_err(|e| error(&e))
-}
-
-/// The kind of the map in a file, and its parameters.
-pub(super) fn read(path: &Path, device: &Device) -> Result<(String, SavedParameters), String> {
-    let bytes = file::read(path).map_err(|e| e.to_string())?;
-    let own = bytes.split_last_chunk::<DIGEST>();
-    let is_whole =
-        own.is_some_and(|(own, digest)| Digest::of(own).to_string().as_bytes() == digest);
-    let found = look(&bytes);
-    let reader = Reader::from_bytes(Bytes::from_bytes_vec(bytes)).map_err(|error| match error {
-        burn_pack::Error::InvalidMagicNumber | burn_pack::Error::InvalidHeader => {
-            format!("it looks like {found}, expected the file of a saved map")
+impl Filler<'_> {
+    /// The saved parameter at the path.
+    fn parameter<const D: usize>(&mut self) -> Result<Param<Tensor<D>>, String> {
+        let name = self.path.join(".");
+        let found = self.saved.take(&name);
+        let NamedParameter { shape, values, .. } =
+            found.ok_or_else(|| format!("{name} is missing"))?;
+        if values.is_empty() || values.len() != shape.iter().product::<usize>() {
+            let count = values.len();
+            return Err(format!(
+                "{name} has {count} numbers and the shape {shape:?}"
+            ));
         }
-        error => error.to_string(),
-    })?;
-    let envelope = reader.metadata().get(KEY);
-    let envelope =
-        envelope.ok_or("the file does not say that it holds a map of burn-calibration")?;
-    let envelope = if !envelope.starts_with('{') {
-        before_versions(envelope, &reader)?
-    } else if is_whole {
-        serde_json::from_str(envelope).map_err(|e| e.to_string())?
-    } else {
-        return Err("it was changed after it was saved: its checksum differs".into());
+        let shape = <[usize; D]>::try_from(shape);
+        let shape = shape
+            .map_err(|shape| format!("{name} has the shape {shape:?}, expected {D} dimensions"))?;
+        Ok(parameter(values, shape, &self.saved.device))
+    }
+}
+
+impl ModuleMapper for Filler<'_> {
+    fn enter_module(&mut self, name: &str, _: &str) {
+        self.path.push(name.to_owned());
+    }
+
+    fn exit_module(&mut self, _: &str, _: &str) {
+        self.path.pop();
+    }
+
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        self.parameter().unwrap_or_else(|wrong| {
+            self.wrong.get_or_insert(wrong);
+            param
+        })
+    }
+}
+
+/// Writes a map.
+pub(super) fn save<M: FittedMap + ?Sized>(map: &M, path: &Path) -> Result<()> {
+    let error = |reason: String| failure(path, format!("cannot save: {reason}"));
+    let bytes = encode(map).map_err(|e| error(e.to_string()))?;
+    file::write_with(path, |file| file.write_all(&bytes)).map_err(|e| error(e.to_string()))
+}
+
+/// The bytes of the file of a map. They are written here, because the order of metadata in `safetensors` is random.
+fn encode<M: FittedMap + ?Sized>(map: &M) -> serde_json::Result<Vec<u8>> {
+    let no_checksum = Digest::ZERO.to_string();
+    let mut metadata = BTreeMap::from([
+        (FORMAT, OWN_FORMAT.to_owned()),
+        (VERSION_KEY, VERSION.to_string()),
+        (KIND, map.kind().to_owned()),
+        ("fitted_to", serde_json::to_string(map.fitted_to())?),
+        (CHECKSUM, no_checksum.clone()),
+    ]);
+    if let Some(report) = map.report() {
+        metadata.insert("fit", serde_json::to_string(report)?);
+    }
+    let mut header = BTreeMap::from([("__metadata__".to_owned(), json!(metadata))]);
+    let mut data = Vec::new();
+    for NamedParameter {
+        name,
+        shape,
+        values,
+        ..
+    } in map.named_parameters()
+    {
+        let start = data.len();
+        data.extend(values.iter().flat_map(|number| number.to_le_bytes()));
+        let offsets = [start, data.len()];
+        header.insert(
+            name,
+            json!({"dtype": "F64", "shape": shape, "data_offsets": offsets}),
+        );
+    }
+    let mut header = serde_json::to_vec(&header)?;
+    header.resize(header.len().next_multiple_of(8), b' ');
+    let length = (header.len() as u64).to_le_bytes();
+    let mut bytes = [&length[..], &header, &data].concat();
+    let checksum = Digest::of(&bytes).to_string();
+    let place = checksum_place(&bytes, &no_checksum).expect("a checksum");
+    bytes[place].copy_from_slice(checksum.as_bytes());
+    Ok(bytes)
+}
+
+/// Where a checksum is in the bytes of a file.
+fn checksum_place(bytes: &[u8], checksum: &str) -> Option<std::ops::Range<usize>> {
+    let entry = format!("\"{CHECKSUM}\":\"{checksum}");
+    let mut windows = bytes.windows(entry.len());
+    let end = windows.position(|window| window == entry.as_bytes())? + entry.len();
+    Some(end - checksum.len()..end)
+}
+
+/// Whether the bytes of a file are those of its checksum.
+fn is_whole(mut bytes: Vec<u8>, checksum: &str) -> bool {
+    let zero = Digest::ZERO.to_string();
+    let Some(place) = checksum_place(&bytes, checksum).filter(|place| place.len() == zero.len())
+    else {
+        return false;
     };
-    if envelope.version > VERSION {
+    bytes[place].copy_from_slice(zero.as_bytes());
+    Digest::of(&bytes).to_string() == checksum
+}
+
+/// Reads the file of a map, of this library or of another program.
+pub(super) fn read(path: &Path, device: &Device) -> Result<SavedMap, String> {
+    let bytes = file::read(path).map_err(|e| e.to_string())?;
+    let parsed = SafeTensors::read_metadata(&bytes);
+    let (_, header) = parsed.map_err(|error| reason_of(&bytes, &error.to_string()))?;
+    let metadata = header.metadata().clone().unwrap_or_default();
+    if metadata.contains_key(EXPORTED) {
+        return Err(format!("it holds exported parameters; {EARLIER}"));
+    }
+    let tensors =
+        SafeTensors::deserialize(&bytes).map_err(|e| reason_of(&bytes, &e.to_string()))?;
+    let mut parameters = Vec::new();
+    for (name, view) in tensors.tensors() {
+        let values = numbers(&name, &view)?;
+        parameters.push(NamedParameter::new(name, view.shape().to_vec(), values));
+    }
+    let mut saved = SavedMap::new(parameters, device);
+    let own = [VERSION_KEY, KIND, CHECKSUM].map(|key| metadata.get(key));
+    if own.iter().all(Option::is_none) {
+        return Ok(saved);
+    }
+    let version = own[0].and_then(|version| version.parse::<u32>().ok());
+    if version.is_some_and(|version| version > VERSION) {
         return Err("it was saved by a later version of burn-calibration".into());
     }
-    let mut tensors = BTreeMap::new();
-    for tensor in reader.into_tensors().map_err(|e| e.to_string())? {
-        let (name, dtype, shape, _, bytes) = tensor.into_parts().map_err(|e| e.to_string())?;
-        let name = name.strip_prefix("form.").unwrap_or(&name); // of the record of a module
-        let name = name.strip_prefix("affine.").unwrap_or(name); // of structured maps before 0.1
-        if name.ends_with(".shape") {
-            continue; // for Burn: here the numbers say it
-        }
-        tensors.insert(name.to_owned(), TensorData::from_bytes(bytes, shape, dtype));
+    if !own[2].is_some_and(|checksum| is_whole(bytes, checksum)) {
+        return Err("it was changed after it was saved: its checksum differs".into());
     }
-    let parts = SavedParameters {
-        report: envelope.fit,
-        fitted_to: envelope.fitted_to,
-        ..SavedParameters::new(tensors, device)
-    };
-    Ok((envelope.kind, parts))
+    saved.kind = own[1].cloned();
+    saved.report = said(metadata.get("fit"))?;
+    saved.fitted_to = said(metadata.get("fitted_to"))?.unwrap_or_default();
+    Ok(saved)
 }
 
-/// What a file looks like that is no record of Burn.
-fn look(bytes: &[u8]) -> &'static str {
+/// What an entry of the metadata says in JSON.
+fn said<T: DeserializeOwned>(entry: Option<&String>) -> Result<Option<T>, String> {
+    let value = entry.map(|text| serde_json::from_str(text).map_err(|e| e.to_string()));
+    value.transpose()
+}
+
+/// The numbers of a tensor of floats.
+fn numbers(name: &str, view: &TensorView) -> Result<Vec<f64>, String> {
+    let dtype = match view.dtype() {
+        Dtype::F64 => DType::F64,
+        Dtype::F32 => DType::F32,
+        Dtype::F16 => DType::F16,
+        Dtype::BF16 => DType::BF16,
+        other => return Err(format!("{name} is {other:?}, expected floats")),
+    };
+    let count = view.shape().iter().product::<usize>();
+    let data = TensorData::from_bytes_vec(view.data().to_vec(), vec![count], dtype);
+    Ok(data.iter::<f64>().collect())
+}
+
+/// Why a file is not safetensors: what its first bytes look like, or else the error.
+fn reason_of(bytes: &[u8], error: &str) -> String {
     const KNOWN: [(&[u8], &str); 6] = [
         (b"\x93NUMPY", "an array of NumPy"),
         (
@@ -209,11 +287,14 @@ fn look(bytes: &[u8]) -> &'static str {
         (b"PAR1", "Parquet"),
         (b"ARROW1", "Arrow IPC"),
     ];
+    if bytes.starts_with(BURN) {
+        return format!("it is a record of Burn; {EARLIER}");
+    }
     let known = KNOWN.iter().find(|(first, _)| bytes.starts_with(first));
-    if let Some((_, name)) = known {
+    let look = if let Some((_, name)) = known {
         name
-    } else if bytes.get(8) == Some(&b'{') && bytes[4..8] == [0; 4] {
-        "safetensors, whose names end in .safetensors"
+    } else if bytes.get(8) == Some(&b'{') {
+        return format!("it is cut or was changed: {error}");
     } else if let Ok(text) = str::from_utf8(bytes) {
         match text.trim_start().chars().next() {
             None => "an empty file",
@@ -223,22 +304,8 @@ fn look(bytes: &[u8]) -> &'static str {
         }
     } else {
         "a file of an unknown format"
-    }
-}
-
-/// What a file says that has no envelope: the kind, and the rest under keys of their own.
-fn before_versions(kind: &str, reader: &Reader) -> Result<MapEnvelope, String> {
-    fn said<T: DeserializeOwned>(reader: &Reader, key: &str) -> Result<Option<T>, String> {
-        let text = reader.metadata().get(key);
-        let value = text.map(|text| serde_json::from_str(text).map_err(|e| e.to_string()));
-        value.transpose()
-    }
-    Ok(MapEnvelope {
-        kind: kind.into(),
-        version: 0,
-        fit: said(reader, "fit")?,
-        fitted_to: said(reader, "fitted to")?.unwrap_or_default(),
-    })
+    };
+    format!("it looks like {look}, expected the file of a saved map")
 }
 
 pub(super) fn failure(path: &Path, reason: String) -> Error {

@@ -6,8 +6,9 @@ use burn::{
 };
 
 use super::{
-    FitReport, FitWarning, FittedMap, FittedTo, Formula, Guarantees, NamedParameter, Recalibration,
-    file, parameter,
+    FitReport, FitWarning, FittedMap, FittedTo, Guarantees, NamedParameter, Recalibration,
+    file::{self, SavedMap},
+    parameter,
 };
 use crate::error::{Error, Result};
 
@@ -19,8 +20,8 @@ pub trait Form: Module + ModuleDisplay {
     /// The names of the rows of parameters in the documentation, by the names of these.
     const ROWS: &'static [(&'static str, &'static [&'static str])] = &[];
 
-    /// Parameters of any size, for a record to replace: the identity, or near it.
-    fn template(device: &Device) -> Self;
+    /// Parameters for a number of classes, coordinates or levels: the identity, or near it.
+    fn template(width: usize, device: &Device) -> Self;
 
     /// Returns what is wrong with parameters that were loaded.
     fn check(&self) -> Result<(), String>;
@@ -32,11 +33,6 @@ pub trait Form: Module + ModuleDisplay {
 
     /// What the map keeps.
     fn keeps(&self) -> Guarantees;
-
-    /// What the map computes; none without a closed form.
-    fn formula(&self) -> Option<Formula> {
-        None
-    }
 
     /// Returns what is wrong with parameters, each of which has to be finite.
     fn checked(&self) -> Result<(), String> {
@@ -58,24 +54,25 @@ pub trait Apply<P, Q = P>: Form {
 /// A fitted map of any kind: its parameters, and the report of its fit.
 ///
 /// It is a Burn module and can be a part of a model. Its parameters are frozen: they are saved and loaded
-/// with the model, but not trained until [`Module::unfreeze`]. A record restores parameters of any size, so
-/// it can be loaded into any map of the kind, such as [`template`](Self::template).
+/// with the model, but not trained until [`Module::unfreeze`]. A record restores parameters of the same shapes, such as
+/// those of a [`template`](Self::template) of as many classes. A map whose shapes depend on the data of its fit, with
+/// knots or a table, comes from a file of its own, [`load`](Self::load), before the record of the model is loaded.
 ///
 /// ```
 /// use burn::{module::Module, nn::{Linear, LinearConfig}, tensor::{Device, Int, Tensor}};
-/// use burn_calibration::recalibration::{DiagonalScaling, DiagonalScalingConfig, Fit, Recalibration};
+/// use burn_calibration::recalibration::{Fit, Recalibration, VectorScaling, VectorScalingConfig};
 ///
 /// #[derive(Module, Debug)]
 /// struct Model {
 ///     linear: Linear,
-///     map: DiagonalScaling,
+///     map: VectorScaling,
 /// }
 ///
 /// impl Model {
 ///     fn new(device: &Device) -> Self {
 ///         Self {
 ///             linear: LinearConfig::new(2, 3).init(device),
-///             map: DiagonalScaling::template(device),
+///             map: VectorScaling::template(3, device),
 ///         }
 ///     }
 ///
@@ -89,11 +86,11 @@ pub trait Apply<P, Q = P>: Form {
 /// let mut model = Model::new(&device);
 /// let inputs = Tensor::<2>::from_floats([[5.0, 0.0], [0.0, 2.0], [1.0, 1.0]], &device);
 /// let labels = Tensor::<1, Int>::from_ints([0, 2, 1], &device);
-/// model.map = DiagonalScalingConfig::new().fit(model.linear.forward(inputs.clone()), labels)?;
+/// model.map = VectorScalingConfig::new().fit(model.linear.forward(inputs.clone()), labels)?;
 /// let record = model.clone().into_record();
 ///
 /// let loaded = Model::new(&device).load_record(record);
-/// assert_eq!(loaded.map.knots(), model.map.knots());
+/// assert_eq!(loaded.map.weight(), model.map.weight());
 /// # Ok(())
 /// # }
 /// ```
@@ -136,8 +133,11 @@ impl<F: Form> Fitted<F> {
 
     /// A map of given parameters, if there is one.
     pub(super) fn of_parameters(form: F) -> Result<Self> {
-        let checked = form.checked();
-        checked.map_err(|reason| Error::Unsupported {
+        Self::accepted(form.checked().map(|()| form))
+    }
+
+    fn accepted(form: Result<F, String>) -> Result<Self> {
+        let form = form.map_err(|reason| Error::Unsupported {
             what: format!("no {} has such parameters: {reason}", F::KIND),
             expected: "those that its documentation names",
         })?;
@@ -152,10 +152,21 @@ impl<F: Form> Fitted<F> {
         self
     }
 
-    /// Makes an unfitted map, to be replaced by a record or a fit. It is the identity if the kind of map
-    /// allows it.
-    pub fn template(device: &Device) -> Self {
-        Self::new(F::template(device), None)
+    /// Makes an unfitted map of a number of classes, coordinates or levels, to be replaced by a record or a fit. It is
+    /// the identity if the kind of map allows it. A number of hidden units is that of the default configuration.
+    pub fn template(width: usize, device: &Device) -> Self {
+        Self::new(F::template(width, device), None)
+    }
+
+    /// Makes a map of the parameters that [`named_parameters`](FittedMap::named_parameters) returns, of any shapes that
+    /// the kind has.
+    ///
+    /// # Errors
+    ///
+    /// A parameter that is missing, one that the kind does not have, or values that no such map has.
+    pub fn from_named_parameters(parameters: Vec<NamedParameter>, device: &Device) -> Result<Self> {
+        let form = SavedMap::new(parameters, device).into_form();
+        Self::accepted(form.map(|(form, ..)| form))
     }
 
     /// Loads a map that [`save`](FittedMap::save) wrote; see [`load_map`](super::load_map) for files of any
@@ -163,31 +174,23 @@ impl<F: Form> Fitted<F> {
     ///
     /// # Errors
     ///
-    /// [`Error::File`](crate::error::Error::File) if the file cannot be read, is not a record, is
+    /// [`Error::File`](crate::error::Error::File) if the file cannot be read, is not a saved map, was changed or
     /// truncated, holds another kind of map, or parameters that no such map has.
     pub fn load(path: impl AsRef<Path>, device: &Device) -> Result<Self> {
         let path = path.as_ref();
         let reject = |reason| file::failure(path, format!("not a saved {}: {reason}", F::KIND));
-        let (kind, parts) = file::read(path, device).map_err(reject)?;
+        let saved = file::read(path, device).map_err(reject)?;
+        let kind = saved.own_kind().map_err(reject)?;
         if kind == F::KIND {
-            Self::restore(parts).map_err(reject)
+            Self::restore(saved).map_err(reject)
         } else {
             Err(reject(format!("the file holds a {kind}")))
         }
     }
 
-    /// Saves the map, as [`FittedMap::save`], to a path of any type.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::File`](crate::error::Error::File) if the file cannot be written.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        FittedMap::save(self, path.as_ref())
-    }
-
     /// The map of saved parameters, or what is wrong with them.
-    pub(super) fn restore(parts: file::SavedParameters) -> Result<Self, String> {
-        let (form, report, fitted_to) = parts.into_form()?;
+    pub(super) fn restore(saved: SavedMap) -> Result<Self, String> {
+        let (form, report, fitted_to) = saved.into_form()?;
         Ok(Self {
             form,
             report,
@@ -228,14 +231,6 @@ impl<F: Form> FittedMap for Fitted<F> {
             parameter.rows = named.map_or(&[], |(_, rows)| rows);
         }
         parameters
-    }
-
-    fn formula(&self) -> Option<Formula> {
-        self.form.formula()
-    }
-
-    fn save(&self, path: &Path) -> Result<()> {
-        file::save_record(self, path)
     }
 }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// use burn_calibration::recalibration::{FittedMap, FittedTo, TemperatureScaling};
 ///
 /// let columns = ["cat", "dog"].map(String::from).to_vec();
-/// let mut map = TemperatureScaling::template(&Device::default());
+/// let mut map = TemperatureScaling::template(2, &Device::default());
 /// map.set_fitted_to(FittedTo { columns, ..FittedTo::default() });
 /// assert_eq!(map.fitted_to().columns[1], "dog");
 /// ```

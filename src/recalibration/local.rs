@@ -139,10 +139,10 @@ impl<P: ScaleFamily + Component> DistributionFit<P> for LocalRecalibrationConfig
         let features = errors.features.iter().flat_map(|row| &row[..columns]);
         let form = LocalResiduals {
             before: before.form,
-            residuals: Parameter::row(errors.residuals, &device),
-            features: Parameter::new(features.copied().collect(), [n, columns], &device),
-            units: Parameter::row(units.to_vec(), &device),
-            bandwidth: Parameter::row(vec![bandwidth.min(1e6)], &device),
+            residuals: parameter_row(errors.residuals, &device),
+            features: parameter(features.copied().collect(), [n, columns], &device),
+            units: parameter_row(units.to_vec(), &device),
+            bandwidth: parameter_row(vec![bandwidth.min(1e6)], &device),
         };
         Fitted::checked(form, FitReport::found(score, task.progress))
     }
@@ -272,7 +272,7 @@ impl LocalRecalibration {
     /// Returns the bandwidth of the kernel on predictions, in standard deviations of the features; 10⁶
     /// stands for one that tells no predictions apart.
     pub fn bandwidth(&self) -> f64 {
-        self.form.bandwidth.to_vec()[0]
+        to_vec(self.form.bandwidth.val())[0]
     }
 
     /// Returns the map that comes first.
@@ -284,13 +284,13 @@ impl LocalRecalibration {
 impl Form for LocalResiduals {
     const KIND: &'static str = "local recalibration";
 
-    fn template(device: &Device) -> Self {
+    fn template(_: usize, device: &Device) -> Self {
         Self {
-            before: LocationScales::template(device),
-            residuals: Parameter::new(vec![0.0], [1], device),
-            features: Parameter::new(vec![0.0; 2], [1, 2], device),
-            units: Parameter::new(vec![0.0; 2], [2], device),
-            bandwidth: Parameter::new(vec![1.0], [1], device),
+            before: LocationScales::template(1, device),
+            residuals: parameter(vec![0.0], [1], device),
+            features: parameter(vec![0.0; 2], [1, 2], device),
+            units: parameter(vec![0.0; 2], [2], device),
+            bandwidth: parameter(vec![1.0], [1], device),
         }
     }
 
@@ -298,13 +298,13 @@ impl Form for LocalResiduals {
         self.before.check()?;
         let [n] = self.residuals.dims();
         let columns = if self.features.dims()[1] == 3 { 3 } else { 2 };
-        self.features.check_shape("features", [n, columns])?;
-        self.units.check_shape("units", [2])?;
-        self.bandwidth.check_shape("bandwidth", [1])?;
-        if !(self.bandwidth.to_vec()[0] > 0.0 && self.residuals.to_vec().is_sorted()) {
+        check_shape(&self.features, "features", [n, columns])?;
+        check_shape(&self.units, "units", [2])?;
+        check_shape(&self.bandwidth, "bandwidth", [1])?;
+        if !(to_vec(self.bandwidth.val())[0] > 0.0 && to_vec(self.residuals.val()).is_sorted()) {
             return Err("residuals that increase and a positive bandwidth are expected".into());
         }
-        let features = self.features.to_vec();
+        let features = to_vec(self.features.val());
         if columns == 3 && features.chunks(3).any(|row| row[2] <= 0.0) {
             return Err("positive weights of the samples are expected".into());
         }
@@ -328,16 +328,16 @@ impl<P: ScaleFamily + Component> Apply<P, Mixture<P>> for LocalResiduals {
         assert_eq!(d, 1, "predictions of dimension {d}, expected 1");
         let options = (&location.device(), location.dtype());
         let (location, scale) = (to_vec(location), to_vec(scale));
-        let units = self.units.to_vec();
-        let (features, [_, columns]) = (self.features.to_vec(), self.features.dims());
+        let units = to_vec(self.units.val());
+        let (features, [_, columns]) = (to_vec(self.features.val()), self.features.dims());
         let weight = |row: &[f64]| row.get(2).copied().unwrap_or(1.0);
         let features = features.chunks(columns);
         let errors = Errors {
-            residuals: self.residuals.to_vec(),
+            residuals: to_vec(self.residuals.val()),
             features: features.map(|row| [row[0], row[1], weight(row)]).collect(),
             power: P::POWER,
         };
-        let bandwidth = self.bandwidth.to_vec()[0];
+        let bandwidth = to_vec(self.bandwidth.val())[0];
         let k = COMPONENTS + 1;
         let components = |i: usize| {
             let (mu, s) = (location[i], scale[i]);

@@ -255,24 +255,24 @@ impl LocationScaleRecalibration {
 
     /// Returns the shifts `b`, in predicted deviations.
     pub fn shifts(&self) -> Vec<f64> {
-        self.form.shifts.to_vec()
+        to_vec(self.form.shifts.val())
     }
 
     /// Returns the factors `s`.
     pub fn factors(&self) -> Vec<f64> {
-        (self.form.logarithms.to_vec().into_iter().map(f64::exp)).collect()
+        (to_vec(self.form.logarithms.val()).into_iter().map(f64::exp)).collect()
     }
 
     /// Returns the powers `γ`.
     pub fn powers(&self) -> Vec<f64> {
-        self.form.powers.to_vec()
+        to_vec(self.form.powers.val())
     }
 }
 
 impl LocationScales {
     fn new(coordinates: &[CoordinateFit], device: &Device) -> Self {
         let parameter = |of: fn(&CoordinateFit) -> f64| {
-            Parameter::row(coordinates.iter().map(of).collect(), device)
+            parameter_row(coordinates.iter().map(of).collect(), device)
         };
         Self {
             shifts: parameter(|one| one.shift),
@@ -285,8 +285,8 @@ impl LocationScales {
 impl Form for LocationScales {
     const KIND: &'static str = "location-scale recalibration";
 
-    fn template(device: &Device) -> Self {
-        Self::new(&[IDENTITY], device)
+    fn template(width: usize, device: &Device) -> Self {
+        Self::new(&vec![IDENTITY; width], device)
     }
 
     fn check(&self) -> Result<(), String> {
@@ -294,8 +294,8 @@ impl Form for LocationScales {
         if dims == [0] {
             return Err("there is no coordinate".into());
         }
-        self.logarithms.check_shape("logarithms", dims)?;
-        self.powers.check_shape("powers", dims)
+        check_shape(&self.logarithms, "logarithms", dims)?;
+        check_shape(&self.powers, "powers", dims)
     }
 
     fn width(&self) -> Option<usize> {
@@ -303,26 +303,11 @@ impl Form for LocationScales {
     }
 
     fn keeps(&self) -> Guarantees {
-        let injective = self.powers.to_vec().iter().all(|power| *power != 0.0);
+        let injective = to_vec(self.powers.val()).iter().all(|power| *power != 0.0);
         Guarantees {
-            keeps_mean: self.shifts.to_vec().iter().all(|shift| *shift == 0.0),
+            keeps_mean: to_vec(self.shifts.val()).iter().all(|shift| *shift == 0.0),
             ..Guarantees::of_decision(false, injective)
         }
-    }
-
-    fn formula(&self) -> Option<Formula> {
-        let row = |name, of: &Parameter<1>| Term::numbers(name, of.to_vec());
-        let (location, scale) = (Term::input("μ", "location"), Term::scale());
-        let location = location + row("b", &self.shifts) * scale.clone();
-        let scale = (row("γ", &self.powers) * scale.then(Operation::Log)
-            + row("k", &self.logarithms))
-        .then(Operation::Exp);
-        let moved = Symbol {
-            letter: "μ'",
-            name: "recalibrated_location",
-        };
-        let results = Formula::of_scale(scale).results()[0].clone();
-        Some(Formula::new([(moved, location), results]))
     }
 }
 
@@ -331,7 +316,7 @@ impl<P: ScaleFamily> Apply<P> for LocationScales {
         let [location, scale] = predictions.location_and_scale();
         let ([k], [_, d]) = (self.shifts.dims(), scale.dims());
         assert_eq!(k, d, "predictions of dimension {d}, expected {k}");
-        let row = |parameter: &Parameter<1>| parameter.cast(scale.dtype()).unsqueeze::<2>(); // [1, d]
+        let row = |parameter: &Parameter<1>| parameter.val().cast(scale.dtype()).unsqueeze::<2>(); // [1, d]
         let location = location + scale.clone() * row(&self.shifts);
         let recalibrated = (scale.clone().log() * row(&self.powers) + row(&self.logarithms)).exp();
         P::with_location_and_scale(location, recalibrated)

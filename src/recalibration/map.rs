@@ -2,7 +2,7 @@ use std::{fmt, path::Path};
 
 use burn::tensor::Tensor;
 
-use super::{FitReport, FittedTo, Formula, NamedParameter, file};
+use super::{FitReport, FittedTo, NamedParameter, file};
 use crate::error::Result;
 
 /// The properties of predictions that a fitted map keeps.
@@ -156,15 +156,9 @@ pub trait FittedMap: fmt::Debug + Send {
     /// Returns the parameters by their names.
     fn named_parameters(&self) -> Vec<NamedParameter>;
 
-    /// Returns the formula of the map, with the numbers of its parameters; None for local recalibration,
-    /// which has no closed form: its result depends on all errors of the fit, with weights that differ for
-    /// each prediction.
-    fn formula(&self) -> Option<Formula> {
-        None
-    }
-
-    /// Saves the map with its kind to a Burn record file, by a temporary file that is renamed. The same map
-    /// gives the same bytes.
+    /// Saves the map as a file of safetensors, which other programs read: the parameters in f64 under their names,
+    /// and in the metadata the kind, the version of the format, the report, what the map was fitted to, and a checksum.
+    /// It is written aside and renamed. The same map gives the same bytes. [`load_map`](super::load_map) reads it.
     ///
     /// # Errors
     ///

@@ -90,9 +90,11 @@
 //! # }
 //! ```
 //!
+//! The crate `burn-calibration-export` makes formulas and ONNX models of fitted maps.
+//!
 //! To add a map of logits: its parameters as a `Form` that is `Apply<Tensor<2>>`, and its configuration as
 //! a `LogitFit`, in a file of its own; the file and the names here; its line in the list of `registry.rs`, which
-//! files and the command line read; in `auto/candidates.rs` if it is to be chosen. A map of distributions has
+//! files and the command line read; its formula in `export/`; in `auto/candidates.rs` if it is to be chosen. A map of distributions has
 //! a configuration that is a `DistributionFit`, and its line in the second list.
 
 mod affine;
@@ -109,9 +111,9 @@ mod file;
 mod fit;
 mod fitted;
 mod fitted_to;
-pub mod formula;
 mod influence;
 mod linear;
+mod load;
 mod local;
 mod location_scale;
 mod lp_error;
@@ -125,7 +127,6 @@ mod refinement;
 mod registry;
 mod regularisation;
 mod report;
-mod safetensors;
 mod scalar;
 mod scale;
 mod shift;
@@ -136,7 +137,6 @@ mod validation;
 mod variance;
 mod warning;
 
-use self::parameter::Parameter;
 use crate::error::{Result, check_parameter};
 
 pub use affine::{
@@ -154,8 +154,8 @@ pub use ensemble::{EnsembleTemperatureScaling, EnsembleTemperatureScalingConfig}
 pub use fit::{Fit, FitProgress, Objective, Progress};
 pub use fitted::Fitted;
 pub use fitted_to::FittedTo;
-pub use formula::Formula;
 pub use influence::Robust;
+pub use load::load_map;
 pub use local::{LocalRecalibration, LocalRecalibrationConfig};
 pub use location_scale::{LocationScaleRecalibration, LocationScaleRecalibrationConfig};
 pub use lp_error::LpCalibrationError;
@@ -167,12 +167,9 @@ pub use parameter::NamedParameter;
 pub use prior::PriorCorrection;
 pub use quantile::{QuantileRecalibrated, QuantileRecalibration, QuantileRecalibrationConfig};
 pub use refinement::RefinementError;
-pub use registry::{
-    DistributionMap, DistributionMethod, LogitMap, MapKind, Recalibrated, load_map,
-};
+pub use registry::{DistributionMap, DistributionMethod, LogitMap, MapKind, Recalibrated};
 pub use regularisation::Regularisation;
 pub use report::{FitReport, FitStatus};
-pub use safetensors::{load_safetensors, save_safetensors};
 pub use scalar::{
     BetaCalibration, BetaCalibrationConfig, HistogramBinning, HistogramBinningConfig,
     IsotonicRegression, IsotonicRegressionConfig, PlattScaling, PlattScalingConfig,

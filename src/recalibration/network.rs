@@ -169,22 +169,16 @@ pub struct FactorNetwork {
 
 impl FactorNetwork {
     pub(super) fn new(sizes: Sizes, theta: &[f64], device: &Device) -> Self {
-        let [w1, b1, w2, b2] = (sizes.parts(theta))
-            .map(|(weights, shape)| Parameter::new(weights.to_vec(), shape, device));
+        let [w1, b1, w2, b2] =
+            (sizes.parts(theta)).map(|(weights, shape)| parameter(weights.to_vec(), shape, device));
         Self { w1, b1, w2, b2 }
     }
 
-    /// A network of two inputs whose factor is 1.
-    pub fn template(device: &Device) -> Self {
-        let zeros = |rows: usize, columns: usize| {
-            Parameter::new(vec![0.0; rows * columns], [rows, columns], device)
-        };
-        Self {
-            w1: zeros(2, 1),
-            b1: zeros(1, 1),
-            w2: zeros(1, 1),
-            b2: zeros(1, 1),
-        }
+    /// A network of zeros, whose factors are 1.
+    pub(super) fn zeros(sizes: Sizes, device: &Device) -> Self {
+        let zeros = |shape: [usize; 2]| parameter(vec![0.0; shape[0] * shape[1]], shape, device);
+        let [w1, b1, w2, b2] = sizes.shapes().map(zeros);
+        Self { w1, b1, w2, b2 }
     }
 
     /// The number of outputs.
@@ -195,28 +189,10 @@ impl FactorNetwork {
     /// The factors of each row: `[n, inputs] → [n, outputs]`.
     pub fn factors(&self, rows: Tensor<2>) -> Tensor<2> {
         let weights = [&self.w1, &self.b1, &self.w2, &self.b2];
-        let [w1, b1, w2, b2] = weights.map(|weights| weights.cast(rows.dtype()));
+        let [w1, b1, w2, b2] = weights.map(|weights| weights.val().cast(rows.dtype()));
         let hidden = tanh(rows.matmul(w1) + b1);
         let exponent = hidden.matmul(w2) + b2;
         (tanh(exponent * BOUND.recip()) * BOUND).exp()
-    }
-
-    /// The factors of a row as a formula, with the weights as matrices that take a row as a column.
-    pub(super) fn formula(&self, row: Term) -> Term {
-        let matrix = |name, of: &Parameter<2>| {
-            let ([inputs, outputs], values) = (of.dims(), of.to_vec());
-            let column = |j: usize| values.iter().skip(j).step_by(outputs);
-            let transposed = (0..outputs).flat_map(column).copied().collect();
-            Term::table(name, vec![outputs, inputs], transposed)
-        };
-        let row_of = |name, of: &Parameter<2>| Term::table(name, vec![of.dims()[1]], of.to_vec());
-        let hidden = matrix("W1", &self.w1).with(Operation::MatMul, row) + row_of("b1", &self.b1);
-        let hidden = hidden.then(Operation::Tanh).named("h");
-        let exponent =
-            matrix("W2", &self.w2).with(Operation::MatMul, hidden) + row_of("b2", &self.b2);
-        (Term::from(BOUND) * (exponent / BOUND).then(Operation::Tanh))
-            .then(Operation::Exp)
-            .named("g")
     }
 
     /// Returns what is wrong with a network that was loaded: it has one output less than inputs.
@@ -225,8 +201,8 @@ impl FactorNetwork {
         if inputs < 2 {
             return Err(format!("network.w1 has {inputs} rows, expected at least 2"));
         }
-        self.b1.check_shape("network.b1", [1, hidden])?;
-        self.w2.check_shape("network.w2", [hidden, inputs - 1])?;
-        self.b2.check_shape("network.b2", [1, inputs - 1])
+        check_shape(&self.b1, "network.b1", [1, hidden])?;
+        check_shape(&self.w2, "network.w2", [hidden, inputs - 1])?;
+        check_shape(&self.b2, "network.b2", [1, inputs - 1])
     }
 }

@@ -35,6 +35,9 @@ regularised_map! {
     tolerance = 1e-5, max_iterations = 200
 }
 
+/// Hidden units of a template: those of the configurations by default.
+const HIDDEN: usize = 16;
+
 /// The intra order-preserving map OP (Rahimi, Shaban, Cheng, Hartley, Boots: *Intra order-preserving
 /// functions for calibration of multi-class neural networks*, 2020, Theorem 1): with
 /// `z₍₁₎ ≥ … ≥ z₍ₘ₎`,
@@ -199,7 +202,7 @@ impl<const SORTED: bool> Order<SORTED> {
         let device = &task.data.device;
         Ok(found.map(|(family, theta)| Self {
             network: FactorNetwork::new(family.network, &theta, device),
-            scales: Parameter::new(vec![family.beta, family.mean, family.spread], [3], device),
+            scales: parameter(vec![family.beta, family.mean, family.spread], [3], device),
         }))
     }
 }
@@ -211,16 +214,23 @@ impl<const SORTED: bool> Form for Order<SORTED> {
         "order-preserving map"
     };
 
-    fn template(device: &Device) -> Self {
+    fn template(width: usize, device: &Device) -> Self {
         Self {
-            network: FactorNetwork::template(device),
-            scales: Parameter::new(vec![1.0, 0.0, 1.0], [3], device),
+            network: FactorNetwork::zeros(
+                Sizes {
+                    inputs: width,
+                    hidden: HIDDEN,
+                    outputs: width - 1,
+                },
+                device,
+            ),
+            scales: parameter(vec![1.0, 0.0, 1.0], [3], device),
         }
     }
 
     fn check(&self) -> Result<(), String> {
-        self.scales.check_shape("scales", [3])?;
-        let values = self.scales.to_vec();
+        check_shape(&self.scales, "scales", [3])?;
+        let values = to_vec(self.scales.val());
         if values[0] > 0.0 && values[2] > 0.0 {
             return self.network.check();
         }
@@ -238,26 +248,6 @@ impl<const SORTED: bool> Form for Order<SORTED> {
             ..Guarantees::ALL
         }
     }
-
-    /// Without the smallest step of the map between logits that differ, which keeps their order and nothing
-    /// else.
-    fn formula(&self) -> Option<Formula> {
-        let (z, m) = (Term::logits(), self.network.outputs() + 1);
-        let scales = self.scales.to_vec();
-        let sorted = z.clone().then(Operation::Sort).named("s");
-        let seen = if SORTED { sorted.clone() } else { z.clone() };
-        let seen = ((seen - scales[1]) / scales[2])
-            .with(Operation::Max, -FAR)
-            .with(Operation::Min, FAR);
-        let gaps = sorted.clone().slice(0..m - 1) - sorted.slice(1..m);
-        let steps = gaps * (self.network.formula(seen) * scales[0]);
-        let descending = Term::from(-1.0)
-            * steps
-                .with(Operation::Min, FARTHEST)
-                .then(Operation::PrependZero)
-                .then(Operation::CumSum);
-        Some(Formula::of_logits(descending.with(Operation::Unsort, z)))
-    }
 }
 
 impl<const SORTED: bool> Apply<Tensor<2>> for Order<SORTED> {
@@ -266,7 +256,7 @@ impl<const SORTED: bool> Apply<Tensor<2>> for Order<SORTED> {
     fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
         expect_classes(&logits, self);
         let [n, m] = logits.dims();
-        let scales = self.scales.cast(logits.dtype());
+        let scales = self.scales.val().cast(logits.dtype());
         let [beta, mean, spread] =
             [0, 1, 2].map(|k| scales.clone().slice(k..k + 1).reshape([1, 1]));
         let (sorted, order) = logits.clone().sort_descending_with_indices(1);

@@ -1,10 +1,7 @@
-use std::path::Path;
-
 use burn::tensor::TensorData;
 
 use super::{
-    FittedTo, LogitMap, MapKind, NamedParameter, Recalibration, common::*, file::SavedParameters,
-    registry::MIXTURE,
+    FittedTo, LogitMap, MapKind, NamedParameter, Recalibration, common::*, file::SavedMap,
 };
 
 /// Correction for the base rates of classes: `p'_c ∝ p_c · π_c/t_c`, from the rates `t` of the data that a model or
@@ -51,15 +48,6 @@ const PRIOR: &str = "prior";
 impl PriorCorrection {
     /// The kind, as in a saved file.
     pub const KIND: &'static str = "prior correction";
-
-    /// Saves the map, as [`FittedMap::save`], to a path of any type.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::File`](crate::error::Error::File) if the file cannot be written.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        FittedMap::save(self, path.as_ref())
-    }
 
     /// Makes the correction of a model.
     ///
@@ -123,19 +111,17 @@ impl PriorCorrection {
     }
 
     /// The map of saved parameters, or what is wrong with them.
-    pub(super) fn restore(mut saved: SavedParameters) -> Result<Self, String> {
+    pub(super) fn restore(mut saved: SavedMap) -> Result<Self, String> {
         let mut rates = |name: &str| {
-            let rates = saved.tensors.remove(name);
-            let rates = rates.ok_or_else(|| format!("\"{name}\" is missing"))?;
-            Ok::<Vec<f64>, String>(rates.iter::<f64>().collect())
+            let rates = saved.take(name).map(|rates| rates.values);
+            rates.ok_or_else(|| format!("\"{name}\" is missing"))
         };
         let (trained_at, prior) = (rates(TRAINED_AT)?, rates(PRIOR)?);
-        let name = saved.tensors.keys().next().cloned();
-        let map = name.map(|name| {
-            let name = name.split('.').next().unwrap_or_default();
-            restore_part(&mut saved, name)
-        });
-        let map = map.transpose()?;
+        let name = saved.parameters.first().map(|first| first.name.clone());
+        let name = name.as_deref().and_then(|name| name.split('.').next());
+        let map = name
+            .map(|name| restore_part(&mut saved, name))
+            .transpose()?;
         let (report, fitted_to) = saved.into_said()?;
         let correction = Self {
             trained_at,
@@ -175,13 +161,8 @@ fn parameters_of_part(map: &LogitMap) -> Vec<NamedParameter> {
 }
 
 /// The map that [`parameters_of_part`] were saved of, by the name of its kind; or what is wrong with them.
-fn restore_part(saved: &mut SavedParameters, name: &str) -> Result<LogitMap, String> {
-    // the name that earlier versions gave to a mixture
-    let kind = if name == "mixture" {
-        MIXTURE
-    } else {
-        name.parse::<MapKind>().map_err(|e| e.to_string())?.kind()
-    };
+fn restore_part(saved: &mut SavedMap, name: &str) -> Result<LogitMap, String> {
+    let kind = name.parse::<MapKind>().map_err(|e| e.to_string())?.kind();
     let own = saved.split_off(&format!("{name}."));
     LogitMap::restore(kind, own).expect("a map of each kind")
 }
@@ -229,23 +210,9 @@ impl FittedMap for PriorCorrection {
     fn named_parameters(&self) -> Vec<NamedParameter> {
         let of_map = self.map.iter().flat_map(parameters_of_part);
         let rates = [(TRAINED_AT, &self.trained_at), (PRIOR, &self.prior)];
-        let rates = rates.map(|(name, rates)| NamedParameter::row(name.into(), rates));
+        let rates =
+            rates.map(|(name, rates)| NamedParameter::new(name, vec![rates.len()], rates.clone()));
         rates.into_iter().chain(of_map).collect()
-    }
-
-    fn formula(&self) -> Option<Formula> {
-        let of_map = self.map.as_ref().map(|map| map.formula());
-        let probabilities = match of_map {
-            None => Term::logits().then(Operation::Softmax),
-            Some(of_map) => of_map?.results()[0].1.clone(),
-        };
-        let rates = self.prior.iter().zip(&self.trained_at);
-        let ratios = rates.map(|(to, from)| to / from).collect();
-        let corrected = probabilities.named("q") * Term::numbers("r", ratios);
-        let corrected = corrected.named("w");
-        Some(Formula::of_probabilities(
-            corrected.clone() / corrected.then(Operation::Sum),
-        ))
     }
 }
 

@@ -4,25 +4,20 @@
 use std::{
     fmt,
     ops::{Deref, DerefMut},
-    path::Path,
     str::FromStr,
 };
 
-use burn::tensor::{Device, Int, Tensor};
+use burn::tensor::{Int, Tensor};
 
 use super::{
-    file::{SavedParameters, failure, read},
-    formula::Term,
+    file::SavedMap,
     task::{ClassPredictions, LogitFit, Task, fit_task},
     *,
 };
 use crate::{
-    distribution::{Categorical, Component, Laplace, Marginals, Mixture, Normal},
+    distribution::{Categorical, Component, Marginals, Mixture},
     error::{Error, Result},
 };
-
-/// The kind of the mixtures that earlier versions saved.
-pub(super) const MIXTURE: &str = "mixture of maps";
 
 /// Makes the kinds of maps and the map of any kind from lists: each kind with its map, its name at the command line
 /// and a few words about it; and all maps, of which some are of no kind: they are not fitted by themselves.
@@ -95,15 +90,6 @@ macro_rules! maps {
         }
 
         impl $Maps {
-            /// Saves the map, as [`FittedMap::save`], to a path of any type.
-            ///
-            /// # Errors
-            ///
-            /// [`Error::File`](crate::error::Error::File) if the file cannot be written.
-            pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-                FittedMap::save(&**self, path.as_ref())
-            }
-
             /// The kind of the map; None for maps that are not fitted by themselves.
             pub fn method(&self) -> Option<$Kinds> {
                 match self {
@@ -116,14 +102,10 @@ macro_rules! maps {
             /// The map of a kind with saved parameters; none if no map is of the kind.
             pub(super) fn restore(
                 kind: &str,
-                parts: SavedParameters,
+                saved: SavedMap,
             ) -> Option<Result<Self, String>> {
-                if kind == MIXTURE {
-                    let reason = "it is of a development version, and mixtures are no longer maps: fit again, which chooses one map";
-                    return Some(Err(reason.into()));
-                }
                 $(if kind == $map::KIND {
-                    return Some($map::restore(parts).map(Self::from));
+                    return Some($map::restore(saved).map(Self::from));
                 })*
                 None
             }
@@ -364,81 +346,4 @@ distribution_maps! {
     "quantile", "A curve of levels for each coordinate";
     Local: LocalRecalibration by LocalRecalibrationConfig gives Mixture,
     "local", "The errors of similar predictions, as a mixture; one coordinate only";
-}
-
-/// Loads a saved map of logits of any kind, which the file names; a file whose name ends in `.safetensors`
-/// is loaded by [`load_safetensors`](super::load_safetensors).
-///
-/// # Errors
-///
-/// [`Error::File`](crate::error::Error::File) if the file cannot be read, is not a saved map of this
-/// library, is truncated, or holds parameters that no map of its kind has.
-pub fn load_map(path: impl AsRef<Path>, device: &Device) -> Result<LogitMap> {
-    let path = path.as_ref();
-    if path.extension().is_some_and(|end| end == "safetensors") {
-        return load_safetensors(path, device);
-    }
-    let reject = |reason: String| failure(path, format!("not a saved map: {reason}"));
-    let (kind, parts) = read(path, device).map_err(reject)?;
-    if let Some(map) = LogitMap::restore(&kind, parts) {
-        return map.map_err(reject);
-    }
-    let mut methods = DistributionMethod::ALL.iter();
-    if kind == ConformalShift::KIND || methods.any(|method| method.kind() == kind) {
-        return Err(of_others(path, &kind, "classes"));
-    }
-    Err(reject(format!("no kind of map is called {kind}")))
-}
-
-/// The error of a file whose map is of other predictions than expected.
-fn of_others(path: &Path, kind: &str, expected: &str) -> Error {
-    let mut methods = DistributionMethod::ALL.iter();
-    let (predictions, family) = if kind == ConformalShift::KIND {
-        ("quantile forecasts (ConformalShift)", "quantiles")
-    } else if methods.any(|method| method.kind() == kind) {
-        (
-            "normal or Laplace predictions (DistributionMap)",
-            "normal or laplace",
-        )
-    } else {
-        ("classes", "categorical")
-    };
-    let reason = format!(
-        "a {kind} is a map of {predictions}, expected one of {expected}: apply it with --family {family}"
-    );
-    failure(path, reason)
-}
-
-impl DistributionMap {
-    /// Returns what the map computes of the parameters of a prediction; none without a closed form, and of
-    /// a temperature unless it says that it was fitted to normal or Laplace predictions.
-    ///
-    /// Quantile recalibration takes levels `F(y)` and gives levels.
-    pub fn formula(&self) -> Option<Formula> {
-        let Self::Temperature(map) = self else {
-            return (**self).formula();
-        };
-        let power = match map.fitted_to().family.as_deref()? {
-            "normal" => Normal::POWER,
-            "laplace" => Laplace::POWER,
-            _ => return None,
-        };
-        let factor = map.temperature().powf(power.recip());
-        Some(Formula::of_scale(Term::from(factor) * Term::scale()))
-    }
-
-    /// Loads a saved map of any kind, which the file names.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::File`] if the file cannot be read, is not a saved map of distributions (a [`ConformalShift`] is one of
-    /// quantile forecasts), is truncated, or holds parameters that no map of its kind has.
-    pub fn load(path: impl AsRef<Path>, device: &Device) -> Result<Self> {
-        let path = path.as_ref();
-        let reject = |reason: String| failure(path, format!("not a saved map: {reason}"));
-        let (kind, parts) = read(path, device).map_err(reject)?;
-        let found = Self::restore(&kind, parts);
-        let map = found.ok_or_else(|| of_others(path, &kind, "normal or Laplace predictions"))?;
-        map.map_err(reject)
-    }
 }

@@ -84,7 +84,7 @@ impl Shift {
         };
         let found = fit_family(family, settings, &mut task)?;
         Ok(found.map(|(_, bias)| Self {
-            bias: Parameter::row(bias, &device),
+            bias: parameter_row(bias, &device),
         }))
     }
 }
@@ -97,22 +97,22 @@ impl LogitShift {
     /// Fewer than two shifts, or one that is not finite.
     pub fn from_shifts(bias: Vec<f64>, device: &Device) -> Result<Self> {
         Self::of_parameters(Shift {
-            bias: Parameter::row(bias, device),
+            bias: parameter_row(bias, device),
         })
     }
 
     /// Returns the shifts `b`, one for each class.
     pub fn shifts(&self) -> Vec<f64> {
-        self.form.bias.to_vec()
+        to_vec(self.form.bias.val())
     }
 }
 
 impl Form for Shift {
     const KIND: &'static str = "logit shift";
 
-    fn template(device: &Device) -> Self {
+    fn template(width: usize, device: &Device) -> Self {
         Self {
-            bias: Parameter::row(vec![0.0; 2], device),
+            bias: parameter_row(vec![0.0; width], device),
         }
     }
 
@@ -130,18 +130,13 @@ impl Form for Shift {
     fn keeps(&self) -> Guarantees {
         Guarantees::of_decision(false, true)
     }
-
-    fn formula(&self) -> Option<Formula> {
-        let bias = Term::parameter("b", &self.bias);
-        Some(Formula::of_logits(Term::logits() + bias))
-    }
 }
 
 impl Apply<Tensor<2>> for Shift {
     fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
         expect_classes(&logits, self);
         let shape = [1, self.bias.dims()[0]];
-        let bias = self.bias.cast(logits.dtype()).reshape(shape);
+        let bias = self.bias.val().cast(logits.dtype()).reshape(shape);
         logits + bias
     }
 }

@@ -61,14 +61,14 @@ impl VarianceScaling {
 
     /// Returns the factors `s`: one for each coordinate, or one for all.
     pub fn factors(&self) -> Vec<f64> {
-        self.form.factors.to_vec()
+        to_vec(self.form.factors.val())
     }
 }
 
 impl ScaleFactors {
     fn new(factors: Vec<f64>, device: &Device) -> Self {
         Self {
-            factors: Parameter::row(factors, device),
+            factors: parameter_row(factors, device),
         }
     }
 
@@ -116,12 +116,12 @@ impl ScaleFactors {
 impl Form for ScaleFactors {
     const KIND: &'static str = "variance scaling";
 
-    fn template(device: &Device) -> Self {
-        Self::new(vec![1.0], device)
+    fn template(width: usize, device: &Device) -> Self {
+        Self::new(vec![1.0; width], device)
     }
 
     fn check(&self) -> Result<(), String> {
-        let factors = self.factors.to_vec();
+        let factors = to_vec(self.factors.val());
         if !factors.is_empty() && factors.iter().all(|factor| *factor > 0.0) {
             return Ok(());
         }
@@ -140,11 +140,6 @@ impl Form for ScaleFactors {
             ..Guarantees::of_decision(false, true)
         }
     }
-
-    fn formula(&self) -> Option<Formula> {
-        let factors = Term::numbers("f", self.factors.to_vec());
-        Some(Formula::of_scale(factors * Term::scale()))
-    }
 }
 
 impl<P: ScaleFamily> Apply<P> for ScaleFactors {
@@ -155,7 +150,7 @@ impl<P: ScaleFamily> Apply<P> for ScaleFactors {
             k == 1 || k == d,
             "predictions of dimension {d}, expected {k}"
         );
-        let factors = self.factors.cast(scale.dtype()).unsqueeze::<2>(); // [1, d] or [1, 1]
+        let factors = self.factors.val().cast(scale.dtype()).unsqueeze::<2>(); // [1, d] or [1, 1]
         P::with_location_and_scale(location, scale * factors)
     }
 }

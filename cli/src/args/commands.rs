@@ -294,7 +294,7 @@ pub enum LossName {
     after_help = "Examples:\n  calibration show best.map\n  calibration show best.map --formula\n  calibration show best.map --export onnx -o best.onnx"
 )]
 pub struct ShowArgs {
-    /// A map that fit saved, or FILE.safetensors with a temperature, or weight and bias
+    /// A map that fit saved, or safetensors with a temperature, or weight and bias
     #[arg(value_name = "MAP")]
     pub map: PathBuf,
 
@@ -315,8 +315,6 @@ pub struct ShowArgs {
 pub enum ExportFormat {
     /// The output of --json
     Json,
-    /// One f64 tensor per parameter: temperature, or weight and bias as in PyTorch
-    Safetensors,
     /// A model for ONNX Runtime and others, from logits to probabilities, or from parameters to parameters
     /// for distributions
     Onnx,

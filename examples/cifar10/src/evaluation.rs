@@ -93,7 +93,7 @@ pub fn evaluate(
 ) -> Result<Evaluation> {
     let (logits, labels) = (validation.logits.clone(), validation.labels.clone());
     let map = TemperatureScalingConfig::new().fit(logits, labels)?;
-    map.save(folder.join("temperature.map"))?;
+    map.save(&folder.join("temperature.map"))?;
     let before_and_after = |of: &Outputs| -> Result<[Categorical; 2]> {
         let before = Categorical::from_logits(of.logits.clone())?;
         let after = Categorical::from_logits(map.forward(of.logits.clone()))?;

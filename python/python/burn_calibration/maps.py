@@ -746,7 +746,7 @@ class LoadedMap(LogitMap):
 
 def load_map(path: str | os.PathLike[str]) -> LoadedMap:
     """Loads a fitted map of logits of any kind, which `LogitMap.save`, the command ``calibration fit`` or the library
-    saved; of a file whose name ends in ``.safetensors`` a ``temperature``, or a ``weight`` and a ``bias``, of PyTorch.
+    saved; of another file of safetensors a ``temperature``, or a ``weight`` and a ``bias``, of PyTorch.
 
     Raises
     ------

@@ -8,7 +8,7 @@ pub use self::recalibrated::QuantileRecalibrated;
 use self::curve::LevelCurve;
 use super::{
     common::*,
-    scalar::table::{interpolation, padded, padded_rows},
+    scalar::table::{padded, padded_rows},
 };
 use crate::distribution::Marginals;
 
@@ -140,12 +140,12 @@ impl Quantiles {
 impl Form for Quantiles {
     const KIND: &'static str = "quantile recalibration";
 
-    fn template(device: &Device) -> Self {
-        Self::new(vec![vec![(0.0, 0.0), (1.0, 1.0)]], device)
+    fn template(width: usize, device: &Device) -> Self {
+        Self::new(vec![vec![(0.0, 0.0), (1.0, 1.0)]; width], device)
     }
 
     fn check(&self) -> Result<(), String> {
-        self.values.check_shape("values", self.levels.dims())?;
+        check_shape(&self.values, "values", self.levels.dims())?;
         if self.levels.dims()[0] == 0 {
             return Err("there is no coordinate".into());
         }
@@ -161,16 +161,6 @@ impl Form for Quantiles {
     fn keeps(&self) -> Guarantees {
         let injective = self.curves().iter().all(LevelCurve::is_strict);
         Guarantees::of_decision(false, injective)
-    }
-
-    fn formula(&self) -> Option<Formula> {
-        let rows = padded_rows(&self.levels, &self.values);
-        let result = Symbol {
-            letter: "u'",
-            name: "recalibrated_levels",
-        };
-        let levels = interpolation(rows, |value| value, Term::input("u", "levels"));
-        Some(Formula::new([(result, levels)]))
     }
 }
 

@@ -36,16 +36,6 @@ impl Feature {
             Self::NegativeLogComplement => -odds::log_sigmoid(-s),
         }
     }
-
-    /// The feature as a formula, with `u = log(1 + exp(−|s|))`.
-    fn term(self, s: Term, u: Term) -> Term {
-        match self {
-            Self::LogOdds => s,
-            Self::Square => s.clone() * s,
-            Self::LogProbability => s.with(Operation::Min, 0.0) - u,
-            Self::NegativeLogComplement => s.with(Operation::Max, 0.0) + u,
-        }
-    }
 }
 
 /// The parameters of a map `σ(Σ_j a_j φ_j(s) + b)`, `P` of each event: a slope for each feature, and an intercept. Of
@@ -72,12 +62,12 @@ impl<const P: usize, const INCREASING: bool> Curve<P, INCREASING> {
     fn new(parameters: &[[f64; P]], device: &Device) -> Self {
         let rows = (0..P).flat_map(|j| parameters.iter().map(move |row| row[j]));
         Self {
-            parameters: Parameter::new(rows.collect(), [P, parameters.len()], device),
+            parameters: parameter(rows.collect(), [P, parameters.len()], device),
         }
     }
 
     fn of_events(&self) -> Vec<[f64; P]> {
-        let (k, values) = (self.events(), self.parameters.to_vec());
+        let (k, values) = (self.events(), to_vec(self.parameters.val()));
         let of_event = |event| std::array::from_fn(|j| values[j * k + event]);
         (0..k).map(of_event).collect()
     }
@@ -153,9 +143,9 @@ impl<const P: usize, const INCREASING: bool> EventMap for Curve<P, INCREASING> {
     const ROWS: &'static [(&'static str, &'static [&'static str])] =
         &[("parameters", NAMES.split_at(P).0)];
 
-    fn template(device: &Device) -> Self {
+    fn template(events: usize, device: &Device) -> Self {
         let slope = |j: usize| f64::from(j == 0 || j == 1 && INCREASING);
-        Self::new(&[std::array::from_fn(slope)], device)
+        Self::new(&vec![std::array::from_fn(slope); events], device)
     }
 
     fn check(&self) -> Result<(), String> {
@@ -163,7 +153,7 @@ impl<const P: usize, const INCREASING: bool> EventMap for Curve<P, INCREASING> {
         if p != P {
             return Err(format!("{p} parameters of an event, expected {P}"));
         }
-        let slopes = &self.parameters.to_vec()[..(p - 1) * k];
+        let slopes = &to_vec(self.parameters.val())[..(p - 1) * k];
         match slopes.iter().find(|slope| INCREASING && **slope < 0.0) {
             Some(slope) => Err(format!("a slope is {slope}, expected at least 0")),
             None => Ok(()),
@@ -187,23 +177,8 @@ impl<const P: usize, const INCREASING: bool> EventMap for Curve<P, INCREASING> {
         Guarantees::of_decision(decides_alike && injective, injective)
     }
 
-    fn formula(&self, scores: Term) -> Term {
-        let (k, values) = (self.events(), self.parameters.to_vec());
-        let row = |j: usize| Term::numbers(NAMES[j], values[j * k..][..k].to_vec());
-        let farther = scores
-            .clone()
-            .with(Operation::Min, Term::from(-1.0) * scores.clone());
-        let u = (Term::from(1.0) + farther.then(Operation::Exp))
-            .then(Operation::Log)
-            .named("u");
-        let terms = Self::FEATURES.iter().enumerate();
-        let terms = terms.map(|(j, feature)| row(j) * feature.term(scores.clone(), u.clone()));
-        let sum = terms.reduce(|sum, term| sum + term).expect("a feature");
-        (sum + row(P - 1)).then(Operation::Sigmoid)
-    }
-
     fn log_probabilities(&self, scores: Tensor<2>) -> [Tensor<2>; 2] {
-        let parameters = self.parameters.cast(scores.dtype());
+        let parameters = self.parameters.val().cast(scores.dtype());
         let row = |j: usize| parameters.clone().slice(j..j + 1);
         let terms = Self::FEATURES.iter().enumerate();
         let t = terms.fold(row(P - 1), |sum, (j, feature)| {

@@ -6,8 +6,7 @@
 //! `s_c = log p_c − log(1−p_c)`, and the map gives `log(g_c / Σ_d g_d)`. Such a class-wise map keeps
 //! neither the order of the classes nor the accuracy, and nothing is known of its injectivity.
 //!
-//! A map is an [`EventMap`]. One of few parameters has its formula in `curves.rs`, one without a formula is
-//! a `Table`.
+//! A map is an [`EventMap`]: one of few parameters is a `Curve`, one of knots a `Table`.
 
 mod cubic;
 mod curve;
@@ -38,8 +37,8 @@ pub trait EventMap: Module + burn::module::ModuleDisplay {
     /// The names of the rows of parameters in the documentation, by the names of these.
     const ROWS: &'static [(&'static str, &'static [&'static str])] = &[];
 
-    /// The map of two classes, for a record to replace.
-    fn template(device: &Device) -> Self;
+    /// The map of a number of events, for a record to replace.
+    fn template(events: usize, device: &Device) -> Self;
 
     /// Returns what is wrong with parameters that were loaded.
     fn check(&self) -> Result<(), String>;
@@ -52,9 +51,6 @@ pub trait EventMap: Module + burn::module::ModuleDisplay {
         Guarantees::NONE
     }
 
-    /// The formula of `g` of log-odds.
-    fn formula(&self, scores: Term) -> Term;
-
     /// `log g` and `log(1−g)` of log-odds: `[n, k]` each.
     fn log_probabilities(&self, scores: Tensor<2>) -> [Tensor<2>; 2];
 }
@@ -63,8 +59,8 @@ impl<M: EventMap> Form for M {
     const KIND: &'static str = M::KIND;
     const ROWS: &'static [(&'static str, &'static [&'static str])] = M::ROWS;
 
-    fn template(device: &Device) -> Self {
-        M::template(device)
+    fn template(width: usize, device: &Device) -> Self {
+        M::template(odds::events(width), device)
     }
 
     fn check(&self) -> Result<(), String> {
@@ -84,23 +80,6 @@ impl<M: EventMap> Form for M {
         } else {
             Guarantees::NONE
         }
-    }
-
-    fn formula(&self) -> Option<Formula> {
-        let z = Term::logits();
-        if self.events() > 1 {
-            let g = EventMap::formula(self, odds::formula(z)).named("g");
-            return Some(Formula::of_probabilities(
-                g.clone() / g.then(Operation::Sum),
-            ));
-        }
-        let odds = (z.clone().slice(1..2) - z.slice(0..1)).named("s");
-        let g = EventMap::formula(self, odds).named("g");
-        let both = [Term::from(1.0) - g.clone(), g];
-        Some(Formula::of_probabilities(Term::new(
-            Operation::Concat,
-            both,
-        )))
     }
 }
 

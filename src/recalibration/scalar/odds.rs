@@ -2,10 +2,7 @@
 
 use burn::tensor::{Int, Tensor, activation::log_softmax};
 
-use crate::{
-    distribution::most_likely_on_device,
-    recalibration::formula::{Operation, Term},
-};
+use crate::distribution::most_likely_on_device;
 
 /// The number of events of `m` classes: 1 for two, otherwise `m`.
 pub(super) fn events(classes: usize) -> usize {
@@ -43,23 +40,6 @@ pub(super) fn log_odds(logits: Tensor<2>) -> Tensor<2> {
         .exp();
     let below = below.mask_fill(is_top.clone(), 0.0).sum_dim(1).log() + second;
     (z.clone() - others.log()).mask_where(is_top, z - below)
-}
-
-/// The formula of [`log_odds`] of more than two classes, with numbers for logits of −∞ as well.
-///
-/// The logarithm of the sum over the others is taken twice, with powers relative to the largest logit and to the
-/// second. Of the largest, the first loses what lies far below it; of each other one, the second is too small,
-/// because the largest is cut. So the greater of the two is right.
-pub(super) fn formula(logits: Term) -> Term {
-    let z = logits.with(Operation::Max, -1e300).named("x");
-    let sorted = z.clone().then(Operation::Sort).named("r");
-    let others = |at: usize| {
-        let reference = sorted.clone().slice(at..at + 1);
-        let powers = (z.clone() - reference.clone()).with(Operation::Min, 0.0);
-        let sum = powers.then(Operation::Exp).then(Operation::Others);
-        reference + sum.then(Operation::Log)
-    };
-    (z.clone() - others(0).with(Operation::Max, others(1))).named("s")
 }
 
 /// `log σ(t) = (t − |t|)/2 − log(1 + exp(−|t|))`.

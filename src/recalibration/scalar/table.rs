@@ -1,4 +1,4 @@
-//! Scalar maps without a formula: probabilities at knots among the log-odds, linear between them.
+//! Scalar maps of knots: probabilities at knots among the log-odds, linear between them.
 
 use super::{
     EventMap, closed_form_of_events,
@@ -63,22 +63,18 @@ impl<const MAP: u8> EventMap for Table<MAP> {
         _ => "spline calibration",
     };
 
-    /// Every probability of two classes is one half.
-    fn template(device: &Device) -> Self {
-        Self::new(vec![vec![(0.0, 0.0)]], device)
+    /// Every event has the probability one half.
+    fn template(events: usize, device: &Device) -> Self {
+        Self::new(vec![vec![(0.0, 0.0)]; events], device)
     }
 
     fn check(&self) -> Result<(), String> {
-        self.values.check_shape("values", self.knots.dims())?;
+        check_shape(&self.values, "values", self.knots.dims())?;
         check_knots(&self.knots)
     }
 
     fn events(&self) -> usize {
         self.knots.dims()[0]
-    }
-
-    fn formula(&self, scores: Term) -> Term {
-        interpolation(padded_rows(&self.knots, &self.values), sigmoid, scores)
     }
 
     fn log_probabilities(&self, scores: Tensor<2>) -> [Tensor<2>; 2] {
@@ -103,13 +99,13 @@ pub fn padded(events: Vec<Vec<(f64, f64)>>, device: &Device) -> [Parameter<2>; 2
         row.take(shape[1]).collect::<Vec<_>>()
     };
     let (knots, values) = events.iter().flat_map(row).unzip();
-    [knots, values].map(|numbers| Parameter::new(numbers, shape, device))
+    [knots, values].map(|numbers| parameter(numbers, shape, device))
 }
 
 /// The knots and values of each event, without the padding.
 pub fn padded_rows(knots: &Parameter<2>, values: &Parameter<2>) -> Vec<Vec<(f64, f64)>> {
     let length = knots.dims()[1];
-    let pairs = knots.to_vec().into_iter().zip(values.to_vec());
+    let pairs = to_vec(knots.val()).into_iter().zip(to_vec(values.val()));
     let pairs: Vec<(f64, f64)> = pairs.collect();
     let without_padding = |row: &[(f64, f64)]| {
         let mut row = row.to_vec();
@@ -119,38 +115,13 @@ pub fn padded_rows(knots: &Parameter<2>, values: &Parameter<2>) -> Vec<Vec<(f64,
     pairs.chunks(length.max(1)).map(without_padding).collect()
 }
 
-/// The formula of values at the knots of each event, of what is saved of them, linear between them.
-pub fn interpolation(rows: Vec<Vec<(f64, f64)>>, value: fn(f64) -> f64, scores: Term) -> Term {
-    let longest = rows.iter().map(Vec::len).max().unwrap_or(0);
-    // the last knot is repeated, as in a file
-    let full = |row: &Vec<(f64, f64)>| -> (Vec<f64>, Vec<f64>) {
-        let knots = (0..longest).map(|k| row[k.min(row.len() - 1)]);
-        knots.map(|(knot, saved)| (knot, value(saved))).unzip()
-    };
-    let (knots, values): (Vec<_>, Vec<_>) = rows.iter().map(full).unzip();
-    let slopes = |(knots, values): (&Vec<f64>, &Vec<f64>)| {
-        let mut slopes = vec![0.0; longest + 1];
-        for k in 1..longest {
-            let slope = (values[k] - values[k - 1]) / (knots[k] - knots[k - 1]);
-            slopes[k] = if slope.is_finite() { slope } else { 0.0 }; // of a jump
-        }
-        slopes
-    };
-    let slopes = knots.iter().zip(&values).map(slopes).collect();
-    // finite, so that a slope of 0 times the distance is 0
-    let scores = scores
-        .with(Operation::Max, -1e300)
-        .with(Operation::Min, 1e300);
-    scores.named("x").piecewise((knots, values), slopes, None)
-}
-
 /// Returns what is wrong with knots that were loaded.
 pub(super) fn check_knots(knots: &Parameter<2>) -> Result<(), String> {
     let length = knots.dims()[1];
     if !length.is_power_of_two() {
         return Err(format!("no map has {length} knots"));
     }
-    if knots.to_vec().chunks(length).all(<[f64]>::is_sorted) {
+    if to_vec(knots.val()).chunks(length).all(<[f64]>::is_sorted) {
         Ok(())
     } else {
         Err("the knots decrease".into())
@@ -177,7 +148,7 @@ pub(super) fn interpolated(
     values: &Parameter<2>,
     scores: Tensor<2>,
 ) -> [Tensor<2>; 2] {
-    let [knots, values] = [knots, values].map(|numbers| numbers.cast(scores.dtype()));
+    let [knots, values] = [knots, values].map(|numbers| numbers.val().cast(scores.dtype()));
     let scores = scores.transpose(); // [k, n]
     let last = knots.dims()[1] as i64 - 1;
     let right = knots_below(&knots, &scores.clone().detach());

@@ -32,7 +32,7 @@ pub type VennAbers = Fitted<VennAbersTable>;
 /// The parameters of [`VennAbers`], of `k` events with `l` knots, a power of two.
 #[derive(Module, Debug)]
 pub struct VennAbersTable {
-    /// The log-odds of the fit, increasing, then numbers beyond all: `[k, l]`.
+    /// The log-odds of the fit, increasing, then numbers of at least 3·10³⁸: `[k, l]`.
     knots: Parameter<2>,
     /// `p₀` below each knot and at it: `[k, 2l]`.
     lower: Parameter<2>,
@@ -181,7 +181,7 @@ impl VennAbersTable {
             }
         }
         let parameter =
-            |values: Vec<f64>, length| Parameter::new(values, [events.len(), length], device);
+            |values: Vec<f64>, length| parameter(values, [events.len(), length], device);
         Self {
             knots: parameter(knots, length),
             lower: parameter(lower, 2 * length),
@@ -191,13 +191,19 @@ impl VennAbersTable {
 
     fn interval(&self, scores: Tensor<2>) -> VennAbersInterval {
         let dtype = scores.dtype();
-        let knots = self.knots.cast(dtype);
+        let knots = self.knots.val().cast(dtype);
         let scores = scores.detach().transpose(); // [k, n]
         // a score beyond the padding has the last entries, as the padding
         let below = knots_below(&knots, &scores).clamp_max(knots.dims()[1] as i64 - 1);
         let at = knots.gather(1, below.clone()).equal(scores).int();
         let entry = below * 2 + at;
-        let of = |values: &Parameter<2>| values.cast(dtype).gather(1, entry.clone()).transpose();
+        let of = |values: &Parameter<2>| {
+            values
+                .val()
+                .cast(dtype)
+                .gather(1, entry.clone())
+                .transpose()
+        };
         VennAbersInterval {
             lower: of(&self.lower),
             upper: of(&self.upper),
@@ -238,22 +244,25 @@ impl LogitFit for VennAbersConfig {
 impl EventMap for VennAbersTable {
     const KIND: &'static str = "Venn-Abers predictor";
 
-    /// The predictor of two classes and no samples: every probability is between 0 and 1.
-    fn template(device: &Device) -> Self {
-        let of = |values: Vec<f64>| Parameter::new(values.clone(), [1, values.len()], device);
+    /// The predictor of no samples: every probability is between 0 and 1.
+    fn template(events: usize, device: &Device) -> Self {
+        let table =
+            |value, length| parameter(vec![value; events * length], [events, length], device);
         Self {
-            knots: of(vec![BEYOND]),
-            lower: of(vec![0.0; 2]),
-            upper: of(vec![1.0; 2]),
+            knots: table(BEYOND, 1),
+            lower: table(0.0, 2),
+            upper: table(1.0, 2),
         }
     }
 
     fn check(&self) -> Result<(), String> {
         let [k, length] = self.knots.dims();
-        self.lower.check_shape("lower", [k, 2 * length])?;
-        self.upper.check_shape("upper", [k, 2 * length])?;
+        check_shape(&self.lower, "lower", [k, 2 * length])?;
+        check_shape(&self.upper, "upper", [k, 2 * length])?;
         check_knots(&self.knots)?;
-        let ends = self.lower.to_vec().into_iter().zip(self.upper.to_vec());
+        let ends = to_vec(self.lower.val())
+            .into_iter()
+            .zip(to_vec(self.upper.val()));
         let inside = |(lower, upper): (f64, f64)| 0.0 <= lower && lower < upper && upper <= 1.0;
         if ends.into_iter().all(inside) {
             Ok(())
@@ -264,27 +273,6 @@ impl EventMap for VennAbersTable {
 
     fn events(&self) -> usize {
         self.knots.dims()[0]
-    }
-
-    fn formula(&self, scores: Term) -> Term {
-        let ([k, length], knots) = (self.knots.dims(), self.knots.to_vec());
-        let knots: Vec<&[f64]> = knots.chunks(length).collect();
-        let used = |row: &&[f64]| row.iter().filter(|knot| **knot < BEYOND).count();
-        let longest = knots.iter().map(used).max().unwrap_or(0).max(1);
-        let knots: Vec<Vec<f64>> = knots.iter().map(|row| row[..longest].to_vec()).collect();
-        let (lower, upper) = (self.lower.to_vec(), self.upper.to_vec());
-        // above the last knot is the last entry
-        let entry = |event: usize, at: usize| {
-            let at = event * 2 * length + at.min(2 * length - 1);
-            upper[at] / (1.0 - lower[at] + upper[at])
-        };
-        let row = |event| (0..=2 * longest).map(|at| entry(event, at)).collect();
-        let values = Term::rows("values", (0..k).map(row).collect());
-        let knots = Term::rows("knots", knots);
-        let below = scores.clone().with(Operation::CountBelow, knots.clone());
-        (below + scores.with(Operation::CountUpTo, knots))
-            .named("i")
-            .with(Operation::Lookup, values)
     }
 
     fn log_probabilities(&self, scores: Tensor<2>) -> [Tensor<2>; 2] {

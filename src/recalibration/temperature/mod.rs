@@ -186,7 +186,7 @@ impl<P: ScaleFamily> DistributionFit<P> for TemperatureScalingConfig {
         let powers = [mean_powers(&task.predictions, &task.targets)];
         let (device, bound) = (task.predictions.device(), BOUND / P::POWER);
         let (scale, report) = ScaleFactors::fit(&powers, bound, self.limits(), task);
-        let temperature = scale.factors.to_vec()[0].powf(P::POWER);
+        let temperature = to_vec(scale.factors.val())[0].powf(P::POWER);
         Fitted::checked(Temperature::new(temperature, &device), report)
     }
 }
@@ -211,7 +211,7 @@ impl TemperatureScaling {
 impl Temperature {
     fn new(temperature: f64, device: &Device) -> Self {
         Self {
-            temperature: Parameter::row(vec![temperature], device),
+            temperature: parameter_row(vec![temperature], device),
         }
     }
 }
@@ -219,7 +219,7 @@ impl Temperature {
 impl Form for Temperature {
     const KIND: &'static str = "temperature scaling";
 
-    fn template(device: &Device) -> Self {
+    fn template(_: usize, device: &Device) -> Self {
         Self::new(1.0, device)
     }
 
@@ -233,17 +233,11 @@ impl Form for Temperature {
             ..Guarantees::ALL
         }
     }
-
-    /// Of logits; [`DistributionMap::formula`](super::DistributionMap::formula) is of distributions.
-    fn formula(&self) -> Option<Formula> {
-        let temperature = self.temperature.to_vec()[0];
-        Some(Formula::of_logits(Term::logits() / temperature))
-    }
 }
 
 /// Returns what is wrong with a temperature that was loaded.
 pub(super) fn check_temperature(temperature: &Parameter<1>) -> Result<(), String> {
-    temperature.check_shape("the temperature", [1])?;
+    check_shape(temperature, "the temperature", [1])?;
     let t = to_scalar(temperature.val());
     if t > 0.0 {
         Ok(())
@@ -256,7 +250,7 @@ pub(super) fn check_temperature(temperature: &Parameter<1>) -> Result<(), String
 
 impl Apply<Tensor<2>> for Temperature {
     fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
-        let temperature = self.temperature.cast(logits.dtype());
+        let temperature = self.temperature.val().cast(logits.dtype());
         logits / temperature.reshape([1, 1])
     }
 }

@@ -9,7 +9,7 @@ use std::{
 
 use burn::{module::Module, nn::LinearConfig};
 use burn_calibration::error::Result;
-use burn_pack::Writer;
+use safetensors::{Dtype, SafeTensors, serialize, tensor::TensorView};
 
 use super::distributions::{matrix, spread, u, v};
 use crate::prelude::*;
@@ -88,7 +88,6 @@ fn every_map_of_logits_comes_back_bit_for_bit() {
         name: &str,
         config: C,
         load: impl Fn(&Path) -> Result<Fitted<F>>,
-        _: Fitted<F>,
     ) where
         Fitted<F>: Recalibration,
     {
@@ -187,71 +186,101 @@ fn files_of_no_map() {
     fs::write(&file.0, b"not a record").unwrap();
     check(&file.0);
     let map = temperature_map(2.0);
-    let nowhere = map.save("no/such/folder/map");
+    let nowhere = map.save("no/such/folder/map".as_ref());
     assert!(matches!(nowhere, Err(Error::File { .. })));
 }
 
-/// Over another file, on a device that records gradients, and as the record of a module.
+/// Over another file, and on a device that records gradients.
 #[test]
-fn a_file_is_replaced_and_is_a_record() {
-    let file = Temporary::new("record.bpk");
+fn a_file_is_replaced() {
+    let file = Temporary::new("replaced.map");
     let of = |t| temperature_map(t);
     of(3.0).save(&file.0).unwrap();
     of(1.7).save(&file.0).unwrap();
     let on_autodiff = TemperatureScaling::load(&file.0, &device().autodiff()).unwrap();
     assert_eq!(on_autodiff.temperature(), 1.7);
-    let as_module = of(1.0).try_load_file(&file.0).unwrap();
-    assert_eq!(as_module.temperature(), 1.7);
 }
 
-/// A file of parameters as a version before 0.1 wrote it: the kind without an envelope, the fit beside it.
-fn earlier(path: &Path, kind: &str, parameters: &[(&str, &[f64])]) {
-    let packed = |(name, values): &(&str, &[f64])| {
-        let (bytes, shape, dtype) = TensorData::from(*values).into_parts();
-        burn_pack::Tensor::new((*name).to_owned(), dtype, shape, None, bytes)
+/// Files that versions before this format wrote say what they are and what to do.
+#[test]
+fn files_of_earlier_versions() {
+    let file = Temporary::new("earlier.map");
+    let path = file.0.as_path();
+    let refused = |expected: &str| {
+        for error in [
+            load_map(path, &device()).unwrap_err(),
+            VectorScaling::load(path, &device()).unwrap_err(),
+            DistributionMap::load(path, &device()).unwrap_err(),
+        ] {
+            contains(&error, expected);
+            ends(&error, "saved such maps: fit the map again");
+        }
     };
-    let writer = Writer::new(parameters.iter().map(packed).collect());
-    let fit = r#"{"status":"Converged","objective":0.5,"evaluations":7}"#;
-    let writer = writer.with_metadata("burn-calibration", kind);
-    let bytes = writer.with_metadata("fit", fit).into_bytes().unwrap();
-    fs::write(path, bytes.to_vec()).unwrap();
+    let map = VectorScaling::from_parameters(vec![1.0, 2.0], vec![0.5, -0.5], &device()).unwrap();
+    map.into_record().save(path).unwrap();
+    refused("it is a record of Burn");
+    let bytes = [2.0, 1.0, 0.5, -0.5].map(f64::to_le_bytes).concat();
+    let tensor = |k: usize| TensorView::new(Dtype::F64, vec![2], &bytes[16 * k..][..16]).unwrap();
+    let kind = [(
+        "burn-calibration".to_owned(),
+        "Dirichlet calibration".to_owned(),
+    )];
+    let tensors = [("weight", tensor(0)), ("bias", tensor(1))];
+    fs::write(path, serialize(tensors, Some(kind.into())).unwrap()).unwrap();
+    refused("it holds exported parameters");
 }
 
-/// Weights and intercepts were one level deeper.
+/// A saved map is what any reader of safetensors takes, with the metadata that the documentation names.
 #[test]
-fn an_earlier_structured_map() {
-    let file = Temporary::new("structured.map");
-    let path = file.0.as_path();
-    let (weight, bias) = ([0.5, 2.0, 1.5], [0.1, -0.3, 0.2]);
-    let parameters: [(&str, &[f64]); 3] = [
-        ("form.base", &[1.0, 1e-6]),
-        ("form.affine.weight", &weight),
-        ("form.affine.bias", &bias),
+fn a_file_is_safetensors_with_metadata() {
+    let file = Temporary::new("any.map");
+    let (weight, bias) = (vec![0.1, 1.0 / 3.0], vec![1e-300, -2.0]);
+    let mut map = VectorScaling::from_parameters(weight.clone(), bias, &device()).unwrap();
+    map.set_fitted_to(FittedTo {
+        family: Some("categorical".into()),
+        ..FittedTo::default()
+    });
+    map.save(&file.0).unwrap();
+    let bytes = fs::read(&file.0).unwrap();
+    let (_, header) = SafeTensors::read_metadata(&bytes).unwrap();
+    let metadata = header.metadata().clone().unwrap();
+    let expected = [
+        ("format", "burn-calibration map"),
+        ("version", "2"),
+        ("kind", "vector scaling"),
+        ("fitted_to", r#"{"family":"categorical"}"#),
     ];
-    earlier(path, "structured vector scaling", &parameters);
-    let loaded = StructuredVectorScaling::load(path, &device()).unwrap();
-    let map = StructuredVectorScaling::from_parameters(weight.into(), bias.into(), &device());
-    assert_eq!(loaded.named_parameters(), map.unwrap().named_parameters());
-    assert_eq!(loaded.report().unwrap().evaluations, 7);
+    for (key, value) in expected {
+        assert_eq!(metadata[key], value);
+    }
+    assert_eq!(metadata["checksum"].len(), 32);
+    let tensors = SafeTensors::deserialize(&bytes).unwrap();
+    let saved = tensors.tensor("weight").unwrap();
+    assert_eq!((saved.dtype(), saved.shape()), (Dtype::F64, &[2][..]));
+    let numbers = saved.data().chunks(8);
+    let numbers = numbers.map(|bytes| f64::from_le_bytes(bytes.try_into().unwrap()));
+    assert_eq!(numbers.collect::<Vec<_>>(), weight);
+    let loaded = VectorScaling::load(&file.0, &device()).unwrap();
+    assert_eq!(loaded.named_parameters(), map.named_parameters());
 }
 
-/// Mixtures of maps are no longer maps: a file of one says so, as a map and as that of a correction.
+/// A map of its named parameters; parameters that a kind does not have, or not in this shape.
 #[test]
-fn mixtures_of_earlier_versions() {
-    let file = Temporary::new("mixture.map");
-    let path = file.0.as_path();
-    let one: &[f64] = &[1.0];
-    let halves: &[f64] = &[0.5, 0.5];
-    let parts = [
-        ("weights.temperature", one),
-        ("parts.temperature.temperature", one),
-    ];
-    earlier(path, "mixture of maps", &parts);
-    let error = load_map(path, &device()).unwrap_err();
-    contains(&error, "mixtures are no longer maps: fit again");
-    let rates = [("trained_at", halves), ("prior", halves)];
-    let corrected = [&rates[..], &[("mixture.weights.temperature", one)]].concat();
-    earlier(path, "prior correction", &corrected);
-    let error = load_map(path, &device()).unwrap_err();
-    contains(&error, "mixtures are no longer maps: fit again");
+fn maps_of_named_parameters() {
+    let (rows, classes) = overconfident_rows(50, 3, 4.0, 40);
+    let map = IsotonicRegressionConfig::new().fitted(&rows, &classes);
+    let of = |parameters| IsotonicRegression::from_named_parameters(parameters, &device());
+    let again = of(map.named_parameters()).unwrap();
+    assert_eq!(again.named_parameters(), map.named_parameters());
+    let refused = |parameters, expected: &str| contains(&of(parameters).unwrap_err(), expected);
+    refused(vec![], "knots is missing");
+    let mut other = map.named_parameters();
+    other.push(NamedParameter::new("bias", vec![1], vec![0.0]));
+    refused(other, "bias: no such map has it");
+    let mut other = map.named_parameters();
+    other[1].shape = vec![other[1].values.len()];
+    refused(other, "expected 2 dimensions");
+    let mut other = map.named_parameters();
+    other[1].values.pop();
+    refused(other, "numbers and the shape");
 }

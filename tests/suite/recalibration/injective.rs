@@ -1,62 +1,39 @@
 //! Which maps of given parameters are injective, on predictions and on log-probabilities.
 
-use burn::{module::Module, store::ModuleRecord};
-use burn_pack::Writer;
 use proptest::prelude::*;
 
 use crate::prelude::*;
 
-/// A map with the given values and shapes of its parameters, by a record.
-pub fn map<M: Module>(template: M, parameters: &[(&str, &[f64], &[usize])]) -> M {
-    let pack = |name: String, data: TensorData| {
-        let (bytes, shape, dtype) = data.into_parts();
-        burn_pack::Tensor::new(name, dtype, shape, None, bytes)
-    };
-    let tensors = parameters.iter().flat_map(|(name, values, shape)| {
-        let lengths: Vec<i32> = shape.iter().map(|&length| length as i32).collect();
-        let rank = lengths.len();
-        let named = |(end, data)| pack(format!("form.{name}{end}"), data);
-        let data = TensorData::new(values.to_vec(), shape.to_vec());
-        [(".shape", TensorData::new(lengths, [rank])), ("", data)].map(named)
-    });
-    let bytes = Writer::new(tensors.collect()).into_bytes().unwrap();
-    template.load_record(ModuleRecord::from_bytes(bytes).unwrap())
+/// Parameters with their names, values and shapes.
+pub fn named(parameters: &[(&str, &[f64], &[usize])]) -> Vec<NamedParameter> {
+    let parameters = parameters.iter();
+    let named = parameters
+        .map(|(name, values, shape)| NamedParameter::new(*name, shape.to_vec(), values.to_vec()));
+    named.collect()
 }
 
 fn vector_scaling(a: &[f64]) -> VectorScaling {
-    let (m, b, template) = (
-        [a.len()],
-        vec![0.5; a.len()],
-        VectorScaling::template(&device()),
-    );
-    map(template, &[("weight", a, &m), ("bias", &b, &m)])
-}
-
-fn matrix<M: Module>(template: M, w: &[f64], m: usize) -> M {
-    let bias = vec![0.5; m];
-    map(template, &[("weight", w, &[m, m]), ("bias", &bias, &[m])])
+    VectorScaling::from_parameters(a.to_vec(), vec![0.5; a.len()], &device()).unwrap()
 }
 
 fn matrix_scaling(w: &[f64], m: usize) -> MatrixScaling {
-    matrix(MatrixScaling::template(&device()), w, m)
+    MatrixScaling::from_parameters(w.to_vec(), vec![0.5; m], &device()).unwrap()
 }
 
 fn dirichlet(w: &[f64], m: usize) -> DirichletCalibration {
-    matrix(DirichletCalibration::template(&device()), w, m)
+    DirichletCalibration::from_parameters(w.to_vec(), vec![0.5; m], &device()).unwrap()
 }
 
 /// At the knots −2, 0, 2.
 fn diagonal(slopes: [f64; 3]) -> DiagonalScaling {
     let mut values = [0.0, slopes[0] + slopes[1], 0.0];
     values[2] = values[1] + slopes[1] + slopes[2];
-    map(
-        DiagonalScaling::template(&device()),
-        &[
-            ("knots", &[-2.0, 0.0, 2.0], &[3]),
-            ("values", &values, &[3]),
-            ("slopes", &slopes, &[3]),
-        ],
-    )
+    let parameters = named(&[
+        ("knots", &[-2.0, 0.0, 2.0], &[3]),
+        ("values", &values, &[3]),
+        ("slopes", &slopes, &[3]),
+    ]);
+    DiagonalScaling::from_named_parameters(parameters, &device()).unwrap()
 }
 
 /// The prediction of a row of logits, before and after.

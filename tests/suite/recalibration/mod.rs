@@ -1,6 +1,6 @@
 //! Recalibration: maps of logits, scalar maps, maps of predictive distributions, and what all share.
 
-/// Hands each kind of map to a check: its name, a configuration of a short fit, what loads one, and its template.
+/// Hands each kind of map to a check: its name, a configuration of a short fit, and what loads one.
 macro_rules! each_map {
     ($check:ident) => {
         each_map! { $check, Regularisation::Fixed(1e-2) =>
@@ -28,7 +28,7 @@ macro_rules! each_map {
      $($name:literal: $config:ident, $map:ident $(, $regularised:ident $(, $iterations:literal)?)?;)*) => {$(
         let config = $config::new()$(.$regularised($fixed)$(.with_max_iterations($iterations))?)?;
         let load = |path: &std::path::Path| $map::load(path, &device());
-        $check($name, config, load, $map::template(&device()));
+        $check($name, config, load);
     )*};
 }
 
@@ -44,9 +44,7 @@ pub const NO_GUARANTEES: Guarantees = Guarantees {
 use crate::prelude::*;
 
 mod distributions;
-mod evaluation;
 pub mod files;
-mod formula;
 mod injective;
 pub mod logits;
 mod lp_error;

@@ -1,10 +1,9 @@
-//! Fitted maps as parts of a model: they are not trained unless asked, and a record restores them
-//! whatever their size.
+//! Fitted maps as parts of a model: they are not trained unless asked, and a record restores them.
 
 use std::path::Path;
 
 use burn::{
-    module::{Module, ModuleDisplay},
+    module::{Module, ModuleDisplay, ModuleMapper, Param},
     nn::{Linear, LinearConfig},
     optim::{AdamConfig, GradientsParams},
     store::ModuleRecord,
@@ -88,15 +87,23 @@ impl<M: Module + ModuleDisplay> Model<M> {
     }
 }
 
+/// Puts zeros in the place of all parameters.
+struct Zeros;
+
+impl ModuleMapper for Zeros {
+    fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
+        param.map(|tensor| tensor.zeros_like())
+    }
+}
+
 /// Every kind in a model. Trained by Adam, its output for given logits does not move. A record in memory, as
-/// bytes and in a file restores it into a template of another size.
+/// bytes and in a file restores it into a model of the same shapes.
 #[test]
 fn every_map_stays_as_it_was_fitted_and_restored() {
     fn check<C: Fit<Map = Fitted<F>>, F: Module>(
         name: &str,
         config: C,
         _: impl Fn(&Path) -> Result<Fitted<F>>,
-        template: Fitted<F>,
     ) where
         Fitted<F>: Module + ModuleDisplay + Recalibration,
     {
@@ -112,7 +119,7 @@ fn every_map_stays_as_it_was_fitted_and_restored() {
             assert_eq!(output, expected, "{name}");
         }
 
-        let template = Model::new(template, &device());
+        let template = model.clone().map(&mut Zeros);
         let record = || model.clone().into_record();
         let bytes = record().into_bytes().unwrap();
         let file = Temporary::new("model.bpk");
@@ -131,6 +138,38 @@ fn every_map_stays_as_it_was_fitted_and_restored() {
     each_map!(check);
 }
 
+/// A template of as many classes has the shapes of each map whose shapes do not depend on the data.
+#[test]
+fn a_record_fits_a_template_of_as_many_classes() {
+    let (rows, classes) = overconfident(60, 305);
+    let (rows, labels) = (tensor(&rows), labels(&classes));
+    let width = rows.dims()[1];
+    macro_rules! check {
+        ($($kind:ident: $map:ident;)*) => {$(
+            let fitted = MapKind::$kind.fit(0, None, rows.clone(), labels.clone(), &mut |_| {});
+            let LogitMap::$kind(map) = fitted.unwrap() else { unreachable!() };
+            let expected = vector(map.forward(rows.clone()));
+            let loaded = $map::template(width, &device()).load_record(map.into_record());
+            assert_eq!(vector(loaded.forward(rows.clone())), expected, stringify!($map));
+        )*};
+    }
+    check! {
+        Temperature: TemperatureScaling;
+        Shift: LogitShift;
+        Ensemble: EnsembleTemperatureScaling;
+        OrderPreserving: OrderPreserving;
+        OrderInvariant: OrderInvariant;
+        Vector: VectorScaling;
+        Matrix: MatrixScaling;
+        Dirichlet: DirichletCalibration;
+        StructuredVector: StructuredVectorScaling;
+        StructuredMatrix: StructuredMatrixScaling;
+        Platt: PlattScaling;
+        Beta: BetaCalibration;
+        Quadratic: QuadraticScaling;
+    }
+}
+
 /// The maps of distributions as well.
 #[test]
 fn a_record_restores_a_map_of_distributions() {
@@ -138,21 +177,22 @@ fn a_record_restores_a_map_of_distributions() {
     let y = matrix(&[1.0, -2.0, 0.5, 0.1, -0.3, 3.0], 2);
     let map = QuantileRecalibrationConfig::new().fit_to(&p, &y);
     let model = Model::new(map, &device());
-    let template = Model::new(QuantileRecalibration::template(&device()), &device());
+    let template = model.clone().map(&mut Zeros);
     let loaded = template.load_record(model.clone().into_record());
     assert_eq!(loaded.map.knots(), model.map.knots());
     let levels = |map: &QuantileRecalibration| vector(map.forward(p.clone()).cdf(&y));
     assert_eq!(levels(&loaded.map), levels(&model.map));
     let map = VarianceScalingConfig::new().fit(p, y).unwrap();
     let model = Model::new(map, &device());
-    let template = Model::new(VarianceScaling::template(&device()), &device());
+    let count = model.map.factors().len();
+    let template = Model::new(VarianceScaling::template(count, &device()), &device());
     let loaded = template.train().load_record(model.clone().into_record());
     assert_eq!(loaded.map.factors(), model.map.factors());
     // a template that changes nothing
     let p = Normal::new(column([0.5]), column([2.0]));
-    let same = VarianceScaling::template(&device()).forward(p.clone());
+    let same = VarianceScaling::template(1, &device()).forward(p.clone());
     assert_eq!(vector(same.standard_deviation()), [2.0]);
-    let same = QuantileRecalibration::template(&device()).forward(p.clone());
+    let same = QuantileRecalibration::template(1, &device()).forward(p.clone());
     let at = column([1.0]);
     assert_eq!(vector(same.cdf(&at)), vector(p.cdf(&at)));
 }
@@ -169,15 +209,15 @@ fn templates_change_nothing_where_they_can() {
         }
     };
     let d = &device();
-    same(&TemperatureScaling::template(d));
-    same(&DiagonalScaling::template(d));
-    same(&OrderPreserving::template(d));
-    same(&OrderInvariant::template(d));
-    same(&VectorScaling::template(d));
-    same(&MatrixScaling::template(d));
-    same(&DirichletCalibration::template(d));
-    same(&PlattScaling::template(d));
-    same(&BetaCalibration::template(d));
+    same(&TemperatureScaling::template(2, d));
+    same(&DiagonalScaling::template(2, d));
+    same(&OrderPreserving::template(2, d));
+    same(&OrderInvariant::template(2, d));
+    same(&VectorScaling::template(2, d));
+    same(&MatrixScaling::template(2, d));
+    same(&DirichletCalibration::template(2, d));
+    same(&PlattScaling::template(2, d));
+    same(&BetaCalibration::template(2, d));
 }
 
 /// Several threads write one file: at each moment it is one of their maps.

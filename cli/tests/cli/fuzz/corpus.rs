@@ -129,7 +129,6 @@ pub fn corpus() -> Vec<(String, Vec<u8>)> {
             format!("fit --logits --predictions z.csv --labels y.csv --method {method} -o made");
         made(&fit, made_map.clone(), format!("map.{method}"));
     }
-    let exported = folder.join("map.safetensors");
     made(
         "show made --export json -o part.foreign",
         folder.join("part.foreign"),
@@ -137,11 +136,6 @@ pub fn corpus() -> Vec<(String, Vec<u8>)> {
     );
     let fit = "fit --logits --predictions z.csv --labels y.csv --method vector -o made";
     made(fit, made_map, "map.vector".into());
-    made(
-        "show made --export safetensors -o map.safetensors",
-        exported,
-        "map.safetensors".into(),
-    );
     for (data, options, name) in [
         ("--predictions p.csv --labels y.csv", "", "part.plain"),
         (

@@ -1,7 +1,5 @@
 //! Solutions by the definition of what they minimise, on the host, and fits of few or many classes.
 
-use burn::module::Module;
-
 use super::{super::injective, overconfident};
 use crate::prelude::*;
 
@@ -103,9 +101,9 @@ fn affine_maps_are_at_the_minimum() {
 }
 
 /// The weights of a network minimise the log loss with their squared distance from the start.
-fn network_is_at_a_minimum<M: Module + Recalibration>(
+fn network_is_at_a_minimum<M: Recalibration>(
     fit: impl Fn(Option<&dyn Objective>, usize) -> M,
-    template: M,
+    restored: impl Fn(Vec<NamedParameter>, &Device) -> burn_calibration::error::Result<M>,
     (rows, classes): &(Vec<Vec<f64>>, Vec<usize>),
 ) {
     let (start, map) = (fit(None, 0), fit(None, 5000));
@@ -130,7 +128,7 @@ fn network_is_at_a_minimum<M: Module + Recalibration>(
             parameters.push((&parameter.name, values, &parameter.shape));
             rest = after;
         }
-        let moved = injective::map(template.clone(), &parameters);
+        let moved = restored(injective::named(&parameters), &device()).unwrap();
         let logits = rows_of(moved.forward(tensor(rows)));
         let distances = theta.iter().zip(&centre).map(|(x, c)| (x - c).powi(2));
         log_loss(&logits, classes, <[f64]>::to_vec) + 1e-2 * distances.sum::<f64>()
@@ -152,16 +150,16 @@ fn order_preserving_maps_are_at_a_minimum() {
         let config = config.clone().with_max_iterations(iterations);
         config.fit_with_progress(criterion, z.clone(), y.clone(), &mut |_| {})
     };
-    let template = OrderPreserving::template(&device());
-    network_is_at_a_minimum(|by, most| fit(by, most).unwrap(), template, &data);
+    let restored = OrderPreserving::from_named_parameters;
+    network_is_at_a_minimum(|by, most| fit(by, most).unwrap(), restored, &data);
     let config = OrderInvariantConfig::new().with_hidden(2);
     let config = config.with_regularisation(fixed).with_tolerance(1e-8);
     let fit = |criterion: Option<&dyn Objective>, iterations| {
         let config = config.clone().with_max_iterations(iterations);
         config.fit_with_progress(criterion, z.clone(), y.clone(), &mut |_| {})
     };
-    let template = OrderInvariant::template(&device());
-    network_is_at_a_minimum(|by, most| fit(by, most).unwrap(), template, &data);
+    let restored = OrderInvariant::from_named_parameters;
+    network_is_at_a_minimum(|by, most| fit(by, most).unwrap(), restored, &data);
 }
 
 /// Without a penalty the slopes at four knots, which a network of more weights gives, minimise the log loss.
@@ -189,7 +187,8 @@ fn the_diagonal_map_is_at_a_minimum() {
             ("values", &values, &[4]),
             ("slopes", slopes, &[4]),
         ];
-        let moved = injective::map(DiagonalScaling::template(&device()), &parameters);
+        let parameters = injective::named(&parameters);
+        let moved = DiagonalScaling::from_named_parameters(parameters, &device()).unwrap();
         let logits = rows_of(moved.forward(z.clone()));
         log_loss(&logits, &classes, <[f64]>::to_vec)
     };

@@ -5,7 +5,7 @@ use std::{
     fmt,
 };
 
-use super::{Constant, Formula, Operation, Term};
+use crate::{Constant, Formula, Operation, Term};
 
 impl fmt::Display for Formula {
     /// A line for each step that has a name, the results, the tables, and in lines after `#` what the words mean.
@@ -18,18 +18,16 @@ impl fmt::Display for Formula {
         let results = self.results.iter().map(|(symbol, _)| symbol);
         for symbol in inputs.iter().chain(results) {
             writer.taken.insert(symbol.letter.into(), 1);
-            writer
-                .notes
-                .insert(format!("{}: {}", symbol.letter, symbol.name));
+            let note = format!("{}: {}", symbol.letter, symbol.name);
+            writer.notes.insert(note);
         }
         for (symbol, term) in &self.results {
             let result = writer.operation(term);
             writer.lines.push(format!("{} = {result}", symbol.letter));
         }
-        let lines = writer.lines.iter().chain(&writer.tables);
-        lines
-            .into_iter()
-            .try_for_each(|line| writeln!(f, "{line}"))?;
+        for line in writer.lines.iter().chain(&writer.tables) {
+            writeln!(f, "{line}")?;
+        }
         let mut notes = writer.notes.iter();
         notes.try_for_each(|note| writeln!(f, "# {note}"))
     }
@@ -115,21 +113,6 @@ impl Writer {
         let (first, all) = (&parts[0], parts.join(", "));
         let (text, note) = match operation {
             Operation::Length => ("m".into(), "m: the number of classes"),
-            Operation::Sigmoid => (format!("sigmoid({all})"), "sigmoid(x): 1 / (1 + exp(−x))"),
-            Operation::LogSoftmax => (format!("log_softmax({all})"), LOG_SOFTMAX),
-            Operation::Others => (
-                format!("others({all})"),
-                "others(x): for each entry the sum of the others",
-            ),
-            Operation::CumSum => (
-                format!("cumsum({all})"),
-                "cumsum(x): the sums of the first entry, the first two, …",
-            ),
-            Operation::Sort => (
-                format!("sort({all})"),
-                "sort(x): from the largest entry to the smallest",
-            ),
-            Operation::Unsort => (format!("unsort({all})"), UNSORT),
             Operation::Slice(entries) if entries.len() == 1 => {
                 (format!("{first}[{}]", entries.start), SLICE)
             }
@@ -141,11 +124,22 @@ impl Writer {
             Operation::CountBelow => (format!("count({} < {first})", parts[1]), COUNT),
             Operation::CountUpTo => (format!("count({} ≤ {first})", parts[1]), COUNT),
             Operation::Lookup => (format!("{}[{first}]", parts[1]), LOOKUP),
-            // exp, log, tanh, softmax, sum, min and max, which every language has
-            other => (
-                format!("{}({all})", format!("{other:?}").to_lowercase()),
-                "",
-            ),
+            Operation::LogSoftmax => (format!("log_softmax({all})"), LOG_SOFTMAX),
+            // the others have their own names
+            other => {
+                let note = match other {
+                    Operation::Sigmoid => "sigmoid(x): 1 / (1 + exp(−x))",
+                    Operation::Others => "others(x): for each entry the sum of the others",
+                    Operation::CumSum => "cumsum(x): the sums of the first entry, the first two, …",
+                    Operation::Sort => "sort(x): from the largest entry to the smallest",
+                    Operation::Unsort => UNSORT,
+                    _ => "", // exp, log, tanh, softmax, sum, min and max, which every language has
+                };
+                (
+                    format!("{}({all})", format!("{other:?}").to_lowercase()),
+                    note,
+                )
+            }
         };
         if !note.is_empty() {
             self.notes.insert(note.into());

@@ -1,13 +1,14 @@
-//! Fitted maps as ONNX models, for other programs.
+//! Formulas as ONNX models, for other programs.
 
 use std::{collections::HashMap, ops::Range};
 
-use burn_calibration::recalibration::formula::{Constant, Formula, Operation, Symbol, Term};
 use onnx_rs::ast::{
     Attribute, AttributeType, DataType, Dimension, Graph, Model, Node, OpType, OperatorSetId,
     TensorProto, TensorShape, TensorShapeDimension, TensorTypeProto, TypeProto, TypeValue,
     ValueInfo,
 };
+
+use crate::{Constant, Formula, Operation, Symbol, Term};
 
 /// The versions of the operators and of the format, which ONNX Runtime has had since 1.12.
 const OPERATORS: i64 = 17;
@@ -90,10 +91,6 @@ impl ModelGraph {
         name
     }
 
-    fn number(&mut self, number: f64) -> String {
-        self.constant(Initialiser::Real(vec![], vec![number]))
-    }
-
     fn whole(&mut self, numbers: impl Into<Vec<i64>>) -> String {
         self.constant(Initialiser::Whole(numbers.into()))
     }
@@ -126,7 +123,8 @@ impl ModelGraph {
             }
             // Sigmoid of ONNX Runtime has no digits left far below 0
             Operation::Sigmoid => {
-                let (opposite, one) = (self.step("Neg", &inputs), self.number(1.0));
+                let one = self.constant(Initialiser::Real(vec![], vec![1.0]));
+                let opposite = self.step("Neg", &inputs);
                 let power = self.step("Exp", &[&opposite]);
                 let sum = self.step("Add", &[&one, &power]);
                 self.step("Div", &[&one, &sum])

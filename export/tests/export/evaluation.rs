@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use burn_calibration::recalibration::formula::{Constant, Formula, Operation, Term};
+use burn_calibration_export::{Constant, Formula, Operation, Term};
 
 /// The results of one prediction, of inputs by their names.
 pub fn evaluate(formula: &Formula, inputs: &[(&str, &[f64])]) -> Vec<Vec<f64>> {

@@ -1,35 +1,18 @@
-//! Formulas of fitted maps, as text with the numbers of the parameters, or as steps for another program.
-
-mod text;
+//! Formulas: steps from the inputs of a map to its results.
 
 use std::{
     ops::{Add, Div, Mul, Range, Sub},
     sync::Arc,
 };
 
-use super::Parameter;
-
-/// The formula of a fitted map for one prediction, with all numbers;
-/// [`FittedMap::formula`](super::FittedMap::formula) returns it.
+/// The formula of a fitted map for one prediction, with the numbers of its parameters.
 ///
 /// It is written as mathematics, [`Display`](std::fmt::Display), from which a few lines in any language repeat the
 /// map. Numbers have the digits that give them back. [`terms`](Self::terms) are for programs that make something else
 /// of it.
-///
-/// ```
-/// use burn::tensor::Device;
-/// use burn_calibration::recalibration::{FittedMap, TemperatureScaling};
-///
-/// # fn main() -> burn_calibration::error::Result<()> {
-/// let map = TemperatureScaling::from_temperature(1.25, &Device::default())?;
-/// let formula = map.formula().unwrap().to_string();
-/// assert_eq!(formula.lines().next(), Some("p = softmax(z / 1.25)"));
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Debug, Clone)]
 pub struct Formula {
-    results: Vec<(Symbol, Term)>,
+    pub(crate) results: Vec<(Symbol, Term)>,
 }
 
 impl Formula {
@@ -40,20 +23,13 @@ impl Formula {
     }
 
     /// Makes the formula of the softmax of recalibrated logits.
-    pub(super) fn of_logits(logits: Term) -> Self {
-        Self::of_probabilities(logits.then(Operation::Softmax))
+    pub(crate) fn from_logits(logits: Term) -> Self {
+        Self::from_probabilities(logits.then(Operation::Softmax))
     }
 
     /// Makes the formula of recalibrated probabilities.
-    pub(super) fn of_probabilities(probabilities: Term) -> Self {
-        let name = "probabilities";
-        Self::new([(Symbol { letter: "p", name }, probabilities)])
-    }
-
-    /// Makes the formula of recalibrated scales of predictive distributions.
-    pub(super) fn of_scale(scale: Term) -> Self {
-        let name = "recalibrated_scale";
-        Self::new([(Symbol { letter: "s'", name }, scale)])
+    pub(crate) fn from_probabilities(probabilities: Term) -> Self {
+        Self::new([(Symbol::new("p", "probabilities"), probabilities)])
     }
 
     /// Returns the results of the map, in order: for classes the probabilities alone.
@@ -79,9 +55,10 @@ impl Formula {
     pub fn inputs(&self) -> Vec<Symbol> {
         let mut found = Vec::new();
         for term in self.terms() {
-            match term.operation() {
-                Operation::Input(symbol) if !found.contains(symbol) => found.push(*symbol),
-                _ => {}
+            if let Operation::Input(symbol) = term.operation()
+                && !found.contains(symbol)
+            {
+                found.push(*symbol);
             }
         }
         found
@@ -95,6 +72,12 @@ pub struct Symbol {
     pub letter: &'static str,
     /// In words: "logits".
     pub name: &'static str,
+}
+
+impl Symbol {
+    pub(crate) const fn new(letter: &'static str, name: &'static str) -> Self {
+        Self { letter, name }
+    }
 }
 
 /// The numbers of a map.
@@ -213,7 +196,7 @@ impl Term {
     }
 
     /// The same with a name, and a line of its own in the formula.
-    pub(super) fn named(self, name: &'static str) -> Self {
+    pub(crate) fn named(self, name: &'static str) -> Self {
         Self(Arc::new(Node {
             operation: self.operation().clone(),
             inputs: self.inputs().to_vec(),
@@ -221,47 +204,43 @@ impl Term {
         }))
     }
 
-    pub(super) fn input(letter: &'static str, name: &'static str) -> Self {
-        Self::new(Operation::Input(Symbol { letter, name }), [])
+    pub(crate) fn input(letter: &'static str, name: &'static str) -> Self {
+        Self::new(Operation::Input(Symbol::new(letter, name)), [])
     }
 
-    pub(super) fn logits() -> Self {
+    pub(crate) fn logits() -> Self {
         Self::input("z", "logits")
     }
 
-    pub(super) fn scale() -> Self {
+    pub(crate) fn scale() -> Self {
         Self::input("s", "scale")
     }
 
     /// Numbers in a row, of which a single one has no name.
-    pub(super) fn numbers(name: &'static str, values: Vec<f64>) -> Self {
+    pub(crate) fn numbers(name: &'static str, values: Vec<f64>) -> Self {
         match values[..] {
             [number] => number.into(),
             _ => Self::table(name, vec![values.len()], values),
         }
     }
 
-    pub(super) fn table(name: &'static str, shape: Vec<usize>, values: Vec<f64>) -> Self {
+    pub(crate) fn table(name: &'static str, shape: Vec<usize>, values: Vec<f64>) -> Self {
         Self::new(Operation::Constant(Constant { shape, values }), []).named(name)
     }
 
     /// Rows of equal length.
-    pub(super) fn rows(name: &'static str, rows: Vec<Vec<f64>>) -> Self {
+    pub(crate) fn rows(name: &'static str, rows: Vec<Vec<f64>>) -> Self {
         let shape = vec![rows.len(), rows[0].len()];
         Self::table(name, shape, rows.into_iter().flatten().collect())
     }
 
-    pub(super) fn parameter<const D: usize>(name: &'static str, of: &Parameter<D>) -> Self {
-        Self::table(name, of.dims().to_vec(), of.to_vec())
-    }
-
     /// What an operation makes of this term alone.
-    pub(super) fn then(self, operation: Operation) -> Self {
+    pub(crate) fn then(self, operation: Operation) -> Self {
         Self::new(operation, [self])
     }
 
     /// What an operation makes of this term and another.
-    pub(super) fn with(self, operation: Operation, other: impl Into<Self>) -> Self {
+    pub(crate) fn with(self, operation: Operation, other: impl Into<Self>) -> Self {
         Self::new(operation, [self, other.into()])
     }
 
@@ -269,10 +248,12 @@ impl Term {
     /// the entry. It has the value `v` at a knot, of two that are equal the first, and beyond the last knots the slopes
     /// that are given.
     ///
-    /// - `slopes`, `bends`: of the intervals, the first of which is left of all knots
-    pub(super) fn piecewise(
+    /// - knots, values: one row per row of entries, or a single row
+    /// - slopes, bends: those of the intervals, the first of which is left of all knots
+    pub(crate) fn piecewise(
         self,
-        (knots, values): (Vec<Vec<f64>>, Vec<Vec<f64>>),
+        knots: Vec<Vec<f64>>,
+        values: Vec<Vec<f64>>,
         slopes: Vec<Vec<f64>>,
         bends: Option<Vec<Vec<f64>>>,
     ) -> Self {
@@ -293,7 +274,7 @@ impl Term {
     }
 
     /// Some entries of a row.
-    pub(super) fn slice(self, entries: Range<usize>) -> Self {
+    pub(crate) fn slice(self, entries: Range<usize>) -> Self {
         self.then(Operation::Slice(entries))
     }
 }
@@ -305,34 +286,22 @@ impl From<f64> for Term {
     }
 }
 
-impl<T: Into<Term>> Add<T> for Term {
-    type Output = Self;
+/// Makes the operators of Rust of terms the operations of the same names.
+macro_rules! operators {
+    ($($operation:ident: $method:ident;)*) => {$(
+        impl<T: Into<Term>> $operation<T> for Term {
+            type Output = Self;
 
-    fn add(self, other: T) -> Self {
-        self.with(Operation::Add, other)
-    }
+            fn $method(self, other: T) -> Self {
+                self.with(Operation::$operation, other)
+            }
+        }
+    )*};
 }
 
-impl<T: Into<Term>> Sub<T> for Term {
-    type Output = Self;
-
-    fn sub(self, other: T) -> Self {
-        self.with(Operation::Sub, other)
-    }
-}
-
-impl<T: Into<Term>> Mul<T> for Term {
-    type Output = Self;
-
-    fn mul(self, other: T) -> Self {
-        self.with(Operation::Mul, other)
-    }
-}
-
-impl<T: Into<Term>> Div<T> for Term {
-    type Output = Self;
-
-    fn div(self, other: T) -> Self {
-        self.with(Operation::Div, other)
-    }
+operators! {
+    Add: add;
+    Sub: sub;
+    Mul: mul;
+    Div: div;
 }
