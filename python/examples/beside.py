@@ -67,14 +67,16 @@ def log_loss(probabilities, labels):
 def burn_calibration(row, z, p, y, fresh):
     import burn_calibration as bc
 
+    if row == "ece":
+        return lambda: bc.ece(y, p, bins=BINS), float
     if row == "report":
-        return lambda: bc.evaluate(p, y), lambda found: (
+        return lambda: bc.evaluate(y, p), lambda found: (
             f"p ≤ {found.p_value:.3f}, {len(found.findings)} findings, {len(found.intervals)} intervals, "
             f"ECE {found.estimates['ece_top_label']:.4f}"
         )
     if row == "compare":
         after = bc.TemperatureScaling().fit(z, y).predict_proba(z)
-        return lambda: bc.compare(p, after, y), lambda found: (
+        return lambda: bc.compare(y, p, after), lambda found: (
             f"log score {found.changes['log']['difference']:.4f}, p = {found.changes['log']['p_value']:.3f}"
         )
     maps = {

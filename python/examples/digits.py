@@ -17,7 +17,7 @@ classifier = MLPClassifier(max_iter=2000, random_state=0).fit(X, y)
 print(f"{len(y)} samples trained {type(classifier).__name__}, {len(y_cal)} calibrate it, {len(y_test)} test it")
 
 before = classifier.predict_proba(X_test)
-found = bc.evaluate(before, y_test)
+found = bc.evaluate(y_test, before)
 print("\nbefore:", found.verdict)
 for finding in found.findings:
     print("  -", finding["finding"])
@@ -26,10 +26,10 @@ model = bc.CalibratedModel(classifier, bc.AutoRecalibration(keep="accuracy")).fi
 print("\n" + model.map_.choice_text_)
 
 after = model.predict_proba(X_test)
-print("\nafter:", bc.evaluate(after, y_test).verdict)
+print("\nafter:", bc.evaluate(y_test, after).verdict)
 assert (after.argmax(axis=1) == before.argmax(axis=1)).all()  # the map keeps the accuracy
 
-gained = bc.compare(before, after, y_test)
+gained = bc.compare(y_test, before, after)
 for name, change in gained.changes.items():
     print(f"{name}: {change['before']:.4f} before, {change['after']:.4f} after, p = {change['p_value']:.2g}")
 

@@ -6,10 +6,14 @@
 mod arrays;
 mod commands;
 mod maps;
+mod metrics;
 mod penalties;
+mod samples;
 mod work;
 
 use pyo3::prelude::*;
+
+use metrics::{curves, errors, scores, significance};
 
 /// The native module.
 #[pymodule]
@@ -22,5 +26,35 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(penalties::mmce, module)?)?;
     module.add_function(wrap_pyfunction!(commands::answer, module)?)?;
     module.add_function(wrap_pyfunction!(commands::monitor, module)?)?;
+    module.add_class::<samples::Family>()?;
+    module.add_function(wrap_pyfunction!(errors::ece, module)?)?;
+    module.add_function(wrap_pyfunction!(errors::class_wise_ece, module)?)?;
+    module.add_function(wrap_pyfunction!(errors::debiased_ece, module)?)?;
+    module.add_function(wrap_pyfunction!(errors::smooth_ece, module)?)?;
+    module.add_function(wrap_pyfunction!(errors::squared_mmce, module)?)?;
+    module.add_function(wrap_pyfunction!(errors::squared_kernel_error, module)?)?;
+    module.add_function(wrap_pyfunction!(errors::overconfidence, module)?)?;
+    module.add_function(wrap_pyfunction!(errors::observed_over_expected, module)?)?;
+    module.add_function(wrap_pyfunction!(scores::brier_score, module)?)?;
+    module.add_function(wrap_pyfunction!(scores::spherical_score, module)?)?;
+    module.add_function(wrap_pyfunction!(scores::log_loss, module)?)?;
+    module.add_function(wrap_pyfunction!(scores::log_loss_of_reals, module)?)?;
+    module.add_function(wrap_pyfunction!(scores::crps, module)?)?;
+    module.add_function(wrap_pyfunction!(scores::interval_score, module)?)?;
+    module.add_function(wrap_pyfunction!(scores::pinball_loss, module)?)?;
+    module.add_function(wrap_pyfunction!(significance::omnibus_test, module)?)?;
+    module.add_function(wrap_pyfunction!(
+        significance::omnibus_test_of_reals,
+        module
+    )?)?;
+    module.add_function(wrap_pyfunction!(significance::spiegelhalter_test, module)?)?;
+    module.add_function(wrap_pyfunction!(
+        significance::hosmer_lemeshow_test,
+        module
+    )?)?;
+    module.add_function(wrap_pyfunction!(significance::skce_test, module)?)?;
+    module.add_function(wrap_pyfunction!(curves::reliability_curve, module)?)?;
+    module.add_function(wrap_pyfunction!(curves::corp_curve, module)?)?;
+    module.add_function(wrap_pyfunction!(curves::pit_histogram, module)?)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }

@@ -39,11 +39,11 @@ pub fn skce<'py>(
     let scale = match scale {
         "squared" => SkceScale::Squared,
         "root" => SkceScale::Root,
-        "standardised" => SkceScale::Standardised,
-        _ => return Err(one_of("scale", scale, "squared, root, standardised")),
+        "standardized" => SkceScale::Standardised,
+        _ => return Err(one_of("scale", scale, "squared, root, standardized")),
     };
     if scale != SkceScale::Squared && scale != needed {
-        let reason = "root is of the form biased, and standardised of the form unbiased";
+        let reason = "root is of the form biased, and standardized of the form unbiased";
         return Err(value_error(format!("scale: {reason}")));
     }
     let config = SkceLossConfig::new().with_kernel(kernel);

@@ -36,7 +36,7 @@ def test_what_progress_raises_ends_the_fit(three):
             raise Enough
 
     with pytest.raises(Enough):
-        bc.MatrixScaling(regularisation=0.1).fit(*three, progress=stop)
+        bc.MatrixScaling(regularization=0.1).fit(*three, progress=stop)
 
 
 def test_ctrl_c_ends_a_long_fit():
@@ -85,11 +85,11 @@ def test_fits_of_several_threads_are_those_of_one(three):
 def test_steps_of_an_evaluation_are_told(three):
     logits, labels = three
     seen = []
-    bc.evaluate(logits=logits, labels=labels, tests=["cox"], redraws=99, progress=lambda *at: seen.append(at))
+    bc.evaluate(labels, logits=logits, tests=["cox"], redraws=99, progress=lambda *at: seen.append(at))
     titles = [title for _, _, title in seen]
     assert titles[:2] == ["bandwidth", "omnibus test"] and len(titles) == 5
     assert [step for step, _, _ in seen] == list(range(5)) and {steps for _, steps, _ in seen} == {5}
-    bc.compare(bc.logits(logits), bc.logits(logits / 2), labels, redraws=99, progress=lambda *at: seen.append(at))
+    bc.compare(labels, bc.logits(logits), bc.logits(logits / 2), redraws=99, progress=lambda *at: seen.append(at))
     assert seen[5][:2] == (0, 4) and len(seen) == 9
 
 
@@ -108,11 +108,11 @@ def test_what_progress_raises_ends_an_evaluation():
     def threads():
         return len(os.listdir("/proc/self/task"))
 
-    bc.evaluate(logits=logits[:50], labels=labels[:50], redraws=99)  # starts the threads that stay
+    bc.evaluate(labels[:50], logits=logits[:50], redraws=99)  # starts the threads that stay
     before = threads()
     start = time.perf_counter()
     with pytest.raises(Enough):
-        bc.evaluate(logits=logits, labels=labels, lens="class-wise", progress=stop)
+        bc.evaluate(labels, logits=logits, lens="class-wise", progress=stop)
     one = time.perf_counter() - start  # more than one class of forty
     while threads() > before and time.perf_counter() - start < 10 * one:
         time.sleep(0.01)
@@ -129,7 +129,7 @@ def test_ctrl_c_ends_the_wait_for_an_evaluation():
         "threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
         "start = time.perf_counter()\n"
         "try:\n"
-        "    bc.evaluate(logits=rng.normal(size=(20_000, 50)), labels=rng.integers(0, 50, 20_000))\n"
+        "    bc.evaluate(rng.integers(0, 50, 20_000), logits=rng.normal(size=(20_000, 50)))\n"
         "except KeyboardInterrupt:\n"
         "    print(time.perf_counter() - start, flush=True)\n"
         "    os._exit(0)\n"  # a step goes on until then

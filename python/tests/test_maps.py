@@ -18,7 +18,7 @@ SLOW = {"order-preserving", "order-invariant", "diagonal", "matrix", "dirichlet"
 def fitted(kind, data, **options):
     """A map of a kind; those that take long with a fixed weight."""
     if kind in SLOW:
-        options = {"regularisation": 0.01, "max_iterations": 30, **options}
+        options = {"regularization": 0.01, "max_iterations": 30, **options}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", bc.FitWarning)
         return bc.MAPS[kind](**options).fit(*data)
@@ -136,11 +136,11 @@ def test_options_reach_the_library(three):
     logits, labels = three
     few, many = (bc.HistogramBinning(bins=bins).fit(logits, labels) for bins in (2, 40))
     assert few.named_parameters_["values"].shape[1] < many.named_parameters_["values"].shape[1]
-    weak, strong = (bc.MatrixScaling(regularisation=w).fit(logits, labels) for w in (1e-4, 1e4))
+    weak, strong = (bc.MatrixScaling(regularization=w).fit(logits, labels) for w in (1e-4, 1e4))
     off = ~np.eye(3, dtype=bool)
     assert np.abs(strong.weight_[off]).max() < 0.1 * np.abs(weak.weight_[off]).max()
     assert weak.report_["regularisation"] == 1e-4
-    found = bc.VectorScaling(regularisation=None, folds=3).fit(logits, labels)
+    found = bc.VectorScaling(regularization=None, folds=3).fit(logits, labels)
     assert found.report_["regularisation"] in (10, 1, 0.1, 0.01, 0.001, 0.0001)
     assert bc.HistogramBinning(bins=np.int64(3)).fit(logits, labels).n_features_in_ == 3
 

@@ -11,7 +11,7 @@ def stream(rows, shift, seed):
     rng = np.random.default_rng(seed)
     log_odds = 1.5 * rng.normal(size=rows)
     y = rng.random(rows) < 1 / (1 + np.exp(-log_odds - shift))
-    return 1 / (1 + np.exp(-log_odds)), y.astype(int)
+    return y.astype(int), 1 / (1 + np.exp(-log_odds))
 
 
 def wealth(p, y):
@@ -36,21 +36,21 @@ def wealth(p, y):
 
 
 def test_the_wealth_is_that_of_numpy():
-    p, y = stream(60, 0.3, 0)
-    state = bc.Monitor().update(p, y).state
+    y, p = stream(60, 0.3, 0)
+    state = bc.Monitor().update(y, p).state
     assert state["wealth"] == pytest.approx(wealth(p, y), rel=1e-12)
     assert state["rows"] == state["added"] == 60
     assert state["overprediction"]["estimate"] == pytest.approx(np.mean(p - y), abs=1e-12)
 
 
 def test_pieces_pickle_and_json_are_one_stream():
-    p, y = stream(300, 0.0, 1)
-    whole = bc.Monitor(level=0.01, rows_between_alarms=500).update(p, y)
+    y, p = stream(300, 0.0, 1)
+    whole = bc.Monitor(level=0.01, rows_between_alarms=500).update(y, p)
     pieces = bc.Monitor(level=0.01, rows_between_alarms=500)
     assert (pieces.p_value, pieces.alarm, pieces.state) == (1.0, False, {})
     for part in range(3):
         rows = slice(100 * part, 100 * part + 100)
-        pieces = pickle.loads(pickle.dumps(pieces.update(p[rows], y[rows])))
+        pieces = pickle.loads(pickle.dumps(pieces.update(y[rows], p[rows])))
         pieces = bc.Monitor.from_json(pieces.to_json())
     assert pieces.state | {"added": 300} == whole.state
     assert pieces._saved == whole._saved
@@ -62,7 +62,7 @@ def test_alarm():
     monitor = bc.Monitor()
     assert not monitor.update(*stream(500, 0.0, 2)).alarm
     monitor.update(*stream(500, 1.0, 3))
-    assert monitor.alarm and monitor.p_value < 0.05
+    assert monitor.alarm and monitor.pvalue == monitor.p_value < 0.05
     assert "too low" in monitor.state["component"]["sentence"]
     assert "miscalibrated" in repr(monitor)
 
@@ -88,12 +88,14 @@ def test_coverage_of_quantiles():
 
 
 def test_faults_add_nothing():
-    monitor = bc.Monitor().update([0.5, 0.25], [1, 0])
+    monitor = bc.Monitor().update([1, 0], [0.5, 0.25])
     before = monitor.to_json()
     with pytest.raises(ValueError, match="row 1"):
-        monitor.update([0.5, np.nan], [1, 0])
+        monitor.update([1, 0], [0.5, np.nan])
+    with pytest.raises(ValueError, match="swapped"):
+        monitor.update([0.5, 0.25], [1, 0])
     with pytest.raises(ValueError, match="same family"):
-        monitor.update(bc.normal([0.0], [1.0]), [0.5])
+        monitor.update([0.5], bc.normal([0.0], [1.0]))
     assert monitor.to_json() == before
 
 
@@ -105,4 +107,4 @@ def test_families():
         bc.samples(rng.normal(size=(50, 20))),
         bc.quantiles(np.tile([-1.2816, 0.0, 1.2816], (50, 1)), [0.1, 0.5, 0.9]),
     ):
-        assert bc.Monitor().update(rows, y).state["rows"] == 50
+        assert bc.Monitor().update(y, rows).state["rows"] == 50

@@ -55,7 +55,7 @@ def test_parameters_are_cloned_and_set():
     for cls in bc.MAPS.values():
         estimator = cls()
         assert clone(estimator).get_params() == estimator.get_params()
-    scaling = bc.MatrixScaling(regularisation=0.5).set_params(folds=3)
+    scaling = bc.MatrixScaling(regularization=0.5).set_params(folds=3)
     assert clone(scaling).get_params()["folds"] == 3
     with pytest.raises(ValueError, match="Invalid parameter"):
         scaling.set_params(nothing=1)

@@ -13,23 +13,29 @@ import numpy as np
 import burn_calibration as bc
 
 logits, labels = np.random.default_rng(0).normal(size=(500, 3)) * 3, np.arange(500) % 3
-found = bc.evaluate(logits=logits, labels=labels)
+found = bc.evaluate(labels, logits=logits)
 p_value: float | None = found.p_value
 scaling = bc.TemperatureScaling(prior=None).fit(logits, labels)
 print(found.verdict.upper(), scaling.temperature_ + 1, scaling.set_params(prior=0.3).temperature_)
 chosen = bc.AutoRecalibration(keep="accuracy").fit(logits, labels)
 print(chosen.chosen_.upper(), chosen.predict_proba(logits).shape, len(chosen.to_onnx()))
-print(bc.compare(bc.logits(logits), chosen.predict_proba(logits), labels).changes["log"])
+print(bc.compare(labels, bc.logits(logits), chosen.predict_proba(logits)).changes["log"])
 value, gradient = bc.penalties.skce(logits, labels)
+score: float = bc.brier_score(labels, chosen.predict_proba(logits)) + bc.ece(labels, bc.logits(logits))
+around = bc.overconfidence(labels, bc.logits(logits), interval=0.95)
+print(score, around.upper - around.lower, bc.skce_test(labels, bc.logits(logits), redraws=99).pvalue + 1)
+print(bc.reliability_curve(labels, bc.logits(logits)).prob_true.shape)
 print(value + 1, gradient.shape, bc.load_map("map").formula().upper())
 """
 
 #: A line, and what is wrong with it.
 WRONG = {
-    "bc.evaluate(logits=logits, labels=labels).p_values": '"Evaluation" has no attribute "p_values"',
+    "bc.evaluate(labels, logits=logits).p_values": '"Evaluation" has no attribute "p_values"',
     "bc.TemperatureScaling(priors=0.3)": 'Unexpected keyword argument "priors"',
     "chosen.chosen_ + 1": "Unsupported operand types",
     "scaling.fit(logits, labels, progress=3)": "incompatible type",
+    "bc.brier_score(labels, logits).lower": 'has no attribute "lower"',
+    "bc.ece(labels, logits, 15)": "Too many positional arguments",
     "bc.compare(logits)": "Missing positional arguments",
 }
 

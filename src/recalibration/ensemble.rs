@@ -222,7 +222,7 @@ impl Form for Ensemble {
     }
 
     fn keeps(&self) -> Guarantees {
-        let log_weights = self.log_weights.to_vec();
+        let log_weights = to_vec(self.log_weights.val());
         if log_weights[0].exp() + log_weights[1].exp() < LEAST {
             Guarantees::NONE
         } else {

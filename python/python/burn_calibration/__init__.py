@@ -4,24 +4,10 @@ The engine is the Rust library ``burn-calibration``. This package passes NumPy a
 """
 
 from . import penalties
+from ._arrays import Interval
 from ._native import __version__
-from .evaluation import (
-    Comparison,
-    Evaluation,
-    Outcome,
-    Predictions,
-    compare,
-    evaluate,
-    laplace,
-    laplace_mixture,
-    logits,
-    normal,
-    normal_mixture,
-    probabilities,
-    quantiles,
-    report,
-    samples,
-)
+from .curves import CorpCurve, PitHistogram, ReliabilityCurve, corp_curve, pit_histogram, reliability_curve
+from .evaluation import Comparison, Evaluation, Outcome, compare, evaluate, report
 from .maps import (
     MAPS,
     AutoRecalibration,
@@ -48,20 +34,53 @@ from .maps import (
     VennAbers,
     load_map,
 )
+from .metrics import (
+    class_wise_ece,
+    debiased_ece,
+    ece,
+    mmce,
+    observed_over_expected,
+    overconfidence,
+    skce,
+    smooth_ece,
+)
 from .model import CalibratedModel
 from .monitor import Monitor
+from .predictions import (
+    Predictions,
+    laplace,
+    laplace_mixture,
+    logits,
+    normal,
+    normal_mixture,
+    probabilities,
+    quantiles,
+    samples,
+)
+from .scores import brier_score, crps, interval_score, log_loss, pinball_loss, spherical_score
+from .significance import (
+    CalibrationWarning,
+    SignificanceResult,
+    hosmer_lemeshow_test,
+    omnibus_test,
+    skce_test,
+    spiegelhalter_test,
+)
 
 __all__ = [
     "AutoRecalibration",
     "BetaCalibration",
     "CalibratedModel",
+    "CalibrationWarning",
     "Comparison",
+    "CorpCurve",
     "DiagonalScaling",
     "DirichletCalibration",
     "EnsembleTemperatureScaling",
     "Evaluation",
     "FitWarning",
     "HistogramBinning",
+    "Interval",
     "IsotonicRegression",
     "LoadedMap",
     "LogitMap",
@@ -72,9 +91,12 @@ __all__ = [
     "OrderInvariant",
     "OrderPreserving",
     "Outcome",
+    "PitHistogram",
     "PlattScaling",
     "Predictions",
     "QuadraticScaling",
+    "ReliabilityCurve",
+    "SignificanceResult",
     "SplineCalibration",
     "StructuredMatrixScaling",
     "StructuredVectorScaling",
@@ -82,17 +104,38 @@ __all__ = [
     "VectorScaling",
     "VennAbers",
     "__version__",
+    "brier_score",
+    "class_wise_ece",
     "compare",
+    "corp_curve",
+    "crps",
+    "debiased_ece",
+    "ece",
     "evaluate",
+    "hosmer_lemeshow_test",
+    "interval_score",
     "laplace",
     "laplace_mixture",
     "load_map",
+    "log_loss",
     "logits",
+    "mmce",
     "normal",
     "normal_mixture",
+    "observed_over_expected",
+    "omnibus_test",
+    "overconfidence",
     "penalties",
+    "pinball_loss",
+    "pit_histogram",
     "probabilities",
     "quantiles",
+    "reliability_curve",
     "report",
     "samples",
+    "skce",
+    "skce_test",
+    "smooth_ece",
+    "spherical_score",
+    "spiegelhalter_test",
 ]

@@ -66,7 +66,10 @@ def labels_of(y: Any, name: str = "the label") -> np.ndarray:
     if labels.ndim != 1:
         raise ValueError(f"labels of {labels.ndim} dimensions, expected one: [n]")
     if labels.dtype.kind not in "iub":
-        numbers = labels.astype(np.float64)
+        try:
+            numbers = labels.astype(np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"labels of {labels.dtype}, expected classes as whole numbers from 0") from None
         wrong = np.flatnonzero(~np.isfinite(numbers) | (numbers != np.floor(numbers)))
         if wrong.size:
             raise ValueError(f"row {wrong[0]}: {name} is {labels[wrong[0]]}, expected a class, from 0")

@@ -1,14 +1,61 @@
 """The native module: arrays are in row-major order."""
 
-from typing import Any, Callable, final
+from typing import Any, Callable, TypedDict, final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ._arrays import Bins, ClassArrays, RealArrays
 
 __version__: str
 
 _Rows = NDArray[np.float64] | NDArray[np.float32]
 _File = str | tuple[NDArray[np.float64], str]
+
+@final
+class Family:
+    """A kind of predictions of real numbers."""
+
+    Normal: Family
+    Laplace: Family
+    NormalMixture: Family
+    LaplaceMixture: Family
+    Samples: Family
+    Quantiles: Family
+
+class Estimate(TypedDict):
+    estimate: float
+    lower: float | None
+    upper: float | None
+
+class Tested(TypedDict):
+    statistic: float
+    pvalue: float
+    caveat: str | None
+
+class _ReliabilityCurve(TypedDict):
+    prob_true: list[float]
+    prob_pred: list[float]
+    count: list[float]
+    lower: list[float]
+    upper: list[float]
+
+class _CorpCurve(TypedDict):
+    prob_true: list[float]
+    first: list[float]
+    last: list[float]
+    count: list[int]
+    band_prob: list[float]
+    band_lower: list[float]
+    band_upper: list[float]
+    miscalibration: float
+    discrimination: float
+    uncertainty: float
+
+class _PitHistogram(TypedDict):
+    count: list[float]
+    lower: float
+    upper: float
 
 @final
 class FittedMap:
@@ -59,3 +106,28 @@ def skce(
 def mmce(
     logits: _Rows, labels: NDArray[np.int64], bandwidth: float, form: str, squared: bool
 ) -> tuple[float, NDArray[Any]]: ...
+def ece(data: ClassArrays, bins: Bins, order: float) -> float: ...
+def class_wise_ece(data: ClassArrays, bins: Bins, order: float) -> float: ...
+def debiased_ece(data: ClassArrays, bins: Bins, level: float | None) -> Estimate: ...
+def smooth_ece(data: ClassArrays) -> float: ...
+def squared_mmce(data: ClassArrays, bandwidth: float, is_unbiased: bool) -> float: ...
+def squared_kernel_error(
+    data: ClassArrays, bandwidth: float | None, is_biased: bool, block: int | None, level: float | None
+) -> Estimate: ...
+def overconfidence(data: ClassArrays, level: float | None) -> Estimate: ...
+def observed_over_expected(data: ClassArrays, level: float | None) -> Estimate: ...
+def brier_score(data: ClassArrays, level: float | None) -> Estimate: ...
+def spherical_score(data: ClassArrays, level: float | None) -> Estimate: ...
+def log_loss(data: ClassArrays, level: float | None) -> Estimate: ...
+def log_loss_of_reals(data: RealArrays, level: float | None) -> Estimate: ...
+def crps(data: RealArrays, level: float | None) -> Estimate: ...
+def interval_score(data: RealArrays, level: float | None) -> Estimate: ...
+def pinball_loss(data: RealArrays, levels: list[float] | None, level: float | None) -> Estimate: ...
+def omnibus_test(data: ClassArrays, redraws: int | None, seed: int) -> Tested: ...
+def omnibus_test_of_reals(data: RealArrays, redraws: int | None, seed: int) -> Tested: ...
+def spiegelhalter_test(data: ClassArrays, redraws: int | None, seed: int) -> Tested: ...
+def hosmer_lemeshow_test(data: ClassArrays, groups: int, redraws: int | None, seed: int) -> Tested: ...
+def skce_test(data: ClassArrays, bandwidth: float | None, redraws: int | None, seed: int) -> Tested: ...
+def reliability_curve(data: ClassArrays, bins: Bins, level: float) -> _ReliabilityCurve: ...
+def corp_curve(data: ClassArrays, level: float, redraws: int, seed: int) -> _CorpCurve: ...
+def pit_histogram(data: RealArrays, bins: int, level: float, seed: int) -> _PitHistogram: ...

@@ -8,80 +8,13 @@ import io
 import json
 import os
 from dataclasses import dataclass
-from typing import Any, Callable, Iterable, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 
 from . import _native
-
-
-@dataclass(frozen=True, eq=False)
-class Predictions:
-    """Predictions of a family, one row per sample. Functions such as `normal` make them."""
-
-    family: str
-    rows: np.ndarray
-    options: tuple[str, ...] = ()
-    #: What rows are called in messages.
-    name: str = "predictions"
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-
-def _columns(*parts: Any) -> np.ndarray:
-    """Arrays of as many rows side by side, ``[n, ...]``."""
-    columns = [np.asarray(part) for part in parts]
-    columns = [part[:, None] if part.ndim == 1 else part for part in columns]
-    lengths = [len(part) for part in columns]
-    if len(set(lengths)) > 1:
-        raise ValueError(f"arrays of {', '.join(map(str, lengths))} rows, expected as many rows of each")
-    return np.concatenate(columns, axis=1)
-
-
-def probabilities(p: Any) -> Predictions:
-    """Probabilities of classes, ``[n, m]``, or of an event (class 1 of two), ``[n]``."""
-    rows = np.asarray(p)
-    options = ("--positive",) if rows.ndim == 1 else ()
-    return Predictions("categorical", rows, options, "probabilities")
-
-
-def logits(z: Any) -> Predictions:
-    """Logits of classes, ``[n, m]``, or log-odds of an event (class 1 of two), ``[n]``."""
-    rows = np.asarray(z)
-    options = ("--logits", "--positive") if rows.ndim == 1 else ("--logits",)
-    return Predictions("categorical", rows, options, "logits")
-
-
-def normal(loc: Any, scale: Any) -> Predictions:
-    """Normal distributions: means and standard deviations, ``[n]`` or ``[n, d]``."""
-    return Predictions("normal", _columns(loc, scale))
-
-
-def laplace(loc: Any, scale: Any) -> Predictions:
-    """Laplace distributions: locations and scales, ``[n]`` or ``[n, d]``."""
-    return Predictions("laplace", _columns(loc, scale))
-
-
-def normal_mixture(weights: Any, loc: Any, scale: Any) -> Predictions:
-    """Mixtures of normal distributions: weights, means and standard deviations, ``[n, k]``."""
-    return Predictions("normal-mixture", _columns(weights, loc, scale))
-
-
-def laplace_mixture(weights: Any, loc: Any, scale: Any) -> Predictions:
-    """Mixtures of Laplace distributions: weights, locations and scales, ``[n, k]``."""
-    return Predictions("laplace-mixture", _columns(weights, loc, scale))
-
-
-def samples(draws: Any) -> Predictions:
-    """Monte Carlo samples, ``[n, k]``: ``k`` draws of each prediction."""
-    return Predictions("samples", np.asarray(draws))
-
-
-def quantiles(values: Any, levels: Iterable[float]) -> Predictions:
-    """Quantile forecasts, ``[n, k]``, at ``k`` levels between 0 and 1."""
-    listed = ",".join(repr(float(level)) for level in levels)
-    return Predictions("quantiles", np.asarray(values), ("--levels", listed))
+from .predictions import Predictions, check_order, predictions_of, probabilities
+from .predictions import logits as _logits
 
 
 @dataclass(frozen=True)
@@ -94,7 +27,7 @@ class Outcome:
         Nothing, "before" or "after", or the name of a class.
     verdict : str
         The answer, and the sentences that say how the sizes of errors agree with it.
-    p_value : float or None
+    p_value, pvalue : float or None
         The p-value; None if there is no test.
     adjusted_p_value : float or None
         Of one of several classes or columns: the p-value adjusted for their number, which the verdict is about. Else None.
@@ -108,6 +41,11 @@ class Outcome:
     p_value: float | None
     findings: list[dict[str, Any]]
     adjusted_p_value: float | None = None
+
+    @property
+    def pvalue(self) -> float | None:
+        """The same as ``p_value``."""
+        return self.p_value
 
 
 def _outcome(outcome: dict[str, Any]) -> Outcome:
@@ -177,7 +115,7 @@ class Evaluation(_Answer):
     verdict : str
         The answer in a sentence. With ``lens="class-wise"`` one headline, then one line for each class, adjusted for
         their number.
-    p_value : float or None
+    p_value, pvalue : float or None
         The p-value of the omnibus test. With ``lens="class-wise"`` the least of the classes, adjusted for their number
         by Holm's method.
     findings : list of dict
@@ -202,6 +140,11 @@ class Evaluation(_Answer):
             return self.outcomes[0].p_value
         adjusted = self.to_dict()["adjusted"].get("omnibus")
         return None if adjusted is None else min(adjusted["holm"])
+
+    @property
+    def pvalue(self) -> float | None:
+        """The same as ``p_value``."""
+        return self.p_value
 
     @property
     def findings(self) -> list[dict[str, Any]]:
@@ -281,8 +224,14 @@ def _array(values: Any, name: str) -> np.ndarray:
     return np.ascontiguousarray(rows, dtype=np.float64)
 
 
-def _predictions(predictions: Any) -> Predictions:
-    return predictions if isinstance(predictions, Predictions) else probabilities(predictions)
+def _shape(predictions: Predictions) -> list[str]:
+    """The options that say what the columns of predictions are."""
+    options = ["--logits"] if predictions.is_logits else []
+    if predictions.is_event:
+        options.append("--positive")
+    if predictions.levels:
+        options += ["--levels", ",".join(map(repr, predictions.levels))]
+    return options
 
 
 def _labels(labels: Any, classes: Sequence[Any] | None) -> Any:
@@ -317,7 +266,7 @@ def _given(columns: Any) -> str:
 
 
 def _common(
-    family: str, labels: Any, classes: Sequence[Any] | None, weights: Any, seed: int
+    family: str, y_true: Any, classes: Sequence[Any] | None, sample_weight: Any, seed: int
 ) -> tuple[list[str], Files]:
     """The options and the files that all commands have."""
     options = ["--labels", "labels", "--seed", str(int(seed))]
@@ -326,10 +275,10 @@ def _common(
         if any("," in name for name in names):
             raise ValueError("classes: a name has a comma, expected names without")
         options += ["--classes", ",".join(names)]
-    files: Files = [("labels", _array(_labels(labels, classes), "labels"))]
-    if weights is not None:
+    files: Files = [("labels", _array(_labels(y_true, classes), "labels"))]
+    if sample_weight is not None:
         options += ["--weights", "weights"]
-        files.append(("weights", _array(weights, "weights")))
+        files.append(("weights", _array(sample_weight, "weights")))
     return [*options, "--family", family], files
 
 
@@ -343,11 +292,11 @@ def _named(options: Mapping[str, Any]) -> list[str]:
 
 
 def evaluate(
-    probabilities: Any = None,
-    labels: Any = None,
+    y_true: Any,
+    y_prob: Any = None,
     *,
     logits: Any = None,
-    weights: Any = None,
+    sample_weight: Any = None,
     given: Any = None,
     classes: Sequence[Any] | None = None,
     lens: str = "canonical",
@@ -366,14 +315,14 @@ def evaluate(
 
     Parameters
     ----------
-    probabilities : array or Predictions
+    y_true : array, [n]
+        Classes from 0 to ``m - 1``, or names of ``classes``; of other families the targets, ``[n]`` or ``[n, d]``.
+    y_prob : array or Predictions
         Probabilities of classes, ``[n, m]``, or of an event, ``[n]``; or predictions of a family, made by `normal`,
         `laplace`, `samples` or `quantiles`.
-    labels : array, [n]
-        Classes from 0 to ``m - 1``, or names of ``classes``; of other families the targets, ``[n]`` or ``[n, d]``.
     logits : array
         Logits ``[n, m]``, or log-odds of an event ``[n]``, instead of probabilities.
-    weights : array, [n], optional
+    sample_weight : array, [n], optional
         Weights of the samples.
     given : mapping or frame, optional
         Variables of each sample by name, to test calibration given these. Numbers are compared by a kernel and split
@@ -407,13 +356,12 @@ def evaluate(
     ValueError
         Invalid data, with the row, or an unknown option.
     """
-    if (probabilities is None) == (logits is None):
-        raise ValueError("expected probabilities or logits, one of them")
-    if labels is None:
-        raise ValueError("expected labels")
-    predictions = _predictions(probabilities) if logits is None else _logits(logits)
-    options, files = _common(predictions.family, labels, classes, weights, seed)
-    options += ["--predictions", predictions.name, *predictions.options]
+    if (y_prob is None) == (logits is None):
+        raise ValueError("expected y_prob or logits, one of them")
+    predictions = predictions_of(y_prob) if logits is None else _logits(logits)
+    check_order(y_true, predictions)
+    options, files = _common(predictions.family, y_true, classes, sample_weight, seed)
+    options += ["--predictions", predictions.name, *_shape(predictions)]
     options += _named({
         "lens": None if lens == "canonical" else lens,
         "level": level,
@@ -433,15 +381,12 @@ def evaluate(
     return Evaluation(_native.answer(["evaluate", *options], files, progress))
 
 
-_logits = logits
-
-
 def compare(
+    y_true: Any,
     before: Any,
     after: Any,
-    labels: Any,
     *,
-    weights: Any = None,
+    sample_weight: Any = None,
     classes: Sequence[Any] | None = None,
     level: float = 0.95,
     redraws: int | None = None,
@@ -455,7 +400,7 @@ def compare(
     before, after : array or Predictions
         As of `evaluate`: probabilities, ``logits(z)``, or predictions of a family. Those of real numbers may be of two
         families; those of classes are both probabilities or both logits, else logits become probabilities.
-    labels, weights, classes, level, redraws, seed, progress
+    y_true, sample_weight, classes, level, redraws, seed, progress
         As of `evaluate`.
 
     Returns
@@ -467,12 +412,14 @@ def compare(
     ValueError
         Invalid data, with the row.
     """
-    sets = [_predictions(predictions) for predictions in (before, after)]
-    if sets[0].options != sets[1].options and {one.name for one in sets} == {"logits", "probabilities"}:
+    sets = [predictions_of(predictions) for predictions in (before, after)]
+    for predictions in sets:
+        check_order(y_true, predictions, "(y_true, before, after)")
+    if {one.name for one in sets} == {"logits", "probabilities"}:
         sets = [_softmax(one) for one in sets]
     after_family = _after_family(*sets)
-    options, files = _common(sets[0].family, labels, classes, weights, seed)
-    options += ["--before", "before", "--after", "after", *sets[0].options, *after_family]
+    options, files = _common(sets[0].family, y_true, classes, sample_weight, seed)
+    options += ["--before", "before", "--after", "after", *_shape(sets[0]), *after_family]
     options += _named({"level": level, "redraws": redraws})
     files += [(name, _array(one.rows, name)) for name, one in zip(("before", "after"), sets)]
     return Comparison(_native.answer(["compare", *options], files, progress))
@@ -480,14 +427,14 @@ def compare(
 
 def _after_family(before: Predictions, after: Predictions) -> list[str]:
     """The option for predictions after of another family."""
-    if before.options != after.options:
+    if _shape(before) != _shape(after):
         raise ValueError("before and after: expected two sets of one shape, quantiles at the same levels")
     return [] if before.family == after.family else ["--after-family", after.family]
 
 
 def _softmax(predictions: Predictions) -> Predictions:
     """The probabilities of logits."""
-    if predictions.name != "logits":
+    if not predictions.is_logits:
         return predictions
     rows = np.asarray(predictions.rows, dtype=np.float64)
     if rows.ndim == 1:
@@ -497,11 +444,11 @@ def _softmax(predictions: Predictions) -> Predictions:
 
 
 def report(
-    predictions: Any,
-    labels: Any,
+    y_true: Any,
+    y_prob: Any,
     *,
     after: Any = None,
-    weights: Any = None,
+    sample_weight: Any = None,
     classes: Sequence[Any] | None = None,
     title: str | None = None,
     bins: int | None = None,
@@ -513,10 +460,10 @@ def report(
 
     Parameters
     ----------
-    predictions, after : array or Predictions
+    y_prob, after : array or Predictions
         As of `evaluate`; ``after`` are recalibrated ones of the same samples. Those of real numbers may be of
         another family.
-    labels, weights, classes, bins, seed, progress
+    y_true, sample_weight, classes, bins, seed, progress
         As of `evaluate`.
     title : str, optional
         The title of the page.
@@ -533,11 +480,13 @@ def report(
     ValueError
         Invalid data, with the row.
     """
-    sets = [_predictions(predictions)] + ([] if after is None else [_predictions(after)])
-    if len(sets) == 2 and sets[0].options != sets[1].options and sets[0].family == sets[1].family == "categorical":
+    sets = [predictions_of(predictions) for predictions in (y_prob, after) if predictions is not None]
+    for predictions in sets:
+        check_order(y_true, predictions)
+    if {one.name for one in sets} == {"logits", "probabilities"}:
         sets = [_softmax(one) for one in sets]
-    options, files = _common(sets[0].family, labels, classes, weights, seed)
-    options += ["--predictions", "predictions", *sets[0].options, "--output", "page"]
+    options, files = _common(sets[0].family, y_true, classes, sample_weight, seed)
+    options += ["--predictions", "predictions", *_shape(sets[0]), "--output", "page"]
     if len(sets) == 2:
         options += ["--after", "after", *_after_family(*sets)]
     options += _named({"title": title, "bins": bins})

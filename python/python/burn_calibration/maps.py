@@ -322,59 +322,59 @@ class EnsembleTemperatureScaling(LogitMap):
         self.max_iterations = max_iterations
 
 
-class _Regularised(LogitMap):
-    """A map with the parameters of a descent with a regularisation."""
+class _Regularized(LogitMap):
+    """A map with the parameters of a descent with a regularization."""
 
-    regularisation: float | None
+    regularization: float | None
     folds: int
 
     def _options(self) -> dict[str, Any]:
         options = super()._options()
-        folds, weight = options.pop("folds"), options["regularisation"]
+        folds, weight = options.pop("folds"), options.pop("regularization")
         found = {"CrossValidated": {"folds": folds}}
         options["regularisation"] = found if weight is None else {"Fixed": weight}
         return options
 
 
-class _Affine(_Regularised):
+class _Affine(_Regularized):
     def __init__(
         self,
         *,
-        regularisation: float | None = None,
+        regularization: float | None = None,
         folds: int = 5,
         tolerance: float = 1e-7,
         max_iterations: int = 1000,
         seed: int = 0,
     ):
-        self.regularisation = regularisation
+        self.regularization = regularization
         self.folds = folds
         self.tolerance = tolerance
         self.max_iterations = max_iterations
         self.seed = seed
 
 
-class _Network(_Regularised):
+class _Network(_Regularized):
     def __init__(
         self,
         *,
         hidden: int = 16,
-        regularisation: float | None = None,
+        regularization: float | None = None,
         folds: int = 5,
         tolerance: float = 1e-5,
         max_iterations: int = 200,
         seed: int = 0,
     ):
         self.hidden = hidden
-        self.regularisation = regularisation
+        self.regularization = regularization
         self.folds = folds
         self.tolerance = tolerance
         self.max_iterations = max_iterations
         self.seed = seed
 
 
-_REGULARISED = """
-    regularisation : float or None, default {weight}
-        The weight of the regularisation, at least 0. None: the one that a cross-validation finds.
+_REGULARIZED = """
+    regularization : float or None, default {weight}
+        The weight of the regularization, at least 0. None: the one that a cross-validation finds.
     folds : int, default 5
         The folds of that cross-validation.
     tolerance : float, default {tolerance}
@@ -390,7 +390,7 @@ def _documented(weight: str, tolerance: str, iterations: int) -> Callable[[type]
     """Adds the parameters of a descent to the docstring of a class."""
 
     def documented(cls: type) -> type:
-        words = _REGULARISED.format(weight=weight, tolerance=tolerance, iterations=iterations)
+        words = _REGULARIZED.format(weight=weight, tolerance=tolerance, iterations=iterations)
         cls.__doc__ = (cls.__doc__ or "").rstrip() + words
         return cls
 
@@ -398,7 +398,7 @@ def _documented(weight: str, tolerance: str, iterations: int) -> Callable[[type]
 
 
 @_documented("None", "1e-5", 200)
-class DiagonalScaling(_Regularised):
+class DiagonalScaling(_Regularized):
     """One increasing function of each logit (DIAG): keeps the order of the classes.
 
     Parameters
@@ -416,7 +416,7 @@ class DiagonalScaling(_Regularised):
         *,
         hidden: int = 16,
         knots: int = 33,
-        regularisation: float | None = None,
+        regularization: float | None = None,
         folds: int = 5,
         tolerance: float = 1e-5,
         max_iterations: int = 200,
@@ -424,7 +424,7 @@ class DiagonalScaling(_Regularised):
     ):
         self.hidden = hidden
         self.knots = knots
-        self.regularisation = regularisation
+        self.regularization = regularization
         self.folds = folds
         self.tolerance = tolerance
         self.max_iterations = max_iterations
@@ -470,14 +470,14 @@ class VectorScaling(_Affine):
     def __init__(
         self,
         *,
-        regularisation: float | None = 0.0,
+        regularization: float | None = 0.0,
         folds: int = 5,
         tolerance: float = 1e-7,
         max_iterations: int = 1000,
         seed: int = 0,
     ):
         super().__init__(
-            regularisation=regularisation,
+            regularization=regularization,
             folds=folds,
             tolerance=tolerance,
             max_iterations=max_iterations,
@@ -511,14 +511,14 @@ class _Structured(_Affine):
     def __init__(
         self,
         *,
-        regularisation: float | None = 1.0,
+        regularization: float | None = 1.0,
         folds: int = 5,
         tolerance: float = 1e-7,
         max_iterations: int = 1000,
         seed: int = 0,
     ):
         super().__init__(
-            regularisation=regularisation,
+            regularization=regularization,
             folds=folds,
             tolerance=tolerance,
             max_iterations=max_iterations,
@@ -561,14 +561,14 @@ class LogitShift(_Structured):
     def __init__(
         self,
         *,
-        regularisation: float | None = 1.0,
+        regularization: float | None = 1.0,
         folds: int = 5,
         tolerance: float = 1e-9,
         max_iterations: int = 200,
         seed: int = 0,
     ):
         super().__init__(
-            regularisation=regularisation,
+            regularization=regularization,
             folds=folds,
             tolerance=tolerance,
             max_iterations=max_iterations,

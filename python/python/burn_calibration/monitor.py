@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Sequence
 
 from . import _native
-from .evaluation import _array, _common, _named, _predictions
+from .evaluation import _array, _common, _named, _shape
+from .predictions import check_order, predictions_of
 
 
 class Monitor:
@@ -27,7 +28,7 @@ class Monitor:
 
     Attributes
     ----------
-    p_value : float
+    p_value, pvalue : float
         A p-value that is valid after every row, however often it is looked at; 1 before the first row.
     alarm : bool
         Whether the rows of the last update raised an alarm, of the test or of the detector.
@@ -41,16 +42,16 @@ class Monitor:
         self._text = "no rows yet"
         self.state: dict[str, Any] = {}
 
-    def update(self, predictions: Any, labels: Any, *, classes: Sequence[Any] | None = None) -> Monitor:
+    def update(self, y_true: Any, y_prob: Any, *, classes: Sequence[Any] | None = None) -> Monitor:
         """Adds rows, and returns the monitor. Nothing is added if an error is raised.
 
         Parameters
         ----------
-        predictions : array or Predictions
+        y_true : array, [n]
+            Classes from 0 to ``m - 1``, or names of ``classes``; of other families the targets.
+        y_prob : array or Predictions
             Probabilities of classes, ``[n, m]``, or of an event, ``[n]``; or predictions of a family, made by `logits`,
             `normal`, `laplace`, `samples` or `quantiles`. All updates have the same kind.
-        labels : array, [n]
-            Classes from 0 to ``m - 1``, or names of ``classes``; of other families the targets.
         classes : sequence of str, optional
             Names of the classes in the order of the columns.
 
@@ -59,9 +60,10 @@ class Monitor:
         ValueError
             Invalid data, with the row, or predictions of another kind than before.
         """
-        rows = _predictions(predictions)
-        options, files = _common(rows.family, labels, classes, None, 0)
-        options += ["--state", "state", "--predictions", rows.name, *rows.options, *_named(self._options)]
+        rows = predictions_of(y_prob)
+        check_order(y_true, rows)
+        options, files = _common(rows.family, y_true, classes, None, 0)
+        options += ["--state", "state", "--predictions", rows.name, *_shape(rows), *_named(self._options)]
         files += [("state", self._saved), (rows.name, _array(rows.rows, rows.name))]
         answer, self._text, self._saved = _native.monitor(["monitor", *options], files)
         self.state = json.loads(answer)
@@ -91,6 +93,11 @@ class Monitor:
     @property
     def p_value(self) -> float:
         return float(self.state.get("p_value", 1.0))
+
+    @property
+    def pvalue(self) -> float:
+        """The same as ``p_value``."""
+        return self.p_value
 
     @property
     def alarm(self) -> bool:

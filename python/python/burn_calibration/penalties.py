@@ -1,5 +1,7 @@
 """Calibration penalties of a batch: values and gradients with respect to the logits, on NumPy arrays.
 
+The order of the arguments is that of the losses of PyTorch: ``(logits, labels)``.
+
 `burn_calibration.torch` has the same as functions of PyTorch.
 """
 
@@ -42,7 +44,7 @@ def skce(
         The bandwidth of the kernel, from 1e-100 to 1e100.
     form : {"unbiased", "biased"}
         The estimator. The unbiased one can be negative.
-    scale : {"squared", "root", "standardised"}
+    scale : {"squared", "root", "standardized"}
         The SKCE itself, the root of the biased form, or the unbiased form over its standard deviation.
 
     Returns

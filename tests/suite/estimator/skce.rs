@@ -74,7 +74,7 @@ fn bias_by_simulation() {
     let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.9));
     for (seed, model) in [(1, Model::M1), (2, Model::M2), (3, Model::M3)] {
         let mut rng = rng(seed);
-        let sets = simulated(600);
+        let sets = 600;
         let sample = |rng: &mut _| {
             let (rows, classes) = draw(model, 20, 10, rng);
             let (predictions, labels) = (categorical(&rows), labels(&classes));

@@ -1,0 +1,148 @@
+"""Tests of the hypothesis that a model is calibrated: a statistic and a p-value, as SciPy has them.
+
+``y_true`` and ``y_prob`` are those of `burn_calibration.metrics`. A p-value is at least ``1/(redraws + 1)``; that of an
+asymptotic distribution at least 0.001, which is a bound then. Where a p-value cannot be relied on there is a
+`CalibrationWarning`. `evaluate` also says what is wrong.
+
+>>> import numpy as np
+>>> from burn_calibration import spiegelhalter_test
+>>> risk = np.full(400, 0.9)  # happens in half of the cases
+>>> spiegelhalter_test(np.arange(400) % 2, risk).pvalue
+0.001
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+from . import _native
+from ._arrays import are_reals, check_redraws, classes_of, reals_of
+
+
+class CalibrationWarning(UserWarning):
+    """What to know before a number is used."""
+
+
+class SignificanceResult(NamedTuple):
+    """The outcome of a test: ``statistic, pvalue = test(y_true, y_prob)``."""
+
+    statistic: float
+    pvalue: float
+
+    @property
+    def p_value(self) -> float:
+        """The same as ``pvalue``."""
+        return self.pvalue
+
+
+def _result(outcome: _native.Tested) -> SignificanceResult:
+    if outcome["caveat"] is not None:
+        warnings.warn(outcome["caveat"], CalibrationWarning, stacklevel=3)
+    return SignificanceResult(outcome["statistic"], outcome["pvalue"])
+
+
+def omnibus_test(
+    y_true: Any, prediction: Any, *, sample_weight: Any = None, redraws: int | None = None, seed: int = 0
+) -> SignificanceResult:
+    """The omnibus test: several aspects of calibration together, by labels that are drawn from the predictions.
+
+    Parameters
+    ----------
+    y_true : array
+        Classes ``[n]``; of predictions of real numbers the targets, ``[n]`` or ``[n, d]``.
+    prediction : array or Predictions
+        Probabilities, or predictions of any family.
+    sample_weight : array, [n], optional
+        Weights of the samples.
+    redraws : int, optional
+        The number of redraws; None: 999, and up to 9,999 where the p-value is near 0.05.
+    seed : int
+        The seed of the redraws.
+
+    Returns
+    -------
+    SignificanceResult
+        The statistic is the largest standardized aspect. The p-value is exact at every sample size.
+    """
+    check_redraws(redraws)
+    if are_reals(prediction):
+        return _result(_native.omnibus_test_of_reals(reals_of(y_true, prediction, sample_weight), redraws, seed))
+    return _result(_native.omnibus_test(classes_of(y_true, prediction, sample_weight), redraws, seed))
+
+
+def skce_test(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    sample_weight: Any = None,
+    bandwidth: float | None = None,
+    redraws: int | None = 999,
+    seed: int = 0,
+) -> SignificanceResult:
+    """The test of the squared kernel calibration error of all classes, unbiased: see `skce`.
+
+    Parameters
+    ----------
+    bandwidth : float, optional
+        As of `skce`.
+    redraws : int or None
+        The number of sets of labels that are drawn from the predictions: the p-value is exact. None: a gamma
+        distribution with the moments of the statistic, without weights. The statistic is then ``n`` times the error.
+    y_true, y_prob, sample_weight, seed
+        As of `omnibus_test`.
+    """
+    data = classes_of(y_true, y_prob, sample_weight)
+    return _result(_native.skce_test(data, bandwidth, check_redraws(redraws), seed))
+
+
+def spiegelhalter_test(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    sample_weight: Any = None,
+    pos_label: int | None = None,
+    redraws: int | None = None,
+    seed: int = 0,
+) -> SignificanceResult:
+    """Spiegelhalter's test: the Brier score of an event against its expectation.
+
+    Of two classes ``[n, 2]`` the event is class 1.
+
+    Parameters
+    ----------
+    redraws : int, optional
+        The number of sets of outcomes that are drawn: the p-value is exact, and the statistic the absolute value.
+        None: the normal distribution, without weights.
+    y_true, y_prob, sample_weight, pos_label, seed
+        As of `omnibus_test` and `burn_calibration.metrics`.
+    """
+    data = classes_of(y_true, y_prob, sample_weight, pos_label)
+    return _result(_native.spiegelhalter_test(data, check_redraws(redraws), seed))
+
+
+def hosmer_lemeshow_test(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    pos_label: int | None = None,
+    groups: int = 10,
+    redraws: int | None = None,
+    seed: int = 0,
+) -> SignificanceResult:
+    """The test of Hosmer and Lemeshow: counts of an event in groups of similar probability against those expected.
+
+    Of two classes ``[n, 2]`` the event is class 1.
+
+    Parameters
+    ----------
+    groups : int
+        The number of groups.
+    redraws : int, optional
+        The number of sets of outcomes that are drawn: the p-value is exact. None: the χ² distribution, with as many
+        degrees of freedom as groups, for predictions that were not fitted to these labels. There are no weights.
+    y_true, y_prob, pos_label, seed
+        As of `spiegelhalter_test`.
+    """
+    data = classes_of(y_true, y_prob, None, pos_label)
+    return _result(_native.hosmer_lemeshow_test(data, groups, check_redraws(redraws), seed))
