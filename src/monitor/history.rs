@@ -26,7 +26,10 @@ const MOST: usize = 512;
 pub(super) fn add(history: &mut Vec<HistoryPoint>, row: HistoryPoint) {
     // a power of two, so that MOST points reach beyond this row
     let stride = (row.row / MOST as u64 + 1).next_power_of_two();
-    match history.last_mut().filter(|_| row.row % stride > 0) {
+    match history
+        .last_mut()
+        .filter(|_| !row.row.is_multiple_of(stride))
+    {
         Some(last) => last.join(&row),
         None => {
             if history.len() >= MOST {

@@ -193,7 +193,7 @@ fn no_errors_are_no_evidence() {
 /// hardly ever rejects.
 #[test]
 fn tolerance() {
-    let sets = simulated(300);
+    let sets = 300;
     let rejections = |test: &dyn CalibrationTest, n: usize, truth: &dyn Fn(f64) -> f64| {
         let mut rng = rng(703);
         let mut rejects = || {
