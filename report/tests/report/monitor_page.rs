@@ -20,7 +20,7 @@ fn monitor(rows: usize, every: usize) -> CalibrationMonitor {
 #[test]
 fn the_test_may_have_no_alarm() {
     let rows = 4000;
-    let happens = |row: usize| row % 5 == 0 || row > 3900 && row % 2 == 0;
+    let happens = |row: usize| row.is_multiple_of(5) || row > 3900 && row.is_multiple_of(2);
     let happened: Vec<usize> = (0..rows).map(|row| usize::from(happens(row))).collect();
     let predictions = binary(&vec![0.2; rows]).about(Subject::Event).unwrap();
     let mut monitor = CalibrationMonitor::new(0.05).unwrap();
