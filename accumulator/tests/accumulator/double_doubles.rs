@@ -120,7 +120,8 @@ fn by_hand() {
 #[test]
 fn not_finite() {
     use std::ops::{Add, Div, Mul, Sub};
-    let operations: [(fn(f64, f64) -> f64, fn(_, _) -> DoubleDouble); 4] = [
+    type Operation<T> = fn(T, T) -> T;
+    let operations: [(Operation<f64>, Operation<DoubleDouble>); 4] = [
         (f64::add, DoubleDouble::add),
         (f64::sub, DoubleDouble::sub),
         (f64::mul, DoubleDouble::mul),

@@ -94,7 +94,7 @@ fn binary(probabilities: &[f64]) -> Categorical {
 #[test]
 fn error_rates() {
     let mut rng = rng(961);
-    let trials = simulated(400);
+    let trials = 400;
     let (mut covered, mut rejected) = ([0; 3], [0; 2]);
     for _ in 0..trials {
         let probabilities: Vec<f64> = (0..200).map(|_| rng.random_range(0.05..0.95)).collect();

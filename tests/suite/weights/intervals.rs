@@ -83,7 +83,7 @@ fn sample(n: usize, rng: &mut StdRng) -> (Categorical, Tensor<1, Int>, f64) {
 #[test]
 fn intervals_cover() {
     let mut rng = rng(931);
-    let trials = simulated(400);
+    let trials = 400;
     let [mut excess, mut brier, mut ratio] = [0; 3];
     let event = Event::Class(1);
     for _ in 0..trials {
@@ -111,7 +111,7 @@ fn intervals_cover() {
 #[test]
 fn intervals_of_squares_cover() {
     let mut rng = rng(932);
-    let trials = simulated(200);
+    let trials = 200;
     let [mut of_bins, mut of_pairs] = [0; 2];
     let kernel = Kernel::gaussian().with_bandwidth(Bandwidth::Fixed(0.5));
     // E over pairs of w w' k(r, r') 2 · 0.04 r r', by the midpoint rule

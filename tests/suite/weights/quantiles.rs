@@ -80,7 +80,7 @@ fn few_effective_samples() {
 #[test]
 fn shifts_cover_where_they_are_used() {
     let mut rng = rng(971);
-    let (trials, n) = (simulated(300), 100);
+    let (trials, n) = (300, 100);
     let (mut covered, mut without) = (0, 0);
     for _ in 0..trials {
         let mut draw = |x: f64| vec![x * x * rng.random_range(-1.0..1.0)];
@@ -108,7 +108,7 @@ fn shifts_cover_where_they_are_used() {
 #[test]
 fn error_rates() {
     let mut rng = rng(972);
-    let (trials, n) = (simulated(300), 40);
+    let (trials, n) = (300, 40);
     let mut rejected = [0; 2];
     for _ in 0..trials {
         let scales: Vec<f64> = (0..n).map(|_| rng.random_range(0.1..2.0)).collect();
@@ -135,7 +135,7 @@ fn error_rates() {
 #[test]
 fn one_heavy_sample() {
     let mut rng = rng(974);
-    let (trials, n) = (simulated(400), 60);
+    let (trials, n) = (400, 60);
     let levels = vec![0.025, 0.975];
     let rows = tensor(&vec![vec![0.025, 0.975]; n]);
     let weights: Vec<f64> = (0..n).map(|i| if i == 7 { 59.0 } else { 1.0 }).collect();
