@@ -235,6 +235,7 @@ pub enum ColumnKind {
     Lists,
     Text,
     /// Something else, in words.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code))]
     Other(String),
 }
 
