@@ -81,7 +81,7 @@ def test_coverage_of_quantiles():
     rng = np.random.default_rng(5)
     y = rng.poisson(2.0, size=400)
     rows = bc.quantiles(np.tile([0.0, 2.0, 5.0], (400, 1)), [0.1, 0.5, 0.95])
-    coverage = bc.Monitor().update(rows, y).state["coverage"]
+    coverage = bc.Monitor().update(y, rows).state["coverage"]
     assert [one["expected"] for one in coverage] == [0.1, 0.5, 0.95]
     for one in coverage:
         assert one["lower"] <= one["expected"] <= one["upper"]
