@@ -17,7 +17,7 @@ use rand::{SeedableRng as _, rngs::StdRng};
 use evaluation::evaluate;
 
 fn device() -> Device {
-    Device::default()
+    Device::flex()
 }
 
 fn tensor<R: AsRef<[f64]>>(rows: &[R]) -> Tensor<2> {
