@@ -4,16 +4,17 @@
 #                                with, which is built if nothing does
 set -euo pipefail
 cd "$(dirname "$0")"
+project=$(cd .. && pwd)
 profile=${1:-release}
 target=$(cargo metadata --no-deps --format-version 1 | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 python3 -m venv "$work/venv"
-"$work/venv/bin/pip" install -q "maturin>=1.9,<2" numpy scikit-learn scipy pandas onnxruntime mypy pytest
+"$work/venv/bin/pip" install -q "maturin>=1.9,<2" numpy scikit-learn scipy pandas onnx onnxruntime mypy pytest
 "$work/venv/bin/maturin" build --profile "$profile" --out "$work/wheels"
 if [ -z "${CALIBRATION_BIN:-}" ]; then
-    (cd .. && cargo build --profile "$profile" -p burn-calibration-cli --no-default-features)
+    (cd .. && cargo build --profile "$profile" -p burn-calibration-cli -p workspace-hack --no-default-features)
     folder=$([ "$profile" = dev ] && echo debug || echo "$profile")
     export CALIBRATION_BIN="$target/$folder/calibration"
 fi
@@ -22,3 +23,5 @@ fi
 cp -r tests README.md "$work"
 cd "$work"
 WHEEL=$(echo "$work"/wheels/*.whl) "$work/venv/bin/python" -m pytest -q -p no:cacheprovider tests
+# exported maps by ONNX Runtime, and printed formulas by NumPy
+"$work/venv/bin/python" "$project/tests/onnx/check.py" "$CALIBRATION_BIN"

@@ -8,8 +8,6 @@
 //! prints the Markdown tables of `papers/results/levels_*.md`; `--data` names the folder that holds
 //! `cifar10-predictions`, without which the tables of real networks are left out.
 
-#[path = "../bootstrap.rs"]
-mod bootstrap;
 mod models;
 mod partial;
 mod regression;

@@ -14,7 +14,7 @@ use burn_calibration::{
 };
 use rand::rngs::StdRng;
 
-use crate::bootstrap::Bootstrap;
+use burn_calibration_testing::bootstrap::Bootstrap;
 
 /// The p-values of each column of a table.
 pub type PValues = Vec<Vec<f64>>;

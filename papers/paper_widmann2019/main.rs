@@ -10,10 +10,7 @@
 //! err. What came out, beside the published numbers, is in `docs/papers.md`.
 
 mod arguments;
-#[path = "../bootstrap.rs"]
-mod bootstrap;
 mod cifar10;
-mod dirichlet_model;
 mod figure1;
 mod figure2;
 mod models;

@@ -1,4 +1,4 @@
-use crate::dirichlet_model::DirichletModel;
+use burn_calibration_testing::dirichlet_model::DirichletModel;
 
 /// Classes of every model.
 const CLASSES: usize = 10;

@@ -10,9 +10,10 @@ use burn_calibration::{
     },
     kernel::{Bandwidth, Distance, Kernel, median_distance_with_diagonal},
 };
+use burn_calibration_testing::bootstrap::Bootstrap;
 use rand::{SeedableRng, rngs::StdRng};
 
-use crate::{Result, bootstrap::Bootstrap};
+use crate::Result;
 
 pub struct Test {
     pub name: &'static str,

@@ -8,8 +8,6 @@
 //! What came out, beside the published numbers, is in `docs/papers.md`.
 
 mod arguments;
-#[path = "../bootstrap.rs"]
-mod bootstrap;
 mod friedman;
 mod kernel;
 mod ols;

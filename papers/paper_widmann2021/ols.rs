@@ -9,6 +9,7 @@ use burn_calibration::{
     estimator::Skce,
     hypothesis::{AsymptoticSkceTest, CalibrationTest, ExactTest},
 };
+use burn_calibration_testing::bootstrap::Bootstrap;
 use plotters::prelude::*;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use rand_distr::{Distribution, StandardNormal};
@@ -16,7 +17,6 @@ use rand_distr::{Distribution, StandardNormal};
 use crate::{
     Result,
     arguments::Arguments,
-    bootstrap::Bootstrap,
     kernel::kernel,
     output::{Folder, csv},
     panels::{self, Area},

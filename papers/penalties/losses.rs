@@ -9,10 +9,10 @@ use burn_calibration::{
     kernel::{Distance, median_distance},
     prelude::*,
 };
+use burn_calibration_testing::rivals::{Esd, SoftAvUc, SoftEce};
 
 use crate::{
     data::Kind,
-    rivals::{Esd, SoftAvUc, SoftEce},
     setting::{Samples, Width},
     task::{LENGTH, Task, real_kernel},
 };

@@ -12,7 +12,6 @@ mod losses;
 mod network;
 mod parallel;
 mod picture;
-mod rivals;
 #[path = "../rows.rs"]
 mod rows;
 mod setting;

@@ -43,6 +43,10 @@
 
 #![warn(missing_docs)]
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 #[cfg(doc)]
 use burn_calibration::diagram::{PitDiagram, QuantileDiagram, ReliabilityDiagram};
 

@@ -1,18 +1,9 @@
 //! One binary, a folder for each room of the library.
 
 mod bad_input;
-/// The bootstrap of the papers.
-#[path = "../../papers/bootstrap.rs"]
-mod bootstrap;
 mod cifar10;
-mod data;
-/// Predictions and labels with a known calibration error.
-#[path = "../../papers/paper_widmann2019/dirichlet_model.rs"]
-mod dirichlet_model;
-mod messages;
 #[cfg(feature = "train")]
 mod metric;
-mod models;
 mod monitor;
 mod numbers;
 mod properties;
@@ -82,14 +73,16 @@ mod ops {
     mod normal;
 }
 
+use burn_calibration_testing::{data, messages};
+
 /// What most tests use, and data and references of single rooms.
 mod prelude {
     pub(crate) use crate::cifar10;
-    pub use crate::{
+    pub use crate::kernel::{all_kernels, brute_force, kappa, kernel_value, kernels};
+    pub use burn_calibration_testing::{
         bootstrap::Bootstrap,
         data::*,
         dirichlet_model::DirichletModel,
-        kernel::{all_kernels, brute_force, kappa, kernel_value, kernels},
         models::{Model, draw},
     };
 }

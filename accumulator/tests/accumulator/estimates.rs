@@ -1,7 +1,7 @@
 //! Accumulators against the estimators, which see all predictions at once, and by hand.
 
 use super::*;
-use crate::models::{Model, draw};
+use burn_calibration_testing::models::{Model, draw};
 
 /// In updates of unequal sizes, of tensors and of rows on the host.
 fn in_pieces<A: Accumulator>(empty: &A, p: &[Vec<f64>], y: &[usize]) -> A {

@@ -5,7 +5,7 @@ use std::{fs, path::PathBuf};
 use burn_calibration::error::Error;
 
 use super::*;
-use crate::models::{Model, draw};
+use burn_calibration_testing::models::{Model, draw};
 
 fn file(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("accumulators");

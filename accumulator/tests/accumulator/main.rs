@@ -1,10 +1,6 @@
 //! Evaluation in pieces: the estimators on all predictions, merging, files, bad input.
 
 mod bad_input;
-/// Tensors, random data and references of the library's suite.
-#[allow(dead_code, unused_imports)] // other suites use the rest
-#[path = "../../../tests/suite/data.rs"]
-mod data;
 /// The numbers of sums, which the crate does not export.
 #[path = "../../src/double_double.rs"]
 mod double_double;
@@ -13,13 +9,6 @@ mod estimates;
 mod files;
 mod means;
 mod merging;
-/// Generative models with a known calibration error.
-#[allow(dead_code)] // `data` exports it
-#[path = "../../../tests/suite/messages.rs"]
-mod messages;
-#[allow(dead_code)] // other suites use the rest
-#[path = "../../../tests/suite/models.rs"]
-mod models;
 mod weights;
 
 use burn_calibration::{
@@ -31,7 +20,9 @@ use burn_calibration_accumulator::*;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{data::*, double_double::DoubleDouble};
+use burn_calibration_testing::data::*;
+
+use crate::double_double::DoubleDouble;
 
 /// A number that `serde_json` reads back with an error in the last place.
 pub const BANDWIDTH: f64 = 0.437_204_018_551_364_1;

@@ -5,9 +5,10 @@ use burn_calibration::{
     hypothesis::CalibrationTest,
     kernel::{RealKernel, TargetKernel},
 };
+use burn_calibration_testing::bootstrap::Bootstrap;
 use rand::{SeedableRng, rngs::StdRng};
 
-use crate::{Result, bootstrap::Bootstrap, kernel::kernel};
+use crate::{Result, kernel::kernel};
 
 /// The names of the scores.
 pub const SCORES: [&str; 6] = [

@@ -8,10 +8,11 @@ use burn_calibration::{
         DistributionFreeSkceTest, ExactTest,
     },
 };
+use burn_calibration_testing::bootstrap::Bootstrap;
 use rand::rngs::StdRng;
 
 use super::models;
-use crate::{bootstrap::Bootstrap, kernel::kernel};
+use crate::kernel::kernel;
 
 /// The number of test locations of the CME.
 const LOCATIONS: usize = 10;

@@ -3,8 +3,8 @@
 use burn_calibration::diagram::{CorpReliability, CorpStep};
 use burn_calibration_report::Draw;
 
-use crate::data::*;
 use crate::support::parsed;
+use burn_calibration_testing::data::*;
 
 /// Probabilities 0.2 ×4 with 1 in 4, 0.4 and 0.6 with one after none, 0.9 ×2: steps 1/4, then 1/3 pooled.
 #[test]

@@ -3,8 +3,8 @@
 use burn_calibration::diagram::Reliability;
 use burn_calibration_report::{Draw, ReportBuilder};
 
-use crate::data::*;
 use crate::support::{is_sound, parsed, sample};
+use burn_calibration_testing::data::*;
 
 #[test]
 fn bins_by_hand() {

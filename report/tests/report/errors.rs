@@ -3,7 +3,7 @@
 use burn_calibration::diagram::Reliability;
 use burn_calibration_report::ReportBuilder;
 
-use crate::data::*;
+use burn_calibration_testing::data::*;
 
 #[test]
 fn errors_name_the_cause() {

@@ -1,8 +1,8 @@
 use burn_calibration::estimator::regression::QuantileCoverage;
 use burn_calibration_report::ReportBuilder;
 
-use crate::data::*;
 use crate::support::{all, is_sound, parsed};
+use burn_calibration_testing::data::*;
 
 /// Forecasts that are all alike, and the targets 1 to `n`.
 fn forecasts(n: usize, row: &[f64], levels: &[f64]) -> (QuantileForecasts, Tensor<2>) {

@@ -3,8 +3,8 @@
 use burn_calibration::monitor::CalibrationMonitor;
 use burn_calibration_report::MonitorReport;
 
-use crate::data::*;
 use crate::support::{all, folder, has_texts, is_sound, parsed, pictures};
+use burn_calibration_testing::data::*;
 
 /// A monitor of an event that has probability 0.2 in each row, and happens in one row of `every`.
 fn monitor(rows: usize, every: usize) -> CalibrationMonitor {

@@ -2,8 +2,8 @@
 
 use burn_calibration_report::ReportBuilder;
 
-use crate::data::*;
 use crate::support::{all, digits, parsed, pictures, report, sample};
+use burn_calibration_testing::data::*;
 
 /// The numbers of a page are those of the estimators.
 #[test]

@@ -1,8 +1,8 @@
 use burn_calibration::{diagram::PitDiagram, estimator::regression::Pit};
 use burn_calibration_report::{Draw, QuantileSection, Report, ReportBuilder};
 
-use crate::data::*;
 use crate::support::{is_sound, parsed};
+use burn_calibration_testing::data::*;
 
 /// A page without numbers that are none.
 fn check(report: Report<QuantileSection>) -> Report<QuantileSection> {

@@ -4,8 +4,8 @@ use burn_calibration::{
 };
 use burn_calibration_report::Draw;
 
-use crate::data::*;
 use crate::support::{all, has_texts, parsed, standard};
+use burn_calibration_testing::data::*;
 
 /// The histogram of 10 bins and the curve.
 fn drawn(predictions: &Normal, targets: &Tensor<2>) -> (PitDiagram, QuantileDiagram) {

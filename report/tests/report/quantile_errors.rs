@@ -4,8 +4,8 @@ use burn_calibration::{
 };
 use burn_calibration_report::ReportBuilder;
 
-use crate::data::*;
 use crate::support::standard;
+use burn_calibration_testing::data::*;
 
 #[test]
 fn errors_name_the_cause() {

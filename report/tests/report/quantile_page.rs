@@ -1,8 +1,8 @@
 use burn_calibration::estimator::regression::{IntervalCoverage, QuantileCalibration, Sharpness};
 use burn_calibration_report::ReportBuilder;
 
-use crate::data::*;
 use crate::support::{digits, parsed, pictures, standard};
+use burn_calibration_testing::data::*;
 
 #[test]
 fn numbers_are_those_of_the_estimators() {

@@ -6,7 +6,7 @@ use burn_calibration_report::{ReliabilitySection, Report, ReportBuilder};
 use rand_distr::{Distribution, StandardNormal};
 use roxmltree::{Document, Node, ParsingOptions};
 
-use crate::data::*;
+use burn_calibration_testing::data::*;
 
 pub fn sample(n: usize, m: usize, seed: u64) -> (Categorical, Tensor<1, Int>) {
     let mut rng = rng(seed);

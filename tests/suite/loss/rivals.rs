@@ -1,13 +1,9 @@
 //! Penalties of others: values by their authors' formulas, gradients, degenerate batches.
 
 use burn::tensor::activation;
-use penalties::*;
+use burn_calibration_testing::rivals::*;
 
 use crate::prelude::*;
-
-/// They are part of the study of penalties.
-#[path = "../../../papers/penalties/rivals/mod.rs"]
-mod penalties;
 
 const LABELS: [usize; 7] = [0, 2, 2, 1, 1, 1, 2];
 

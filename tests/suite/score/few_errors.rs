@@ -32,7 +32,7 @@ fn differences_of_scores_are_covered() {
     for n in [8, 20, 50, 200] {
         for factor in [1.5, 1.0 / 1.5] {
             let mut rng = rng(901);
-            let mut covered = [0; 2];
+            let mut differences = [0.95; 2].map(Intervals::new);
             let mut not_wrong = [0; 2];
             for _ in 0..runs {
                 let truth = rare(n, &mut rng);
@@ -54,14 +54,14 @@ fn differences_of_scores_are_covered() {
                     let of = |p: f64, q: f64| q * score(p, true) + (1.0 - q) * score(p, false);
                     let terms = truth.iter().zip(&other).map(|(&q, &p)| of(q, q) - of(p, q));
                     let expected = terms.sum::<f64>() / n as f64;
-                    let (low, high) = gain.interval(0.95).unwrap().ends();
-                    covered[k] += usize::from(low <= expected && expected <= high);
-                    not_wrong[k] += usize::from(low <= 0.0); // the truth is never worse
+                    let interval = gain.interval(0.95).unwrap();
+                    not_wrong[k] += usize::from(interval.lower <= 0.0); // the truth is never worse
+                    differences[k].push(Ok(interval), expected);
                 }
             }
             for k in 0..2 {
-                let what = format!("covered, {n} at odds × {factor:.2}");
-                at_least(covered[k], runs, 0.95, &what);
+                let what = format!("score {k}, {n} at odds × {factor:.2}");
+                differences[k].assert(0.95, 0, 1.0, what);
                 at_least(not_wrong[k], runs, 0.975, "the truth is not worse");
             }
         }
@@ -122,7 +122,7 @@ fn skce_of_wrong_models_is_covered() {
     };
     for (what, draw, n) in [("confident", confident, 100), ("high", high, 30)] {
         let mut rng = rng(903);
-        let (mut covered, mut given) = (0, 0);
+        let mut intervals = Intervals::new(0.95);
         for _ in 0..runs {
             let (p, truth): (Vec<f64>, Vec<f64>) = (0..n).map(|_| draw(&mut rng)).unzip();
             let y = drawn(&truth, &mut rng);
@@ -130,15 +130,15 @@ fn skce_of_wrong_models_is_covered() {
             let (sum, squares) = (errors().sum::<f64>(), errors().map(|e| e * e).sum::<f64>());
             let expected = 2.0 * (sum * sum - squares) / (n * (n - 1)) as f64;
             let size = skce.size(&binary(&p), &labels(&y)).unwrap();
-            let Ok(interval) = size.interval(0.95) else {
-                continue;
-            };
-            assert!(interval.upper > 0.0, "{interval:?}");
-            given += 1;
-            covered += usize::from(interval.lower <= expected && expected <= interval.upper);
+            let interval = size.interval(0.95);
+            assert!(
+                !interval
+                    .as_ref()
+                    .is_ok_and(|interval| interval.upper <= 0.0)
+            );
+            intervals.push(interval, expected);
         }
-        assert!(given > runs / 2, "{what}: {given}");
-        at_least(covered, given, 0.95, &format!("SKCE, {what}"));
+        intervals.assert(0.95, runs / 2, 1.0, what);
     }
 }
 
@@ -160,7 +160,7 @@ fn ece_of_few_samples_is_covered() {
     for n in [8, 20, 50] {
         for off in [0.0, 0.1, 0.7] {
             let mut rng = rng(904);
-            let mut covered = 0;
+            let mut intervals = Intervals::new(0.95);
             for _ in 0..runs {
                 let p: Vec<f64> = (0..n).map(|_| 0.88 + 0.04 * rng.random::<f64>()).collect();
                 let truth: Vec<f64> = p.iter().map(|p| p - off).collect();
@@ -168,10 +168,9 @@ fn ece_of_few_samples_is_covered() {
                 let size = Tce::default().size(&binary(&p), &labels(&y)).unwrap();
                 let interval = size.interval(0.95).unwrap();
                 assert!(interval.upper <= 1.0);
-                covered +=
-                    usize::from(interval.lower <= off + 1e-9 && off <= interval.upper + 1e-9);
+                intervals.push(Ok(interval), off);
             }
-            at_least(covered, runs, 0.95, &format!("{n} samples off by {off}"));
+            intervals.assert(0.95, 0, 1.0, format!("{n} samples off by {off}"));
         }
     }
 }

@@ -10,7 +10,7 @@ use rand::RngExt;
 use rand_distr::{Distribution, LogNormal};
 
 use super::*;
-use crate::models::{Model, draw};
+use burn_calibration_testing::models::{Model, draw};
 
 /// Six samples, by NumPy: the formulas of the documentation in a few lines.
 #[test]

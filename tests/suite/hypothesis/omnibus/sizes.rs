@@ -54,18 +54,18 @@ fn frequencies_by_tables() {
     assert_relative_eq!(of(0).upper, -of(1).lower, epsilon = 1e-12);
 }
 
-/// The share of data sets whose interval covers the truth.
+/// Simulates so many intervals of 95 %, of which at least a share has to cover the truth.
 pub fn coverage(
     (what, sets, least): (&str, usize, f64),
-    level: f64,
-    mut covered: impl FnMut(&mut StdRng) -> bool,
-) -> f64 {
-    let mut rng = rng(701);
-    let count = (0..sets).filter(|_| covered(&mut rng)).count() as f64;
-    let deviation = (level * (1.0 - level) / sets as f64).sqrt();
-    let share = count / sets as f64;
-    assert!(share >= least - 3.0 * deviation, "{what}: {share}");
-    share
+    widest: f64,
+    truth: f64,
+    mut interval: impl FnMut(&mut StdRng) -> Result<Interval, Error>,
+) {
+    let (mut rng, mut intervals) = (rng(701), Intervals::new(0.95));
+    for _ in 0..sets {
+        intervals.push(interval(&mut rng), truth);
+    }
+    intervals.assert(least, 0, widest, what);
 }
 
 /// Predictions `(r, 1 − r)` with `r` of a few values, right with the probability `truth(r)`.
@@ -85,10 +85,8 @@ fn overconfidence_is_covered() {
     let check = |what, n: usize, values: &'static [f64], truth: fn(f64) -> f64| {
         let count = values.len() as f64;
         let error = values.iter().map(|&r| r - truth(r)).sum::<f64>() / count;
-        coverage((what, 500, 0.93), 0.95, |rng| {
-            let size = overconfidence(&few_values(values, n, truth, rng));
-            let interval = size.interval(0.95).unwrap();
-            interval.lower <= error + 1e-12 && error <= interval.upper + 1e-12
+        coverage((what, 500, 0.93), 1.0, error, |rng| {
+            overconfidence(&few_values(values, n, truth, rng)).interval(0.95)
         })
     };
     check("overconfidence, calibrated", 40, &[0.6, 0.9], |r| r);
@@ -100,25 +98,35 @@ fn skce() -> Skce {
     Skce::unbiased(Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.5)))
 }
 
-/// The coverage of the mean of the estimates, which are unbiased, and of 0 where the model is calibrated.
-fn skce_coverage(skce: Skce, least: f64, (pi, alpha): (f64, f64), n: usize) {
-    let (mut rng, sets) = (rng(702), 200);
-    let model = DirichletModel::new(vec![alpha; 4], pi, vec![1.0, 0.0, 0.0, 0.0]);
-    let interval = |_| {
-        let (predictions, labels) = model.sample(n, (&device(), DType::F64), &mut rng);
-        let size = skce.size(&predictions, &labels).unwrap();
-        let interval = size.interval(0.95).unwrap();
-        assert!(0.0 <= interval.lower && interval.lower <= interval.upper);
-        interval
+/// `E k(P, P') r(P)ᵀ r(P')` of the residuals `r(P) = E[e_Y | P] − P = π (β − P)`, by pairs of predictions that no
+/// estimate is made of.
+fn true_skce(model: &DirichletModel, pi: f64) -> f64 {
+    let draws = 5000;
+    let (predictions, _) = model.sample(draws, (&device(), DType::F64), &mut rng(706));
+    let rows = rows_of(predictions.probabilities());
+    let term = |(i, j): (usize, usize)| {
+        let (p, q) = (&rows[i], &rows[j]);
+        let products = p.iter().zip(q).enumerate();
+        let residuals = products.map(|(c, (p, q))| (ONE_HOT[c] - p) * (ONE_HOT[c] - q));
+        (-0.5 * l1(p, q) / 0.5).exp() * residuals.sum::<f64>()
     };
-    let intervals: Vec<_> = (0..sets).map(interval).collect();
-    let estimates: Vec<f64> = intervals.iter().map(|i| i.estimate).collect();
-    let truth = if pi == 0.0 { 0.0 } else { mean(&estimates) };
-    let mut all = intervals.iter();
+    let sum: f64 = pairs(draws).map(term).sum();
+    pi * pi * sum / pairs(draws).count() as f64
+}
+
+/// Labels of a [`DirichletModel`] that ignore its prediction.
+const ONE_HOT: [f64; 4] = [1.0, 0.0, 0.0, 0.0];
+
+/// Estimates of the SKCE with bandwidth ½ over the total variation.
+fn skce_coverage(skce: Skce, least: f64, (pi, alpha): (f64, f64), n: usize) {
+    let model = DirichletModel::new(vec![alpha; 4], pi, ONE_HOT.to_vec());
     let what = format!("{skce:?}, π = {pi}, n = {n}");
-    coverage((&what, sets, least), 0.95, |_| {
-        let interval = all.next().unwrap();
-        interval.lower <= truth && truth <= interval.upper
+    let truth = true_skce(&model, pi);
+    coverage((&what, 200, least), 1.0, truth, |rng| {
+        let (predictions, labels) = model.sample(n, (&device(), DType::F64), rng);
+        let interval = skce.size(&predictions, &labels).unwrap().interval(0.95);
+        assert!((interval.as_ref()).is_ok_and(|i| 0.0 <= i.lower && i.lower <= i.upper));
+        interval
     });
 }
 
@@ -159,11 +167,9 @@ fn tce_is_covered() {
     let check = |what: &str, least, n: usize, values: &[f64], truth: &dyn Fn(f64) -> f64| {
         let square = |r: &f64| (r - truth(*r)).powi(2);
         let error = (values.iter().map(square).sum::<f64>() / values.len() as f64).sqrt();
-        coverage((what, 500, least), 0.95, |rng| {
+        coverage((what, 500, least), 1.0, error, |rng| {
             let (predictions, labels) = few_values(values, n, truth, rng);
-            let size = tce.size(&predictions, &labels).unwrap();
-            let interval = size.interval(0.95).unwrap();
-            interval.lower <= error + 1e-12 && error <= interval.upper + 1e-12
+            tce.size(&predictions, &labels).unwrap().interval(0.95)
         })
     };
     let three = [0.6, 0.75, 0.9];
@@ -278,12 +284,11 @@ fn intervals_of_normal_predictions() {
         ("normal intervals, too wide", 1.5, 0.986_369),
     ] {
         let error = 0.9 - covered;
-        coverage((what, 300, 0.95), 0.95, |rng| {
+        coverage((what, 300, 0.95), 1.0, error, |rng| {
             let truth = normal(50, 1, rng);
             let targets = truth.sample(rng);
             let size = size.size(&scaled(&truth, factor), &targets).unwrap();
-            let interval = size.interval(0.95).unwrap();
-            interval.lower <= error && error <= interval.upper
+            size.interval(0.95)
         });
     }
     let mut rng = rng(705);

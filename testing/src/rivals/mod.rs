@@ -1,6 +1,7 @@
 //! Penalties of others, to hold the SKCE against: by the formulas of their authors.
 //!
-//! They are part of this study and not of the library. `tests/suite/loss/rivals.rs` tests them.
+//! They are part of the study of penalties (`papers/penalties`) and not of the library. `tests/suite/loss/rivals.rs`
+//! tests them.
 
 mod esd;
 mod soft_avuc;
@@ -8,7 +9,6 @@ mod soft_ece;
 
 pub use esd::Esd;
 pub use soft_avuc::SoftAvUc;
-#[allow(unused_imports)] // the tests take both forms
 pub use soft_ece::{SoftEce, SoftEceForm};
 
 use burn::tensor::{Int, Tensor};

@@ -14,9 +14,14 @@ type Lines = BTreeMap<String, (Vec<String>, usize)>;
 
 static LINES: LazyLock<Mutex<Lines>> = LazyLock::new(|| Mutex::new(read()));
 
+/// The file of the suite that runs, by the name of its program, `NAME-HASH`, in the folder of its package.
 fn path() -> PathBuf {
-    let suite = concat!("tests/", env!("CARGO_CRATE_NAME"), "/messages.txt");
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(suite)
+    let program = std::env::current_exe().expect("the program of a test");
+    let name = program.file_stem().and_then(|name| name.to_str());
+    let (suite, _) = name
+        .and_then(|name| name.rsplit_once('-'))
+        .expect("a name with a hash");
+    PathBuf::from(format!("tests/{suite}/messages.txt"))
 }
 
 fn read() -> Lines {

@@ -7,10 +7,13 @@ use std::{
 
 pub use approx::assert_relative_eq;
 use burn::tensor::{DType, Device, Tensor};
-use burn_calibration::error::Error;
+use burn_calibration::{error::Error, estimator::Interval};
+use statrs::distribution::{ContinuousCDF as _, Normal as StandardNormal};
 
-use super::{moved, scalar, tensor, tensor_on, vector};
-use crate::messages::says;
+use crate::{
+    data::{median, moved, scalar, sorted, tensor, tensor_on, vector},
+    messages::says,
+};
 
 /// Two numbers that differ by at most so much, relative to the larger one.
 #[track_caller]
@@ -204,4 +207,65 @@ pub fn assert_at_most(
         rejected as f64 <= most,
         "{what:?}: {rejected} of {trials}, expected {p} of them"
     );
+}
+
+/// Intervals of simulated data sets. Three faults are found: they miss the truth, they are refused, they are too wide.
+pub struct Intervals {
+    level: f64,
+    covering: usize,
+    refused: usize,
+    estimates: Vec<f64>,
+    widths: Vec<f64>,
+}
+
+impl Intervals {
+    pub fn new(level: f64) -> Self {
+        Self {
+            level,
+            covering: 0,
+            refused: 0,
+            estimates: Vec::new(),
+            widths: Vec::new(),
+        }
+    }
+
+    /// Takes the interval of a data set, or its refusal, with the truth.
+    pub fn push(&mut self, interval: Result<Interval, Error>, truth: f64) {
+        let Ok(interval) = interval else {
+            self.refused += 1;
+            return;
+        };
+        let tolerance = 1e-12;
+        let covers = interval.lower <= truth + tolerance && truth <= interval.upper + tolerance;
+        self.covering += usize::from(covers);
+        self.estimates.push(interval.estimate);
+        self.widths.push(interval.upper - interval.lower);
+    }
+
+    /// Asserts that this share of the intervals covers, within three standard deviations, and that so many are refused
+    /// at most. The median width is at most so many times that of a normal interval of the estimates' own deviation.
+    #[track_caller]
+    pub fn assert(&self, least: f64, refused: usize, widest: f64, what: impl Debug) {
+        let given = self.widths.len();
+        assert!(
+            self.refused <= refused,
+            "{what:?}: {} refused",
+            self.refused
+        );
+        let deviation = (self.level * (1.0 - self.level) / given as f64).sqrt();
+        let share = self.covering as f64 / given as f64;
+        assert!(share >= least - 3.0 * deviation, "{what:?}: {share} cover");
+        let center = mean(&self.estimates);
+        let squares = self.estimates.iter().map(|x| (x - center).powi(2));
+        let spread = (squares.sum::<f64>() / (given - 1) as f64).sqrt();
+        let normal = StandardNormal::new(0.0, 1.0).unwrap();
+        let needed = 2.0 * spread * normal.inverse_cdf(0.5 + 0.5 * self.level);
+        let width = median(&sorted(self.widths.iter().copied()));
+        let ratio = width / needed;
+        eprintln!("RATIO {what:?} share {share} ratio {ratio}");
+        if std::env::var_os("MEASURE").is_some() {
+            return;
+        }
+        assert!(ratio <= widest, "{what:?}: {ratio} times as wide as needed");
+    }
 }

@@ -11,11 +11,7 @@ pub use burn_calibration::{
 };
 pub use rand::{RngExt, SeedableRng, rngs::StdRng};
 
-pub use self::checks::*;
-pub use crate::messages::says;
-
-#[path = "checks.rs"]
-mod checks;
+pub use crate::{checks::*, messages::says};
 
 /// The folder of real data, named by the variable `BURN_CALIBRATION_DATA`, which the tests that are ignored need.
 pub fn data_folder() -> PathBuf {

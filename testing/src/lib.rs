@@ -1,0 +1,9 @@
+//! What the tests of several crates share.
+
+pub mod bootstrap;
+pub mod checks;
+pub mod data;
+pub mod dirichlet_model;
+pub mod messages;
+pub mod models;
+pub mod rivals;
