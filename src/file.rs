@@ -249,7 +249,7 @@ mod tests {
         assert!(error.ends_with(&format!("there is no folder {}", absent.display())));
     }
 
-    /// What others may not read stays so.
+    /// A file that others may not read stays so.
     #[cfg(unix)]
     #[test]
     fn permissions_stay() {

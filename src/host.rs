@@ -192,7 +192,7 @@ pub(crate) fn rounding(dtype: DType) -> f64 {
 
 /// f64 where the device computes in it, otherwise f32; each device is asked once.
 ///
-/// That a device supports a dtype is not enough: on wgpu over Mesa's software Vulkan, Burn 0.22.1
+/// It is not enough that a device supports a dtype: on wgpu over Mesa's software Vulkan, Burn 0.22.1
 /// stores and multiplies f64, but its exponential function gives garbage.
 pub(crate) fn finest(device: &Device) -> DType {
     static KNOWN: Mutex<Vec<(Device, DType)>> = Mutex::new(Vec::new());

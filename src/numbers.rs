@@ -10,7 +10,7 @@
 //! ```
 
 /// Numbers of which those that agree up to rounding are equal: each is the smallest of the numbers that it agrees with.
-/// What orders or splits numbers takes these, so that the rounding of computed widths, means or probabilities decides
+/// Code that orders or splits numbers takes these. So the rounding of computed widths, means or probabilities decides
 /// nothing.
 ///
 /// - rounding: the largest difference for rounding of the number at a place, a few ulps of the largest of its parts

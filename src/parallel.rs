@@ -20,7 +20,7 @@ fn for_each(count: usize, of: &(dyn Fn(usize) + Sync)) {
     }
 }
 
-/// What a function gives for `0..count`, in this order.
+/// The values of a function at `0..count`, in this order.
 pub(crate) fn map<R: Send>(count: usize, of: &(dyn Fn(usize) -> R + Sync)) -> Vec<R> {
     let results: Vec<Mutex<Option<R>>> = (0..count).map(|_| Mutex::new(None)).collect();
     for_each(count, &|i| {
@@ -34,7 +34,7 @@ pub(crate) fn map<R: Send>(count: usize, of: &(dyn Fn(usize) -> R + Sync)) -> Ve
     results.collect()
 }
 
-/// What a function gives for each item, which it may change, in their order.
+/// The values of a function at each item, which it may change, in their order.
 pub(crate) fn map_mut<T: Send, R: Send>(
     items: &mut [T],
     of: &(dyn Fn(&mut T) -> R + Sync),
@@ -84,7 +84,7 @@ pub(crate) fn for_each_chunk<T: Send>(
     }
 }
 
-/// What is done with each chunk.
+/// The function that each chunk is given to.
 type Of<'a, T> = dyn Fn((usize, &mut [T])) + Sync + 'a;
 
 fn on_threads<T: Send>(numbers: &mut [T], size: usize, at_once: usize, f: &Of<T>) {

@@ -55,7 +55,7 @@ pub struct PitDiagram {
     pub band: (f64, f64),
 }
 
-/// What a saved diagram is made of: the band follows from it where there are no weights.
+/// The fields of a saved diagram. The band follows from them where there are no weights.
 #[derive(Deserialize)]
 struct SavedPit {
     coordinate: Option<usize>,

@@ -16,7 +16,7 @@ use crate::{
 /// ([`QuantileCalibration`](crate::estimator::regression::QuantileCalibration)), and their frequencies vary
 /// less than the band says.
 ///
-/// Of weighted frequencies `ε` is the quantile at the level of the band of `max_u |F(u) − u|`, where `F` is the weighted
+/// For weighted frequencies `ε` is the quantile, at the level of the band, of `max_u |F(u) − u|`, where `F` is the weighted
 /// distribution function of independent uniform numbers with these weights, from 999 redraws.
 ///
 /// ```

@@ -325,7 +325,7 @@ impl<P: Predictive> Geometry for Given<P> {
     }
 }
 
-/// Those of the predictions.
+/// The marginals of the predictions.
 impl<P: Marginals> Marginals for Given<P> {
     fn means(&self) -> Tensor<2> {
         self.predictions.means()

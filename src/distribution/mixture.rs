@@ -263,7 +263,7 @@ impl<C: Component> Geometry for Mixture<C> {
     }
 }
 
-/// How far the sum of a row of weights may be from 1.
+/// Largest allowed distance of the sum of a row of weights from 1.
 const SUM_TOLERANCE: f64 = 1e-5;
 
 /// The component in which `u`, uniform in `[0, 1)`, falls; never one of weight 0.

@@ -81,7 +81,7 @@ impl Family for NormalFamily {
         linearised(linearised(value, &scale, to_scale), &delta, to_delta)
     }
 
-    /// That of `N(Δ, σ² + σ'²)`.
+    /// The mean of `|X|` for `X ∼ N(Δ, σ² + σ'²)`.
     fn absolute_difference(delta: Tensor<2>, [scale, other]: [Tensor<2>; 2]) -> Tensor<2> {
         Self::absolute_moment(delta, (scale.square() + other.square()).sqrt())
     }

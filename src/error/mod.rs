@@ -33,7 +33,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 ///
 /// # Errors
 ///
-/// Those of the serializer.
+/// The errors of the serializer.
 pub fn serialize_or_reason<T: Serialize, E: fmt::Display, S: Serializer>(
     value: &Result<T, E>,
     serializer: S,

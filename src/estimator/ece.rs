@@ -142,7 +142,7 @@ impl Ece {
         self.of_bins(predictions, labels, |bin| bin)
     }
 
-    /// What is computed from each bin; the bins of many classes are too large to hold all at once.
+    /// Maps each bin to a number; the bins of many classes are too large to hold all at once.
     fn of_bins<T: Send>(
         &self,
         predictions: &Categorical,

@@ -89,7 +89,7 @@ use crate::{
     error::Result,
 };
 
-/// What takes weights where an asymptotic test does not.
+/// The tests that take weights where an asymptotic test does not, for its error.
 const EXACT: &str = "the exact test of the statistic, or the omnibus test, which take them";
 
 /// Checks that the predictions of a test have no weights, which only exact tests take.

@@ -88,7 +88,7 @@ fn increasing(p_values: &[f64]) -> Result<Vec<usize>> {
 ///
 /// # Errors
 ///
-/// Those of the test, on any class.
+/// The errors of the test, on any class.
 ///
 /// ```
 /// use burn::tensor::{Device, Int, Tensor};

@@ -124,7 +124,7 @@ pub struct SkceLoss<K: Clone + Debug + Send = Kernel> {
     /// The estimator.
     #[module(skip)]
     pub skce: Skce<K>,
-    /// What is penalised of it.
+    /// The function of the SKCE that is the penalty.
     #[module(skip)]
     pub scale: SkceScale,
     /// Labels whose samples do not count.

@@ -33,7 +33,7 @@ pub trait Quantity: Clone + Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// Those of the quantity, where its value is undefined.
+    /// Errors of the quantity, where its value is undefined.
     fn value(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64>;
 }
 

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-/// How a quantity that has a fused path is computed.
+/// The way in which a quantity that has a fused path is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Computation {

@@ -60,7 +60,7 @@ pub(super) fn with_pull_back<const D: usize, const E: usize, const N: usize>(
 pub(crate) struct PullBack<T>(Arc<dyn Fn(T) -> T + Send + Sync>);
 
 impl<T: Send + 'static> PullBack<T> {
-    /// Those of several inputs, which the first that is asked for computes together.
+    /// The slopes of several inputs. The first that is asked for computes all of them.
     pub fn of_each<const N: usize>(all: impl Fn(T) -> [T; N] + Send + Sync + 'static) -> [Self; N] {
         let (all, found) = (Arc::new(all), Arc::new(Mutex::new([const { None }; N])));
         std::array::from_fn(|at| {
@@ -83,7 +83,7 @@ impl<T> Debug for PullBack<T> {
     }
 }
 
-/// That of numbers in the memory of the host.
+/// A pull-back of numbers in the memory of the host.
 type OnHost = PullBack<TensorData>;
 
 on_every_backend! {

@@ -72,7 +72,7 @@ impl Distance {
     }
 }
 
-/// What is computed of two points.
+/// The function of two points that is computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum DistanceForm {
     Distance(Distance),

@@ -3,7 +3,7 @@
 
 use super::Profile;
 
-/// What formulas are computed in.
+/// The arithmetic in which formulas are computed.
 pub(crate) trait Numbers: Copy {
     /// One number, some vectors or a tensor, or a variable of a kernel.
     type Number: Clone;

@@ -16,7 +16,7 @@ pub(crate) fn all_but(folds: &[Vec<usize>], fold: usize) -> Vec<usize> {
 ///
 /// # Errors
 ///
-/// What a fit returns, a map that changes the number of rows or classes, logits after it that are not
+/// Errors of a fit, a map that changes the number of rows or classes, logits after it that are not
 /// finite.
 pub(crate) fn cross_fitted<M: Fn(Tensor<2>) -> Tensor<2>>(
     (logits, labels): (&Tensor<2>, &Tensor<1, Int>),

@@ -80,8 +80,8 @@ pub(super) struct Count {
 }
 
 impl SizeLaw {
-    /// That of a promised frequency, the same for all, minus the frequency of occurrences, each of them in whole if
-    /// `of_events`.
+    /// The size of a promised frequency, the same for all, minus the frequency of occurrences. Each occurrence counts in
+    /// whole if `of_events`.
     pub fn of_frequency(
         promised: f64,
         occurred: Vec<f64>,

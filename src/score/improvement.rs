@@ -47,7 +47,7 @@ use crate::{
 /// extreme difference. Simulated coverage, for classes and for real targets at 8 to 2,000 samples, is in
 /// `docs/levels.md`.
 ///
-/// Those of the SKCE are Student's ([`MeanEstimate`]). There are none where fewer than 20 labels are wrong: the
+/// Intervals of the SKCE are Student's ([`MeanEstimate`]). There are none where fewer than 20 labels are wrong: the
 /// jackknife knows nothing of errors that did not happen, and would be sure of a difference that is chance.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
@@ -68,7 +68,7 @@ pub struct Improvement {
     pub(super) infinite: Option<String>,
 }
 
-/// What the sampling error of a difference follows.
+/// The law of the sampling error of a difference.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Law {
     /// Scores, with what did not happen.

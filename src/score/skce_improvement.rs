@@ -17,8 +17,8 @@ impl<K: JointKernel<Categorical>> Skce<K> {
     /// A median bandwidth is that of the predictions before, for both: with a bandwidth of its own each
     /// would be another quantity.
     ///
-    /// Of the U-statistic `U = Σ_i r_i / n(n−1)`, with row sums `r_i = Σ_{j≠i} h_ij`, the standard error
-    /// is the jackknife's: that of the mean of the pseudo-values
+    /// The standard error of the U-statistic `U = Σ_i r_i / n(n−1)`, with row sums `r_i = Σ_{j≠i} h_ij`, is the
+    /// jackknife's: that of the mean of the pseudo-values
     /// `n U − (n−1) U_(−i) = (2 r_i − n U)/(n − 2)`, whose mean is `U`; in other words
     /// `(n−1)/n · Σ_i (U_(−i) − U)²`, with `U_(−i) = (n(n−1) U − 2 r_i)/((n−1)(n−2))` without sample
     /// `i`. In expectation its square is never below the variance of `U` (Efron and Stein 1981; a

@@ -113,7 +113,7 @@ impl Binning {
     ///
     /// # Errors
     ///
-    /// Those of [`partition_weighted`](Self::partition_weighted).
+    /// The bins of [`partition_weighted`](Self::partition_weighted), for points that are rounded.
     pub(crate) fn partition_rounded(
         &self,
         points: &[f64],

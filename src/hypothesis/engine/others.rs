@@ -67,7 +67,7 @@ pub const LARGEST: usize = 1;
 
 /// Redraws of the labels that are wrong, for the p-value given which ones are.
 const CONDITIONAL_REDRAWS: usize = 499;
-/// Those of which the sums are held at a time.
+/// Number of redraws whose sums are held at a time.
 const CONDITIONAL_BATCH: usize = 50;
 
 impl OtherLabels {

@@ -135,7 +135,7 @@ pub(super) enum Aspect {
     Kernel {
         bandwidth: f64,
         estimator: &'static str,
-        /// What the kernel compares.
+        /// The quantities that the kernel compares.
         compared: &'static str,
     },
 }
@@ -193,7 +193,7 @@ pub(super) enum Deviation {
     OfSet,
 }
 
-/// What is known of the data when a finding is written.
+/// The observed numbers of an aspect, from which its finding is written.
 pub(super) struct Observed<'a> {
     /// The numbers of the aspect, the estimate first.
     pub numbers: &'a [f64],

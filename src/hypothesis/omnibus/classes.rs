@@ -147,7 +147,7 @@ pub(super) enum ClassAspect {
     InTheLarge,
     BrierScore,
     LogScore,
-    /// That of a class.
+    /// The frequency of a class.
     Frequency(usize),
     CumulativeGap,
     BinnedFrequencies,
@@ -158,7 +158,7 @@ pub(super) enum ClassAspect {
     LabelPair,
 }
 
-/// What the findings of all aspects of classes share.
+/// The data that the findings of all aspects of classes share.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ClassData {
     subject: Subject,

@@ -235,7 +235,7 @@ mod tests {
         }
     }
 
-    /// Of the columns of `exact_by_exchangeability`: one of a weight, and two of one family.
+    /// The families of the columns of `exact_by_exchangeability`: one has a weight, and two are of one family.
     const FAMILIES: [Option<Family>; 5] = {
         let both = Some(Family::Classes);
         [Some(Family::Spread), None, None, both, both]

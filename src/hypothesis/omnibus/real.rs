@@ -92,7 +92,7 @@ fn tested(d: usize) -> Vec<TestedAspect> {
 }
 
 impl RealAspect {
-    /// Those of `d` coordinates.
+    /// All aspects of predictions of `d` coordinates.
     pub fn all(d: usize) -> Vec<Self> {
         let of_coordinate = |c: usize| {
             [

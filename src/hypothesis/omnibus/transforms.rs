@@ -67,7 +67,7 @@ pub(super) struct Shares {
 /// The numbers of a set of targets.
 pub(super) struct Numbers {
     pub coordinates: Vec<CoordinateNumbers>,
-    /// Of the pair that is furthest out; none of one coordinate.
+    /// The numbers of the pair of coordinates that is furthest out; none of one coordinate.
     pub correlation: Option<CorrelationNumbers>,
     /// The mean `z²` less 1.
     pub tails: f64,
@@ -296,7 +296,7 @@ fn pairs(d: usize) -> Vec<[usize; 2]> {
     (0..d).flat_map(of).collect()
 }
 
-/// Of the shares of equal parts.
+/// Compares the shares of equal parts with those of uniform transforms.
 fn shares(shares: &[f64; PARTS]) -> Shares {
     let expected = (PARTS as f64).recip();
     let excess = shares.map(|share| share - expected);

@@ -81,7 +81,7 @@ impl KernelExpectations for NormalFamily {
         }
     }
 
-    /// That of one prediction with the variance `σ² + σ'²`.
+    /// The mean of the kernel over targets of two predictions: that of one with the variance `σ² + σ'²`.
     fn mean_kernel_of_two(
         kernel: &RealKernel,
         delta: Tensor<3>,

@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{host::Memory, parallel};
 
-/// What formulas are computed in: vectors of the processor, or tensors that are not tracked.
+/// A number of a formula: a vector of the processor, or a tensor that is not tracked.
 pub(crate) trait Number:
     Clone
     + Add<Output = Self>

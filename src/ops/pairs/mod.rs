@@ -160,7 +160,7 @@ pub fn residual_statistic(
     statistic([points, residuals], none, bandwidth, form)
 }
 
-/// What is summed.
+/// The pair statistic whose mean is computed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PairMean {
     kernel: PairKernel,

@@ -41,8 +41,8 @@ impl HostKernel {
     /// Calls a function with the number of each bandwidth and `k(x_i, y_j)` at it, `[n, k]` from `[n, d]`
     /// and `[k, d]`, row by row.
     ///
-    /// Of the exponential and the Gaussian profile the exponential is taken once, at the widest bandwidth:
-    /// the kernel at another is a power of it.
+    /// The exponential and the Gaussian profile take the exponential once, at the widest bandwidth: the kernel at
+    /// another is a power of it.
     pub fn at_each<T: Real>(&self, x: &[T], y: &[T], mut of: impl FnMut(usize, &[T])) {
         let power = match self.kernel.profile() {
             Profile::Exponential => 1.0,
@@ -116,7 +116,7 @@ pub struct ClassPoints {
 }
 
 impl ClassPoints {
-    /// Those of predictions, which may carry weights.
+    /// Takes the points of predictions, which may carry weights.
     pub fn of<P: Geometry<Unconditional = Categorical>>(predictions: &P) -> Self {
         let (predictions, weights) = predictions.parted();
         let rows = predictions.unconditional().rows();

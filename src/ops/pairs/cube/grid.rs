@@ -19,8 +19,8 @@ pub(in crate::ops) struct Grid {
     pub(in crate::ops) cubes: usize,
 }
 
-/// What a cube computes: rows `row..row + side`, and of the columns of their stretch
-/// `start..end` each `parts`-th tile, from tile `part` on.
+/// The work of one cube: rows `row..row + side`, and every `parts`-th tile of the columns `start..end` of their
+/// stretch, from tile `part` on.
 #[derive(CubeType)]
 pub(in crate::ops) struct Share {
     pub(in crate::ops) part: usize,

@@ -4,7 +4,7 @@ use cubecl::prelude::*;
 
 use super::curve::{Compiled, curve};
 
-/// What a kernel is compiled for.
+/// The constants that a kernel is compiled with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Specialisation {
     /// The Euclidean distance rather than a sum of magnitudes.

@@ -16,7 +16,7 @@ use crate::parallel::{fold_tiles, threads_for};
 /// Strips in a tile at most: what is computed of it stays in the second-level cache.
 const STRIPS: usize = 8;
 
-/// What the pairs are of.
+/// The data of all pairs.
 pub(super) struct Pass<T> {
     pub radial: Radial,
     pub n: usize,
@@ -26,7 +26,7 @@ pub(super) struct Pass<T> {
     pub by_label: bool,
 }
 
-/// What a tile is computed in, `[strip][row][column]`.
+/// Memory in which a tile is computed, `[strip][row][column]`.
 struct Scratch<T> {
     first: Aligned<T>,
     second: Aligned<T>,
@@ -61,7 +61,7 @@ impl<T: Real> Pass<T> {
         (all, sums)
     }
 
-    /// Of one strip without a gradient, which comes after all strips of a tile.
+    /// Returns memory for a tile: all of its strips where the gradient is asked for, which comes after them, else one.
     fn scratch(&self, gradient: bool) -> Scratch<T> {
         let zeros = |strips: usize| Aligned::zeros(strips * StripTile::size::<T>());
         let most = if gradient { STRIPS } else { 1 };

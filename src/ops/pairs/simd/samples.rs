@@ -10,7 +10,7 @@ pub(crate) struct PairSamples<'a, T> {
     /// `[n, d]`
     pub points: &'a [T],
     pub d: usize,
-    /// What the inner products are of, `[n, m]`.
+    /// The vectors whose inner products are taken, `[n, m]`.
     pub residuals: &'a [T],
     pub m: usize,
     /// The labels `y`, each below `d`, if the residuals are `e_y − p` of the points `p`.

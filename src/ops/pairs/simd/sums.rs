@@ -101,7 +101,7 @@ fn write<T: Real>(sums: &[T], sign: f64, rows: &mut [T], d: usize) {
     });
 }
 
-/// What the other member of a pair adds to a sum, times the weight of the pair.
+/// The term that the other member of a pair adds to a sum; it is multiplied by the weight of the pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Terms {
     /// The signs of the differences `y − x` to columns, and the opposite to rows.

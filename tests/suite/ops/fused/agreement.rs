@@ -4,7 +4,7 @@ use super::*;
 use crate::prelude::*;
 
 proptest! {
-    #![proptest_config(cases(64))]
+    #![proptest_config(cases(simulated(64) as u32))]
 
     #[test]
     fn short_vectors_agree_with_the_composition(
