@@ -118,6 +118,7 @@ pub mod ops;
 mod parallel;
 mod radial;
 pub mod recalibration;
+mod root;
 pub mod score;
 mod tiles;
 

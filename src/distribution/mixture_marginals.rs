@@ -3,7 +3,7 @@
 use burn::tensor::Tensor;
 
 use super::{Component, Density, HostMarginals, Marginals, Mixture, Targets};
-use crate::{distribution::Predictive, host::to_vec, parallel::for_each_chunk};
+use crate::{distribution::Predictive, host::to_vec, parallel::for_each_chunk, root::enclose};
 
 /// The number `Q` of quantiles that stand for a marginal distribution.
 const QUANTILES: usize = 50;
@@ -175,96 +175,19 @@ impl HostMarginals for HostMixture {
             [f64::INFINITY, f64::NEG_INFINITY],
             |[low, high], quantile| [low.min(quantile), high.max(quantile)],
         );
-        least_root(ends, |x| {
+        let [_, quantile] = enclose(ends, 0.0, |x| {
             let (below, above) = self.tails(at, x);
             if level < 0.5 {
                 (below / level).ln()
             } else {
                 ((1.0 - level) / above).ln()
             }
-        })
+        });
+        quantile
     }
 
     fn atom(&self, at: usize, x: f64) -> f64 {
         let atom = |(weight, component)| weight * self.components.atom(component, x);
         self.components_of(at).map(atom).sum()
-    }
-}
-
-/// The least number of an interval at which an increasing function is at least 0, to the last bit.
-///
-/// From the end that is nearer to the root a step of the secant comes first, then one twice as long, which leaves the
-/// root behind, so that both ends come near; then bisection, if the interval is not half as long (Alefeld, Potra,
-/// Shi: *Enclosing zeros of continuous functions*, 1995).
-fn least_root([mut low, mut high]: [f64; 2], f: impl Fn(f64) -> f64) -> f64 {
-    let [mut at_low, mut at_high] = [low, high].map(&f);
-    let mut before = high - low;
-    // 2⁻¹²⁸ of the interval at the latest, where the root is 0
-    for round in 0..3 * 128 {
-        let (width, middle) = (high - low, 0.5 * (low + high));
-        if middle <= low || middle >= high {
-            break;
-        }
-        let secant = |times: f64| {
-            let slope = (at_high - at_low) / width;
-            let (end, at_end) = if -at_low < at_high {
-                (low, at_low)
-            } else {
-                (high, at_high)
-            };
-            Some(end - times * at_end / slope).filter(|x| low < *x && *x < high)
-        };
-        let x = match round % 3 {
-            0 => secant(1.0).unwrap_or(middle),
-            1 => secant(2.0).unwrap_or(middle),
-            _ if width <= 0.5 * before => {
-                before = width;
-                continue;
-            }
-            _ => {
-                before = width;
-                middle
-            }
-        };
-        let at_x = f(x);
-        if at_x >= 0.0 {
-            (high, at_high) = (x, at_x);
-        } else {
-            (low, at_low) = (x, at_x);
-        }
-    }
-    high
-}
-
-#[cfg(test)]
-mod tests {
-    use std::cell::Cell;
-
-    use super::*;
-
-    /// The same number as by bisection, in few steps: of a straight line, of a curve with a flat part, a step, and a
-    /// function that is infinite.
-    #[test]
-    fn least_roots() {
-        type Function = fn(f64) -> f64;
-        let functions: [(Function, usize); 5] = [
-            (|x| x - 0.3, 6),
-            (|x| (x.exp() - 1.2).ln(), 24),
-            (|x| x.powi(9) - 1e-3, 40),
-            (|x| (x - 0.7).max(0.0) + (x - 0.2).min(0.0), 200),
-            (|x| if x < 0.6 { -1.0 } else { 1.0 }, 200),
-        ];
-        for (at, (f, most)) in functions.into_iter().enumerate() {
-            let calls = Cell::new(0);
-            let root = least_root([-1.5, 4.0], |x| {
-                calls.set(calls.get() + 1);
-                f(x)
-            });
-            assert!(f(root) >= 0.0 && f(root.next_down()) < 0.0, "{at}: {root}");
-            assert!(calls.get() <= most, "{at}: {} calls", calls.get());
-        }
-        // an end of the interval, and none
-        assert_eq!(least_root([2.0, 2.0], |x| x), 2.0);
-        assert_eq!(least_root([-2.0, 0.0], |x| x), 0.0);
     }
 }

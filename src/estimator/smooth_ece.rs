@@ -8,6 +8,7 @@ use crate::{
     distribution::Categorical,
     error::{Result, check_parameter},
     estimator::Estimator,
+    root::enclose,
 };
 
 /// The smooth calibration error of an event, by default the top label: residuals are smoothed by a
@@ -67,21 +68,14 @@ impl Estimator for SmoothEce {
         while 0.5 * high >= LEAST && residuals.smoothed(0.5 * high) <= 0.5 * high {
             high *= 0.5;
         }
-        let mut low = f64::max(0.5 * high, LEAST);
+        let low = f64::max(0.5 * high, LEAST);
         if 0.5 * high < LEAST {
             let least = residuals.smoothed(LEAST);
             if least <= LEAST {
                 return Ok(least);
             }
         } // low < smECE_low
-        while high - low > 1e-9 {
-            let middle = 0.5 * (low + high);
-            if residuals.smoothed(middle) > middle {
-                low = middle
-            } else {
-                high = middle
-            }
-        }
+        let [low, high] = enclose([low, high], 1e-9, |width| width - residuals.smoothed(width));
         Ok(0.5 * (low + high))
     }
 }

@@ -2,6 +2,8 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use crate::root::enclose;
+
 /// `P(T > t)`.
 ///
 /// - freedom: degrees of freedom, positive
@@ -9,7 +11,7 @@ pub(crate) fn upper_tail(t: f64, freedom: f64) -> f64 {
     standard(freedom).sf(t)
 }
 
-/// The `t ≥ 0` with `P(T > t) = tail`, for a tail in `(0, ½)`, by bisection to the last digit.
+/// The `t ≥ 0` with `P(T > t) = tail`, for a tail in `(0, ½)`, to the last digit.
 ///
 /// The `inverse_cdf` of statrs 0.19 loses its digits with many degrees of freedom: 1.83 in place of
 /// 1.96 at 10⁷.
@@ -19,17 +21,7 @@ pub(crate) fn upper_quantile(tail: f64, freedom: f64) -> f64 {
     while student.sf(high) > tail {
         (low, high) = (high, 2.0 * high);
     }
-    loop {
-        let middle = 0.5 * (low + high);
-        if middle <= low || middle >= high {
-            return high;
-        }
-        if student.sf(middle) > tail {
-            low = middle
-        } else {
-            high = middle
-        }
-    }
+    enclose([low, high], 0.0, |t| tail - student.sf(t))[1]
 }
 
 /// The `t` with `P(T ≤ t) = probability`.

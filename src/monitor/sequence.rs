@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::exact;
-use crate::score::Interval;
+use crate::{root::enclose, score::Interval};
 
 /// The sums of errors between −1 and 1, of at least one row.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -39,18 +39,11 @@ impl Sums {
             let sum: f64 = logs.map(|log| (log - most).exp()).sum();
             most + (sum / f64::from(RATES)).ln()
         };
-        let (mut low, mut high) = (0.0, 1.0);
+        let mut high = 1.0;
         while log_mixture(high) < goal {
             high *= 2.0;
         }
-        for _ in 0..60 {
-            let middle = 0.5 * (low + high);
-            if log_mixture(middle) < goal {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
+        let [_, high] = enclose([0.0, high], 0.0, |radius| log_mixture(radius) - goal);
         let n = self.rows as f64;
         Interval {
             estimate: self.sum / n,

@@ -3,9 +3,8 @@ use super::{
     common::*,
     influence::{RobustFit, allowance, of_coordinates, robust},
     scale::{mean_log_score, standardised_errors},
-    solver::increasing_root,
 };
-use crate::distribution::Weights;
+use crate::{distribution::Weights, root::increasing_root};
 
 /// The logarithm of a factor lies in `[−40, 40]`, as for variance scaling.
 const BOUND: f64 = 40.0;

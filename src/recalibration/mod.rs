@@ -130,7 +130,6 @@ mod report;
 mod scalar;
 mod scale;
 mod shift;
-mod solver;
 mod task;
 mod temperature;
 mod validation;

@@ -4,6 +4,7 @@ use crate::{
     distribution::Weights,
     error::Result,
     estimator::{ASYMPTOTIC_FLOOR, Interval, MeanEstimate, check_level, student},
+    root::enclose,
 };
 
 /// Confidence limits of a mean whose terms have known bounds: they hold where few terms are large, as few
@@ -210,7 +211,7 @@ impl BoundedMean {
         [self.least, self.greatest].map(|added| self.root(added, value))
     }
 
-    /// The value with `P(Σ D x ≤ value) = Φ(z)`, with one more term: by the Illinois method.
+    /// The value with `P(Σ D x ≤ value) = Φ(z)`, with one more term.
     fn quantile(&self, added: f64, z: f64) -> f64 {
         if self.terms.len() < 2 {
             return f64::INFINITY.copysign(z);
@@ -249,6 +250,7 @@ impl BoundedMean {
         }
         let unit = greatest.max(-least);
         let scaled = || distances().map(|x| x / unit);
+        // the ends are poles, at which nothing is computed
         let (mut low, mut high) = (unit / least, unit / greatest);
         let mut s = 0.0; // between them
         let mut step = f64::INFINITY;
@@ -290,44 +292,15 @@ impl BoundedMean {
     }
 }
 
-/// The value in a range at which a rising function, a quantile of the standard normal distribution, is `z`: by the
-/// Illinois method. A value that lies further out for want of digits.
+/// The value in a range at which a rising function, a quantile of the standard normal distribution, is `z`; that which
+/// lies further out, of two that are [`PRECISION`] of the range apart.
 pub(super) fn crossing((low, high): (f64, f64), z: f64, root: impl Fn(f64) -> f64) -> f64 {
-    let (mut low, mut high) = (low, high);
-    let least_width = PRECISION * (high - low);
-    let (mut below, mut above) = (f64::NEG_INFINITY, f64::INFINITY);
-    let mut rose = None;
-    while high - low > least_width {
-        let secant = low + (high - low) * (below / (below - above)); // NaN beside an infinite end
-        let next = if low < secant && secant < high {
-            secant
-        } else {
-            0.5 * low + 0.5 * high
-        };
-        if next <= low || next >= high {
-            break;
-        }
-        let distance = root(next) - z;
-        if distance.abs() < PRECISION {
-            return next;
-        }
-        let rises = distance < 0.0;
-        if rises {
-            (low, below) = (next, distance);
-        } else {
-            (high, above) = (next, distance);
-        }
-        if rose == Some(rises) {
-            let stale = if rises { &mut above } else { &mut below };
-            *stale *= 0.5;
-        }
-        rose = Some(rises);
-    }
-    // outwards
-    if z < 0.0 { low } else { high }
+    let width = PRECISION * (high - low);
+    let [below, above] = enclose([low, high], width, |value| root(value) - z);
+    if z < 0.0 { below } else { above }
 }
 
-/// The width at which the search ends, as a share of the range of the terms, and the distance of the root.
+/// The width at which a search ends, as a share of its range.
 const PRECISION: f64 = 1e-10;
 
 /// The largest skewness of a sum with which Student's limits are taken, of terms with bounds.

@@ -9,7 +9,7 @@
 use burn::tensor::{DType, Tensor, TensorData};
 
 use super::{RealExpectations, RealKernel, RealProfile};
-use crate::{host::to_vec, ops::is_on_host};
+use crate::{host::to_vec, ops::is_on_host, root::enclose};
 
 /// More features than this are worth less than the pairs of predictions.
 const MOST: usize = 1024;
@@ -180,15 +180,7 @@ impl Stretch {
     /// The `u` with `ψ(u) = t`, to the last digits but some.
     fn inverse(&self, t: f64) -> f64 {
         let [a, b] = self.inner;
-        let (mut low, mut high) = (t.min(a) - self.growth, t.max(b) + self.growth);
-        for _ in 0..60 {
-            let middle = 0.5 * (low + high);
-            if self.of(middle) < t {
-                low = middle
-            } else {
-                high = middle
-            }
-        }
-        high
+        let ends = [t.min(a) - self.growth, t.max(b) + self.growth];
+        enclose(ends, 0.0, |u| self.of(u) - t)[1]
     }
 }

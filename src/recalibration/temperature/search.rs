@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::{TemperatureScalingConfig, TemperedRows, log_temperature_prior};
-use crate::recalibration::solver::increasing_root;
+use crate::root::increasing_root;
 
 /// The distance of two points that are looked at, on the scale of the prior where that is finer.
 const STEP: f64 = 0.25;
