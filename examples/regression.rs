@@ -17,6 +17,7 @@ use burn::{
     optim::{AdamConfig, GradientsParams},
     tensor::{Device, Tensor, TensorData, activation::relu},
 };
+use burn_calibration::distribution::Normal;
 use burn_calibration::{error::Result, hypothesis::OmnibusOutcome, prelude::*};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use rand_distr::{Distribution, StandardNormal};

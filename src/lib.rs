@@ -122,49 +122,33 @@ mod root;
 pub mod score;
 mod tiles;
 
-/// The names that the [`guide`] uses: predictions, kernels, estimators, scores, losses, configurations of
-/// maps, tests, and the traits of their methods. Types of results, such as fitted maps and outcomes, are in
-/// the modules. With the feature `train` the prelude also has the metrics of the trainer.
+/// The names that README and most programs use: predictions, kernels, estimators, scores, losses, tests, the common
+/// maps, and the traits of their methods. Other maps, and types of results, are in the modules. So is
+/// [`Normal`](crate::distribution::Normal), since `rand_distr` has that name too. With the feature `train` the prelude
+/// also has the metrics of the trainer.
 pub mod prelude {
     #[cfg(feature = "train")]
     pub use crate::metric::EpochMetric;
     pub use crate::{
         diagram::Reliability,
         distribution::{
-            Categorical, Given, Laplace, Mixture, Normal, Predictive, QuantileForecasts, Samples,
-            Subject, Weighted,
+            Categorical, Given, Laplace, Mixture, Predictive, QuantileForecasts, Samples, Weighted,
         },
-        estimator::{
-            Accuracy, Cwce, Ece, Estimator, Event, Mmce, Skce, Tce,
-            regression::{
-                Ence, IntervalCoverage, Pinball, QuantileCalibration, QuantileCoverage, Sharpness,
-            },
-        },
+        estimator::{Accuracy, Cwce, Ece, Estimator, Event, Mmce, Skce, Tce},
         hypothesis::{
-            CalibrationTest, Cox, ExactTest, GivenTest, Group, GroupTest, HosmerLemeshow,
-            OmnibusTest, Spiegelhalter, ToleranceTest,
+            CalibrationTest, ExactTest, GivenTest, Group, GroupTest, OmnibusTest, ToleranceTest,
         },
         kernel::{Bandwidth, Kernel, RealKernel, TensorKernel},
         loss::{
-            Criterion, FocalLossConfig, Lens, LensLoss, MmceLossConfig, PenalisedLoss,
-            PinballLossConfig, Probabilities, ScoreLoss, SkceLoss, SkceLossConfig, StepCounter,
-            WeightSchedule,
+            Criterion, FocalLossConfig, MmceLossConfig, PenalisedLoss, ScoreLoss, SkceLoss,
+            SkceLossConfig, StepCounter, WeightSchedule,
         },
         monitor::CalibrationMonitor,
         recalibration::{
-            AutoRecalibrationConfig, BetaCalibrationConfig, ConformalShiftConfig,
-            DiagonalScalingConfig, DirichletCalibrationConfig, EnsembleTemperatureScalingConfig,
-            Fit, FittedMap, HistogramBinningConfig, IsotonicRegressionConfig, Keep,
-            LocalRecalibrationConfig, LocationScaleRecalibrationConfig, LpCalibrationError,
-            MatrixScalingConfig, OrderInvariantConfig, PlattScalingConfig, QuadraticScalingConfig,
-            QuantileRecalibrationConfig, Recalibration, RefinementError, SplineCalibrationConfig,
-            StructuredMatrixScalingConfig, StructuredVectorScalingConfig, TemperatureScaling,
-            TemperatureScalingConfig, VarianceScalingConfig, VectorScalingConfig, VennAbersConfig,
+            AutoRecalibrationConfig, Fit, FittedMap, IsotonicRegressionConfig, PlattScalingConfig,
+            Recalibration, RefinementError, TemperatureScalingConfig, VarianceScalingConfig,
             load_map,
         },
-        score::{
-            Brier, Corp, Crps, LogScore, ObservedExpected, Overconfidence, Quantify, Score,
-            WeightedIntervalScore,
-        },
+        score::{Brier, Crps, LogScore, ObservedExpected, Overconfidence, Quantify, Score},
     };
 }

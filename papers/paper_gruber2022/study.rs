@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
+use burn_calibration::recalibration::{DiagonalScalingConfig, EnsembleTemperatureScalingConfig};
 use burn_calibration::{distribution::Categorical, prelude::*};
 use rand::{SeedableRng, rngs::StdRng, seq::index};
 use rayon::prelude::*;

@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use burn::tensor::{Int, Tensor};
+use burn_calibration::distribution::Normal;
 use burn_calibration::{
     distribution::{Geometry, Given},
     estimator::{JointKernel, MmceForm},

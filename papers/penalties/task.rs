@@ -1,6 +1,7 @@
 //! Classes and numbers: what differs between them.
 
 use burn::tensor::{Device, Int, Tensor};
+use burn_calibration::distribution::Normal;
 use burn_calibration::{
     distribution::Batch as _,
     error::Result,

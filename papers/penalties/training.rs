@@ -5,6 +5,7 @@ use burn::{
     optim::{AdamConfig, GradientsParams, ModuleOptimizer, SgdConfig, decay::WeightDecayConfig},
     tensor::{Device, Tensor},
 };
+use burn_calibration::distribution::Normal;
 use burn_calibration::{loss::WeightSchedule, prelude::*};
 use rand::{SeedableRng, rngs::StdRng, seq::SliceRandom};
 

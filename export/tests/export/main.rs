@@ -5,6 +5,7 @@ mod evaluation;
 use std::sync::LazyLock;
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData, activation::softmax};
+use burn_calibration::recalibration::TemperatureScaling;
 use burn_calibration::{
     distribution::{Marginals as _, Normal},
     prelude::*,

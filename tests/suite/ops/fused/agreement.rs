@@ -32,7 +32,7 @@ proptest! {
 /// Points and residuals of different lengths, on either side of what is long.
 #[test]
 fn long_residuals_agree_with_the_composition() {
-    // of many samples every fifth kernel: each profile and each distance
+    // of many samples five kernels, with each distance
     for (n, m, step) in [(33, 64, 1), (70, 110, 1), (290, 50, 5)] {
         let rows = predictions(n, m, 3.0, n as u64);
         let labels = random_labels(n, m, &mut rng(3));
