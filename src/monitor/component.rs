@@ -148,11 +148,9 @@ impl Component {
             self.since = row + 1;
         }
         if self.rise <= 1.0 {
-            self.rise = ratio;
             self.risen_since = row;
-        } else {
-            self.rise = (self.rise * ratio).min(MOST);
         }
+        self.rise = (self.rise.max(1.0) * ratio).min(MOST);
     }
 
     /// Starts the detector again before a row.

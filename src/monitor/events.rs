@@ -7,6 +7,7 @@ use crate::{
     distribution::{Batch, Categorical, QuantileForecasts, Subject},
     error::Result,
     host::to_vec,
+    ops::exp,
 };
 
 /// The prediction of an event, and what happened.
@@ -101,7 +102,8 @@ impl Monitored for Categorical {
     fn bet(&self, labels: &Tensor<1, Int>, monitor: &mut CalibrationMonitor) -> Result<()> {
         let labels = self.checked_targets(labels)?;
         let rows = self.rows();
-        let (bets, mut logs) = (EventBets::new(&monitor.components), Vec::new());
+        let bets = EventBets::new(&monitor.components);
+        let (mut logs, mut powers) = (Vec::new(), Vec::new());
         for (i, &label) in labels.iter().enumerate() {
             let (p, top) = (rows.row(i), rows.top[i] as usize);
             // the event, or the most likely class
@@ -135,9 +137,10 @@ impl Monitored for Categorical {
                 if logs.is_empty() {
                     logs.extend(p.iter().map(|x| (x / p[top]).ln()));
                 }
-                let powered = |log: &f64| (component.factor * log).exp();
-                let sum: f64 = logs.iter().map(powered).sum();
-                powered(&logs[label]) / sum * total / p[label]
+                powers.clear();
+                powers.extend(logs.iter().map(|log| component.factor * log));
+                exp(&mut powers);
+                powers[label] / powers.iter().sum::<f64>() * total / p[label]
             };
             monitor.add(p[label] > 0.0, ratio, &[error]);
         }
