@@ -4,12 +4,13 @@
 //! number of streams and sets, CELL is a part of the names of cells, and FIRST is the first seed of streams of calibrated
 //! predictions, 0 by default: runs with other seeds add up.
 
+mod monitor_evaluate;
+
 use std::time::Instant;
 
 use burn::tensor::{DType, Device, Int, Tensor};
 use burn_calibration::{
     distribution::{Categorical, Laplace, Normal, QuantileForecasts, Samples, Subject},
-    hypothesis::OmnibusTest,
     monitor::{CalibrationMonitor, Monitored},
     score::Interval,
 };
@@ -228,79 +229,20 @@ impl Cells {
         );
     }
 
-    /// The rows that the omnibus test, which `evaluate` runs, needs for a power of 90 % at 5 %: a bisection to 3 %
-    /// between two numbers of rows, with the same seeds at all of them.
-    ///
-    /// - p_value: of so many rows
-    fn sample_size(
-        &self,
-        name: &str,
-        sets: usize,
-        [mut low, mut high]: [usize; 2],
-        p_value: impl Fn(usize, &mut StdRng) -> f64,
-    ) {
+    /// The rows that a monitor takes in a second of a processor: the most of five times.
+    fn speed<P: Monitored>(&self, name: &str, feed: impl FnOnce() -> Stream<P>) {
         if !self.has(name) {
             return;
         }
-        let (start, sets) = (Instant::now(), self.streams(sets));
-        let power = |rows: usize| {
-            let is_found = |seed: &u64| p_value(rows, &mut StdRng::seed_from_u64(*seed)) <= 0.05;
-            let power = (0..sets).filter(is_found).count() as f64 / sets as f64;
-            println!("{name}: {rows} rows, power {power:.3}");
-            power
-        };
-        while high - low > high / 33 {
-            let middle = low.midpoint(high);
-            if power(middle) < 0.9 {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        let time = start.elapsed();
-        println!("{name}: {sets} sets, 90 % power at {high} rows; {time:.1?}");
-    }
-
-    /// The median row of the alarm, and the rows at which the score test has a power of 90 %.
-    fn delay<P: Monitored>(
-        &self,
-        name: &str,
-        streams: usize,
-        feed: impl Fn(&mut StdRng) -> Stream<P>,
-    ) {
-        if !self.has(name) {
-            return;
-        }
-        let (start, streams) = (Instant::now(), self.streams(streams));
-        let (mut delays, mut rejected) = (Vec::new(), Vec::<u64>::new());
-        for seed in 0..streams {
+        let (p, y) = feed().rows;
+        let mut most: f64 = 0.0;
+        for _ in 0..5 {
             let mut monitor = CalibrationMonitor::new(0.05).expect("a level");
-            let Stream {
-                rows: (p, y),
-                scores,
-            } = feed(&mut StdRng::seed_from_u64(seed));
+            let before = processor_seconds();
             monitor.update(&p, &y).expect("valid rows");
-            delays.push(monitor.state().alarm_at.map_or(u64::MAX, |row| row + 1));
-            rejected.resize(scores.len(), 0);
-            let (mut sum, mut variance) = (0.0, 0.0);
-            for (count, [score, its]) in rejected.iter_mut().zip(scores) {
-                sum += score;
-                variance += its;
-                *count += u64::from(sum.abs() > 1.959964 * variance.sqrt());
-            }
+            most = most.max(monitor.state().rows as f64 / (processor_seconds() - before));
         }
-        delays.sort_unstable();
-        let weak = rejected
-            .iter()
-            .rposition(|count| (*count as f64) < 0.9 * streams as f64);
-        let quantile = |q: f64| delays[((streams - 1) as f64 * q) as usize];
-        println!(
-            "{name}: {streams} streams, alarm after {} rows in the median, {} at 90 %; the single test has 90 % power at {}; {:.1?}",
-            quantile(0.5),
-            quantile(0.9),
-            weak.map_or(1, |at| at + 2),
-            start.elapsed()
-        );
+        println!("{name}: {most:.3e} rows a second of a processor");
     }
 }
 
@@ -314,11 +256,15 @@ fn has_wrong_bounds(monitor: &CalibrationMonitor) -> bool {
             .any(|(part, coverage)| part.level().is_some_and(|level| is_wrong(&coverage, level)))
 }
 
-/// The seconds that this thread had a processor; 0 where Linux does not say.
+/// The seconds that all threads of this process had a processor; 0 where Linux does not say.
 fn processor_seconds() -> f64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let first = text.split_whitespace().next();
-    first.and_then(|ns| ns.parse::<f64>().ok()).unwrap_or(0.0) / 1e9
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let (_, numbers) = text.rsplit_once(')').unwrap_or_default();
+    let ticks = numbers.split_whitespace().skip(11).take(2); // of the program and of the system, of 10 ms
+    ticks
+        .filter_map(|ticks| ticks.parse::<f64>().ok())
+        .sum::<f64>()
+        / 100.0
 }
 
 pub fn main() {
@@ -334,39 +280,8 @@ pub fn main() {
 }
 
 fn run(cells: &Cells) {
+    monitor_evaluate::run(cells);
     let calibrated = [1.0, 0.0];
-    cells.delay("delay: shift 0.5", 400, |rng| {
-        event_rows(2000, 0.9, 0.0, [1.0, 0.5], rng)
-    });
-    cells.delay("delay: temperature 1.5", 400, |rng| {
-        event_rows(2000, 0.9, 0.0, [1.0 / 1.5, 0.0], rng)
-    });
-    cells.delay("delay: scale 1.3", 400, |rng| normal_rows(1000, 1.3, rng));
-    cells.delay("delay: one class of ten", 200, |rng| {
-        class_rows(12000, 10, 1.0, 1.2, rng)
-    });
-    let p_value = |Stream { rows: (p, y), .. }: Stream<Categorical>, rng: &mut StdRng| {
-        let outcome = OmnibusTest::new().outcome(&p, &y, rng);
-        outcome.expect("valid rows").p_value
-    };
-    for (name, between, line) in [
-        ("evaluate: shift 0.5", [120, 400], [1.0, 0.5]),
-        ("evaluate: temperature 1.5", [200, 800], [1.0 / 1.5, 0.0]),
-    ] {
-        cells.sample_size(name, 200, between, |n, rng| {
-            let rows = event_rows(n, 0.9, 0.0, line, rng);
-            p_value(rows, rng)
-        });
-    }
-    cells.sample_size("evaluate: scale 1.3", 200, [60, 200], |n, rng| {
-        let (p, y) = normal_rows(n, 1.3, rng).rows;
-        let outcome = OmnibusTest::new().outcome(&p, &y, rng);
-        outcome.expect("valid rows").p_value
-    });
-    cells.sample_size("evaluate: one class of ten", 50, [3000, 7000], |n, rng| {
-        let rows = class_rows(n, 10, 1.0, 1.2, rng);
-        p_value(rows, rng)
-    });
     cells.level("level: events, independent", 10_000, |rng| {
         event_rows(ROWS, 0.0, 0.0, calibrated, rng)
     });
@@ -435,25 +350,11 @@ fn run(cells: &Cells) {
             Poisson::new(1.5).expect("a mean").sample(rng)
         })
     });
-    if cells.has("speed") {
-        let mut rng = StdRng::seed_from_u64(0);
-        let time = |name: &str, monitor: CalibrationMonitor, stream: Stream<Categorical>| {
-            let (mut monitor, start, before) = (monitor, Instant::now(), processor_seconds());
-            let (p, y) = stream.rows;
-            monitor.update(&p, &y).expect("valid rows");
-            let (wall, processor) = (start.elapsed(), processor_seconds() - before);
-            println!("speed: {name}: {wall:.2?}, of the processor {processor:.2} s");
-        };
-        let new = || CalibrationMonitor::new(0.05).expect("a level");
-        time(
-            "10⁶ events",
-            new(),
-            event_rows(1_000_000, 0.9, 0.0, calibrated, &mut rng),
-        );
-        time(
-            "10⁵ rows of 100 classes",
-            new(),
-            class_rows(100_000, 100, 2.0, 1.0, &mut rng),
-        );
-    }
+    let mut rng = StdRng::seed_from_u64(0);
+    cells.speed("speed: an event", || {
+        event_rows(1_000_000, 0.9, 0.0, calibrated, &mut rng)
+    });
+    cells.speed("speed: 100 classes", || {
+        class_rows(100_000, 100, 2.0, 1.0, &mut rng)
+    });
 }

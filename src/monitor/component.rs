@@ -1,10 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::exact;
-use crate::{
-    distribution::central_intervals,
-    error::{Error, Result, check_positive},
-};
+use crate::distribution::central_intervals;
 
 /// The kind of predictions of a stream. All rows of a monitor have the same kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -106,8 +103,8 @@ const LEAST: f64 = 1e-250;
 const MOST: f64 = 1e200;
 
 impl Component {
-    /// Creates a component with weight 1 and share 1 that has seen no rows.
-    pub fn new(part: Part, factor: f64, shift: f64) -> Self {
+    /// Creates a component with share 1 that has seen no rows.
+    fn new(part: Part, factor: f64, shift: f64) -> Self {
         Self {
             part,
             factor,
@@ -122,13 +119,6 @@ impl Component {
             rise: 1.0,
             risen_since: 0,
         }
-    }
-
-    /// Learns factor and shift of an event: after each row by a Newton step of the log loss, from a normal prior
-    /// about their values now, with variance ¼.
-    pub fn learning(self) -> Self {
-        let curvature = vec![4.0, 0.0, 4.0];
-        Self { curvature, ..self }
     }
 
     /// The product of its ratios, from 1: its wealth per unit of its weight. It stays within 1e-250 and 1e200,
@@ -158,11 +148,9 @@ impl Component {
             self.since = row + 1;
         }
         if self.rise <= 1.0 {
-            self.rise = ratio;
             self.risen_since = row;
-        } else {
-            self.rise = (self.rise * ratio).min(MOST);
         }
+        self.rise = (self.rise.max(1.0) * ratio).min(MOST);
     }
 
     /// Starts the detector again before a row.
@@ -172,7 +160,7 @@ impl Component {
         self.risen_since = row;
     }
 
-    /// A Newton step after a row.
+    /// Learns factor and shift of an event after a row, by a Newton step of the log loss.
     pub(super) fn learn(&mut self, log_odds: f64, happened: bool) {
         let [aa, ab, bb] = &mut self.curvature[..] else {
             return;
@@ -202,10 +190,12 @@ const TAILS: [(f64, f64); 3] = [(0.05, 3.0), (0.2, 2.0), (0.05, 10.0)];
 const MOST_SEPARATE: usize = 100;
 
 impl Stream {
-    /// The components that a monitor of such predictions has by default, with their joint weights in parentheses.
+    /// The components of a monitor of such predictions, with their joint weights in parentheses. These are divided by
+    /// their sum.
     ///
     /// - two classes: 48 lines of class 1, with factors from ½ to 2 and shifts from −1 to 1 (0.9), and one that learns
-    ///   (0.1)
+    ///   factor and shift after each row: by a Newton step of the log loss, from a normal prior about 1 and 0 with
+    ///   variance ¼ (0.1)
     /// - more classes: the same lines of the top label (0.5), 6 temperatures (0.25), and 6 shifts of each class
     ///   (0.25), if there are at most 100 classes
     /// - densities, and each coordinate of draws, of the first 100: 48 shifts and scales (0.85) and 3 heavier tails
@@ -219,15 +209,18 @@ impl Stream {
             components.append(&mut list);
         };
         let shifts = |part| SHIFTS_OF_ONE.map(|shift| Component::new(part, 1.0, shift));
-        let learned = |part| vec![Component::new(part, 1.0, 0.0).learning()];
+        let learned = |part| Component {
+            curvature: vec![4.0, 0.0, 4.0], // of the prior
+            ..Component::new(part, 1.0, 0.0)
+        };
         match self {
             Self::Event | Self::Classes(2) => {
                 add(0.9, grid(Part::Class(1)));
-                add(0.1, learned(Part::Class(1)));
+                add(0.1, vec![learned(Part::Class(1))]);
             }
             &Self::Classes(classes) => {
                 add(0.45, grid(Part::TopLabel));
-                add(0.05, learned(Part::TopLabel));
+                add(0.05, vec![learned(Part::TopLabel)]);
                 let powers = FACTORS.into_iter().filter(|factor| *factor != 1.0);
                 let power = |factor| Component::new(Part::Probabilities, factor, 0.0);
                 add(0.25, powers.map(power).collect());
@@ -254,6 +247,8 @@ impl Stream {
                 add(1.0, self.ranges().into_iter().flat_map(shifts).collect());
             }
         }
+        let sum: f64 = components.iter().map(|one| one.weight).sum();
+        components.iter_mut().for_each(|one| one.weight /= sum);
         components
     }
 
@@ -271,40 +266,10 @@ impl Stream {
         below.chain(central).collect()
     }
 
-    /// Checks that components are of such predictions, with valid numbers.
-    pub(super) fn check(&self, components: &[Component]) -> Result<()> {
-        for one in components {
-            check_positive("the weight of a component", one.weight)?;
-            let is_number = one.factor > 0.0 && (one.factor + one.shift).is_finite();
-            let is_share = one.share > 0.0 && one.share <= 1.0;
-            let is_event = matches!(
-                one.part,
-                Part::Class(_) | Part::TopLabel | Part::Range { .. }
-            );
-            let can_learn = is_event || !one.learns();
-            if !(is_number && is_share && can_learn && self.has(one.part)) {
-                return Err(Error::Unsupported {
-                    what: format!("{one:?} for {self:?}"),
-                    expected: "a part of such predictions, a positive factor, a finite shift, a share of at most 1, \
-                               and an event if the component learns",
-                });
-            }
-        }
-        Ok(())
-    }
-
-    fn has(&self, part: Part) -> bool {
-        match (self, part) {
-            (Self::Event, Part::Class(class)) => class < 2,
-            (Self::Classes(classes), Part::Class(class)) => class < *classes,
-            (Self::Event | Self::Classes(_), Part::TopLabel | Part::Probabilities)
-            | (Self::Density(_), Part::Vector) => true,
-            (Self::Draws(dimensions), Part::Coordinate(coordinate)) => coordinate < *dimensions,
-            (Self::Quantiles(levels), Part::Range { low, high }) => {
-                low < high && levels.contains(&high) && (low == 0.0 || levels.contains(&low))
-            }
-            _ => false,
-        }
+    /// Whether components are about the parts of such predictions, in their order.
+    pub(super) fn has(&self, components: &[Component]) -> bool {
+        let parts = self.components().into_iter().map(|one| one.part);
+        parts.eq(components.iter().map(|one| one.part))
     }
 }
 

@@ -7,6 +7,7 @@ use crate::{
     distribution::{Batch, Categorical, QuantileForecasts, Subject},
     error::Result,
     host::to_vec,
+    ops::exp,
 };
 
 /// The prediction of an event, and what happened.
@@ -46,46 +47,48 @@ impl Component {
     }
 }
 
-/// Writes the ratios of the components of events in a row, and lets those learn that do so.
-///
-/// - factors: `e^(−shift)` of each component, which all rows need
-/// - chance: the chance of a part; none if it is no event
-fn bet_on_events(
-    components: &mut [Component],
-    factors: &[f64],
-    ratios: &mut [f64],
-    chance: impl Fn(Part) -> Option<Chance>,
-) {
-    // components of one part and factor follow each other
-    let mut last = None;
-    for ((component, factor), ratio) in components.iter_mut().zip(factors).zip(ratios) {
-        let of = (component.factor, component.part);
-        let (chance, powered) = match last {
-            Some((other, chance, powered)) if of == other => (chance, powered),
-            _ => {
-                let Some(chance) = chance(component.part) else {
-                    continue;
-                };
-                let odds: f64 = chance.odds_against;
-                let powered = if of.0 == 1.0 { odds } else { odds.powf(of.0) };
-                last = Some((of, chance, powered));
-                (chance, powered)
+/// Bets on events: `e^(−shift)` of each component, which all rows need.
+struct EventBets(Vec<f64>);
+
+impl EventBets {
+    fn new(components: &[Component]) -> Self {
+        let factors = components.iter().map(|component| (-component.shift).exp());
+        Self(factors.collect())
+    }
+
+    /// The ratios of the components in a row, in their order; those that learn do so.
+    ///
+    /// - chance: the chance of a part; none if it is no event
+    fn ratios(
+        &self,
+        chance: impl Fn(Part) -> Option<Chance>,
+    ) -> impl FnMut(usize, &mut Component) -> f64 {
+        // components of one part and factor follow each other
+        let mut last = None;
+        move |k, component| {
+            let of = (component.factor, component.part);
+            let (chance, powered) = match last {
+                Some((other, chance, powered)) if of == other => (chance, powered),
+                _ => {
+                    let Some(chance) = chance(component.part) else {
+                        return 1.0;
+                    };
+                    let odds: f64 = chance.odds_against;
+                    let powered = if of.0 == 1.0 { odds } else { odds.powf(of.0) };
+                    last = Some((of, chance, powered));
+                    (chance, powered)
+                }
+            };
+            if !component.learns() {
+                return chance.ratio(powered * self.0[k]);
             }
-        };
-        if component.learns() {
-            *ratio = chance.ratio(powered * (-component.shift).exp());
+            let ratio = chance.ratio(powered * (-component.shift).exp());
             if let Some(happened) = chance.happened {
                 component.learn(-chance.odds_against.ln(), happened);
             }
-        } else {
-            *ratio = chance.ratio(powered * factor);
+            ratio
         }
     }
-}
-
-fn factors(components: &[Component]) -> Vec<f64> {
-    let shifts = components.iter().map(|component| component.shift);
-    shifts.map(|shift| (-shift).exp()).collect()
 }
 
 impl Monitored for Categorical {
@@ -99,8 +102,8 @@ impl Monitored for Categorical {
     fn bet(&self, labels: &Tensor<1, Int>, monitor: &mut CalibrationMonitor) -> Result<()> {
         let labels = self.checked_targets(labels)?;
         let rows = self.rows();
-        let factors = factors(&monitor.components);
-        let (mut ratios, mut logs) = (vec![1.0; factors.len()], Vec::new());
+        let bets = EventBets::new(&monitor.components);
+        let (mut logs, mut powers) = (Vec::new(), Vec::new());
         for (i, &label) in labels.iter().enumerate() {
             let (p, top) = (rows.row(i), rows.top[i] as usize);
             // the event, or the most likely class
@@ -110,10 +113,6 @@ impl Monitored for Categorical {
                 1
             };
             let error = p[class].min(1.0) - f64::from(u8::from(label == class));
-            if p[label] <= 0.0 {
-                monitor.add(None, &[error]);
-                continue;
-            }
             // the sum of rounded probabilities: without it a bet could win a little in every row
             let total: f64 = p.iter().sum();
             let chance = |part| {
@@ -129,19 +128,21 @@ impl Monitored for Categorical {
                     happened,
                 })
             };
-            bet_on_events(&mut monitor.components, &factors, &mut ratios, chance);
+            let mut of_event = bets.ratios(chance);
             logs.clear();
-            for (component, ratio) in monitor.components.iter().zip(&mut ratios) {
-                if component.part == Part::Probabilities {
-                    if logs.is_empty() {
-                        logs.extend(p.iter().map(|x| (x / p[top]).ln()));
-                    }
-                    let powered = |log: &f64| (component.factor * log).exp();
-                    let sum: f64 = logs.iter().map(powered).sum();
-                    *ratio = powered(&logs[label]) / sum * total / p[label];
+            let ratio = |k: usize, component: &mut Component| {
+                if component.part != Part::Probabilities {
+                    return of_event(k, component);
                 }
-            }
-            monitor.add(Some(&ratios), &[error]);
+                if logs.is_empty() {
+                    logs.extend(p.iter().map(|x| (x / p[top]).ln()));
+                }
+                powers.clear();
+                powers.extend(logs.iter().map(|log| component.factor * log));
+                exp(&mut powers);
+                powers[label] / powers.iter().sum::<f64>() * total / p[label]
+            };
+            monitor.add(p[label] > 0.0, ratio, &[error]);
         }
         Ok(())
     }
@@ -155,8 +156,7 @@ impl Monitored for QuantileForecasts {
     fn bet(&self, targets: &Tensor<2>, monitor: &mut CalibrationMonitor) -> Result<()> {
         let (values, targets) = (to_vec(self.values()), to_vec(targets.clone()));
         let (levels, ranges) = (self.levels(), self.stream().ranges());
-        let factors = factors(&monitor.components);
-        let (mut ratios, mut errors) = (vec![1.0; factors.len()], Vec::new());
+        let (bets, mut errors) = (EventBets::new(&monitor.components), Vec::new());
         for (q, &y) in values.chunks(levels.len()).zip(&targets) {
             let at = |level| levels.iter().zip(q).find(|(other, _)| **other == level);
             let end = |level, beyond| at(level).map_or(beyond, |(_, quantile)| *quantile);
@@ -171,7 +171,6 @@ impl Monitored for QuantileForecasts {
                     happened: (is_sure == is_possible).then_some(is_sure),
                 })
             };
-            bet_on_events(&mut monitor.components, &factors, &mut ratios, chance);
             errors.clear();
             for part in &ranges {
                 let happened = chance(*part).and_then(|chance| chance.happened);
@@ -179,7 +178,7 @@ impl Monitored for QuantileForecasts {
                 let error = |counts| f64::from(u8::from(counts)) - part.level().unwrap_or(0.0);
                 errors.extend([sure, possible].map(error));
             }
-            monitor.add(Some(&ratios), &errors);
+            monitor.add(true, bets.ratios(chance), &errors);
         }
         Ok(())
     }

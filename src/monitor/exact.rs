@@ -1,6 +1,6 @@
 //! Numbers in JSON that are read back bit for bit, infinite ones among them: as the shortest text that is theirs.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
 pub fn serialize<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&format_args!("{number:?}"))
@@ -20,8 +20,7 @@ pub mod list {
     use super::*;
 
     pub fn serialize<S: Serializer>(numbers: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
-        let texts: Vec<String> = numbers.iter().map(|number| format!("{number:?}")).collect();
-        texts.serialize(serializer)
+        serializer.collect_seq(numbers.iter().map(|number| format!("{number:?}")))
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {

@@ -26,14 +26,18 @@ const MOST: usize = 512;
 pub(super) fn add(history: &mut Vec<HistoryPoint>, row: HistoryPoint) {
     // a power of two, so that MOST points reach beyond this row
     let stride = (row.row / MOST as u64 + 1).next_power_of_two();
-    match history
-        .last_mut()
-        .filter(|_| !row.row.is_multiple_of(stride))
-    {
-        Some(last) => last.join(&row),
-        None => {
+    let is_first = |point: &HistoryPoint| point.row.is_multiple_of(stride);
+    match history.last_mut() {
+        Some(last) if !is_first(&row) => last.join(&row),
+        _ => {
             if history.len() >= MOST {
-                *history = history.chunks(2).map(joined).collect();
+                history.dedup_by(|next, last| {
+                    let is_second = !is_first(next);
+                    if is_second {
+                        last.join(next);
+                    }
+                    is_second
+                });
             }
             history.push(row);
         }
@@ -46,10 +50,4 @@ impl HistoryPoint {
         self.detector = self.detector.max(next.detector);
         self.alarms += next.alarms;
     }
-}
-
-fn joined(neighbours: &[HistoryPoint]) -> HistoryPoint {
-    let mut all = neighbours[0].clone();
-    neighbours[1..].iter().for_each(|next| all.join(next));
-    all
 }

@@ -52,7 +52,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     distribution::Predictive,
-    error::{Error, Result, check_count, check_inside, check_positive},
+    error::{Error, Result, check_inside, check_positive},
     score::Interval,
 };
 use sequence::Sums;
@@ -194,25 +194,6 @@ impl CalibrationMonitor {
         Ok(self)
     }
 
-    /// Takes other components for a stream, and forgets all rows. Weights are divided by their sum.
-    ///
-    /// # Errors
-    ///
-    /// No components, components that do not fit the stream, or numbers that are not valid.
-    pub fn with_components(self, stream: Stream, components: Vec<Component>) -> Result<Self> {
-        check_count("the number of components", components.len())?;
-        stream.check(&components)?;
-        let sum: f64 = components.iter().map(|component| component.weight).sum();
-        let empty = Self::new(self.state.alpha)?;
-        let mut empty = empty.with_rows_between_alarms(self.state.rows_between_alarms)?;
-        empty.stream = Some(stream);
-        for mut component in components {
-            component.weight /= sum;
-            empty.components.push(component);
-        }
-        Ok(empty)
-    }
-
     /// Adds rows, in the order in which their targets became known. Returns the first alarm of the detector among them.
     /// A row takes a few nanoseconds for each component, or the time of a density.
     ///
@@ -235,19 +216,33 @@ impl CalibrationMonitor {
                     expected: "the same kind in all updates, or a monitor of its own",
                 });
             }
-            Some(_) => stream.check(&self.components)?,
+            Some(_) if !stream.has(&self.components) => {
+                return Err(Error::Unsupported {
+                    what: format!("a saved monitor of {stream:?} with other components"),
+                    expected: "those that a monitor of such predictions has",
+                });
+            }
+            Some(_) => {}
             None => {
-                let components = stream.components();
-                *self = self.clone().with_components(stream, components)?;
+                self.components = stream.components();
+                self.stream = Some(stream);
             }
         }
         predictions.bet(targets, self)?;
         Ok(self.first.take())
     }
 
-    /// Adds a row: the ratio of each component, or none if the prediction gave what happened the probability 0; and
-    /// the errors of the confidence sequences, as many in every row.
-    fn add(&mut self, ratios: Option<&[f64]>, errors: &[f64]) {
+    /// Adds a row.
+    ///
+    /// - is_possible: whether the prediction gave what happened a positive probability
+    /// - ratio: the ratio of a component at a place of the list; the component may learn
+    /// - errors: those of the confidence sequences, as many in every row
+    fn add(
+        &mut self,
+        is_possible: bool,
+        mut ratio: impl FnMut(usize, &mut Component) -> f64,
+        errors: &[f64],
+    ) {
         let state = &mut self.state;
         let row = state.rows;
         state.rows += 1;
@@ -255,13 +250,15 @@ impl CalibrationMonitor {
         let pairs = self.errors.iter_mut().zip(errors);
         pairs.for_each(|(sums, error)| sums.add(*error));
         (state.wealth, state.detector) = (0.0, 0.0);
-        for (component, &ratio) in self.components.iter_mut().zip(ratios.unwrap_or_default()) {
-            component.step(ratio, row);
-            state.wealth += component.weight * component.wealth;
-            state.detector += component.weight * component.detector;
-        }
-        if ratios.is_none() {
-            state.refuted = state.refuted.or(Some(row));
+        if is_possible {
+            for (k, component) in self.components.iter_mut().enumerate() {
+                let ratio = ratio(k, component);
+                component.step(ratio, row);
+                state.wealth += component.weight * component.wealth;
+                state.detector += component.weight * component.detector;
+            }
+        } else {
+            state.refuted.get_or_insert(row);
         }
         if state.refuted.is_some() {
             state.wealth = f64::INFINITY;
@@ -270,7 +267,7 @@ impl CalibrationMonitor {
         if state.alarm_at.is_none() && state.wealth * state.alpha >= 1.0 {
             state.alarm_at = Some(row);
         }
-        let is_change = ratios.is_none() || state.detector >= state.rows_between_alarms;
+        let is_change = !is_possible || state.detector >= state.rows_between_alarms;
         let point = HistoryPoint {
             row,
             wealth: state.wealth,
@@ -279,7 +276,7 @@ impl CalibrationMonitor {
         };
         history::add(&mut self.history, point);
         if is_change {
-            self.raise(row, ratios.is_some());
+            self.raise(row, is_possible);
         }
     }
 

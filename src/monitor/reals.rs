@@ -43,11 +43,10 @@ impl<P: Marginals + Density> Monitored for P {
             };
             let columns: Vec<Vec<f64>> = monitor.components.iter().map(ratios_of).collect();
             for i in 0..n {
-                let ratios: Vec<f64> = columns.iter().map(|column| column[i]).collect();
                 let pit = pit[i * d..][..d].iter().sum::<f64>() / d as f64;
                 let is_possible = logs[i] > f64::NEG_INFINITY;
                 let error = 0.5 - pit.clamp(0.0, 1.0);
-                monitor.add(is_possible.then_some(&ratios[..]), &[error]);
+                monitor.add(is_possible, |k, _| columns[k][i], &[error]);
             }
         }
         Ok(())
@@ -64,7 +63,7 @@ impl Monitored for Samples {
         let (draws, targets) = (to_vec(self.draws()), to_vec(targets.clone()));
         let components = monitor.components.iter();
         let sums: Vec<Vec<f64>> = components.map(|one| sums_of_places(one, s)).collect();
-        let (mut ratios, mut places) = (vec![1.0; sums.len()], vec![[0, 0]; d]);
+        let mut places = vec![[0, 0]; d];
         for (draws, y) in draws.chunks(s * d).zip(targets.chunks(d)) {
             let mut mean_rank = 0.0;
             for (c, place) in places.iter_mut().enumerate() {
@@ -75,14 +74,14 @@ impl Monitored for Samples {
                 let middle = below as f64 + 0.5 * (ties + 1) as f64;
                 mean_rank += middle / (s + 1) as f64 / d as f64;
             }
-            let components = monitor.components.iter().zip(&sums);
-            for (ratio, (component, sums)) in ratios.iter_mut().zip(components) {
-                if let Part::Coordinate(coordinate) = component.part {
+            let ratio = |k: usize, component: &mut Component| match component.part {
+                Part::Coordinate(coordinate) => {
                     let [first, end] = places[coordinate];
-                    *ratio = (sums[end] - sums[first]) / (end - first) as f64;
+                    (sums[k][end] - sums[k][first]) / (end - first) as f64
                 }
-            }
-            monitor.add(Some(&ratios), &[0.5 - mean_rank]);
+                _ => 1.0,
+            };
+            monitor.add(true, ratio, &[0.5 - mean_rank]);
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use burn::tensor::{DType, Device, Int, Tensor};
 use burn_calibration::{
     distribution::{Batch, Categorical, Normal, QuantileForecasts, Samples, Subject, Weighted},
     error::Error,
-    monitor::{CalibrationMonitor, Change, Component, Monitored, Part, Stream},
+    monitor::{CalibrationMonitor, Change, Component, Monitored, Part},
 };
 
 mod course;
@@ -27,19 +27,6 @@ fn events(p: &[f64], labels: &[i64]) -> (Categorical, Tensor<1, Int>) {
     (predictions.about(Subject::Event).unwrap(), labels)
 }
 
-/// A monitor with these weights and components.
-fn of(stream: Stream, components: &[(f64, Component)]) -> CalibrationMonitor {
-    let weighted = |(weight, component): &(f64, Component)| {
-        let mut component = component.clone();
-        component.weight = *weight;
-        component
-    };
-    let monitor = CalibrationMonitor::new(0.05).unwrap();
-    monitor
-        .with_components(stream, components.iter().map(weighted).collect())
-        .unwrap()
-}
-
 fn close(found: f64, expected: f64) {
     assert!(
         (found - expected).abs() <= 1e-12 * expected.abs().max(1.0),
@@ -47,21 +34,21 @@ fn close(found: f64, expected: f64) {
     );
 }
 
-/// Wealth after each row, and the detector, each row from the state of a file.
+/// The monitor after each row. Each row is added to the monitor that a file of the one before gives.
 fn run<P: Monitored>(
-    monitor: &mut CalibrationMonitor,
-    (predictions, targets): (P, P::Targets),
+    (predictions, targets): &(P, P::Targets),
     target: impl Fn(&P::Targets, usize) -> P::Targets,
-) -> Vec<[f64; 2]> {
+) -> Vec<CalibrationMonitor> {
+    let mut monitor = CalibrationMonitor::new(0.05).unwrap();
     (0..predictions.len())
         .map(|row| {
             let one = predictions.slice_rows(row..row + 1);
-            monitor.update(&one, &target(&targets, row)).unwrap();
+            monitor.update(&one, &target(targets, row)).unwrap();
             let text = serde_json::to_string(&monitor).unwrap();
             let resumed: CalibrationMonitor = serde_json::from_str(&text).unwrap();
-            assert_eq!(resumed, *monitor);
-            *monitor = resumed;
-            [monitor.state().wealth, monitor.state().detector]
+            assert_eq!(resumed, monitor);
+            monitor = resumed;
+            monitor.clone()
         })
         .collect()
 }
@@ -74,25 +61,47 @@ fn real(y: &Tensor<2>, row: usize) -> Tensor<2> {
     y.clone().slice(row..row + 1)
 }
 
-fn check_wealth(found: &[[f64; 2]], expected: &[f64]) {
-    assert_eq!(found.len(), expected.len());
-    let pairs = found.iter().zip(expected);
-    pairs.for_each(|([wealth, _], expected)| close(*wealth, *expected));
+/// Checks wealth and detector after each row.
+fn check_numbers(found: &[CalibrationMonitor], wealth: &[f64], detector: &[f64]) {
+    assert_eq!((found.len(), found.len()), (wealth.len(), detector.len()));
+    for (monitor, (wealth, detector)) in found.iter().zip(wealth.iter().zip(detector)) {
+        close(monitor.state().wealth, *wealth);
+        close(monitor.state().detector, *detector);
+    }
 }
 
-/// The event of section 10: wealth, detector, components and p-value by NumPy; rows at once are rows one by one.
+/// The component of a part with this factor and shift.
+fn component(monitor: &CalibrationMonitor, part: Part, [factor, shift]: [f64; 2]) -> &Component {
+    let mut components = monitor.components().iter();
+    let is_it = |one: &&Component| {
+        one.part == part && (one.factor, one.shift, one.share) == (factor, shift, 1.0)
+    };
+    components.find(is_it).unwrap()
+}
+
+/// Checks the wealth after each row of a mixture of weighted factors and shifts, as section 10 has it.
+fn check_mixture(
+    found: &[CalibrationMonitor],
+    part: Part,
+    mixture: &[(f64, [f64; 2])],
+    expected: &[f64],
+) {
+    assert_eq!(found.len(), expected.len());
+    for (monitor, expected) in found.iter().zip(expected) {
+        let weighted =
+            |(weight, line): &(f64, [f64; 2])| weight * component(monitor, part, *line).wealth();
+        close(mixture.iter().map(weighted).sum(), *expected);
+    }
+}
+
+/// The event of section 10, and all components of it, one of which learns by Newton steps, by NumPy; rows at once are
+/// rows one by one.
 #[test]
 fn an_event_as_by_hand() {
-    let line = |factor, shift| Component::new(Part::Class(1), factor, shift);
-    let components = [
-        (0.5, line(0.5, 0.0)),
-        (0.25, line(1.0, -0.5)),
-        (0.25, line(1.5, 0.0)),
-    ];
     let data = events(&[0.9, 0.8, 0.3, 0.95, 0.6, 0.1], &[1, 0, 0, 0, 1, 1]);
-    let mut monitor = of(Stream::Event, &components);
-    let found = run(&mut monitor, data.clone(), label);
-    let wealth = [
+    let found = run(&data, label);
+    let lines = [(0.5, [0.5, 0.0]), (0.25, [1.0, -0.5]), (0.25, [1.5, 0.0])];
+    let expected = [
         0.9192937820348499,
         1.1858715527047776,
         1.1540415509134034,
@@ -100,94 +109,98 @@ fn an_event_as_by_hand() {
         2.588356565179385,
         5.458892781150855,
     ];
-    check_wealth(&found, &wealth);
-    let detector = [
-        0.9192937820348499,
-        2.5229376908527232,
-        3.4361661661729914,
-        10.735555701493444,
-        10.546398711655566,
-        23.280713563680575,
+    check_mixture(&found, Part::Class(1), &lines, &expected);
+    let by_numpy = [
+        0.9748601695342585,
+        0.9492944271266525,
+        0.9658507952393424,
+        2.1616503841376438,
+        1.603948205390274,
+        2.4368819263306363,
     ];
-    let pairs = found.iter().zip(detector);
-    pairs.for_each(|([_, found], expected)| close(*found, expected));
+    let detector = [
+        0.9748601695342585,
+        1.998100684421719,
+        3.035181315080599,
+        8.057118668639141,
+        7.07008323316621,
+        12.402522512155032,
+    ];
+    check_numbers(&found, &by_numpy, &detector);
+    let monitor = &found[5];
     let parts = [10.265283745656603, 1.243933596803902, 0.061070036486310764];
-    let pairs = monitor.components().iter().zip(parts);
-    pairs.for_each(|(component, expected)| close(component.wealth(), expected));
-    close(monitor.state().p_value(), 0.1831873312208887);
-    let mut at_once = of(Stream::Event, &components);
+    for ((_, line), expected) in lines.into_iter().zip(parts) {
+        close(component(monitor, Part::Class(1), line).wealth(), expected);
+    }
+    close(monitor.state().p_value(), 1.0 / 2.4368819263306363);
+    assert_eq!(monitor.components().len(), 49);
+    let mut at_once = CalibrationMonitor::new(0.05).unwrap();
     at_once.update(&data.0, &data.1).unwrap();
-    assert_eq!(at_once, monitor);
-    let winner = monitor.winner().unwrap();
+    assert_eq!(at_once, *monitor);
+    let extreme = component(monitor, Part::Class(1), [0.5, 0.0]);
     assert_eq!(
-        winner.sentence(&[]),
+        extreme.sentence(&[]),
         "the probabilities of class 1 are too extreme: 0.5 times their log-odds fit better"
     );
 }
 
-/// The usual components of an event, with the line that learns by Newton steps, by NumPy.
-#[test]
-fn the_usual_components_as_by_hand() {
-    let data = events(&[0.9, 0.8, 0.3, 0.95, 0.6, 0.1], &[1, 0, 0, 0, 1, 1]);
-    let mut monitor = CalibrationMonitor::new(0.05).unwrap();
-    let found = run(&mut monitor, data, label);
-    close(found[5][0], 2.436881926330642);
-    assert_eq!(monitor.components().len(), 49);
-}
-
-/// The other streams of section 10, by NumPy.
+/// The other streams of section 10, and all components of them, by NumPy.
 #[test]
 fn other_streams_as_by_hand() {
-    let power = |factor| (0.5, Component::new(Part::Probabilities, factor, 0.0));
-    let mut monitor = of(Stream::Classes(3), &[power(0.5), power(2.0)]);
     let p = [0.7, 0.2, 0.1, 0.5, 0.25, 0.25, 0.1, 0.8, 0.1];
-    let found = run(&mut monitor, classes(&p, 3, &[0, 2, 0]), label);
+    let found = run(&classes(&p, 3, &[0, 2, 0]), label);
+    let powers = [(0.5, [0.5, 0.0]), (0.5, [2.0, 0.0])];
     let expected = [1.021633421725198, 0.8696639812617188, 0.97169674401065];
-    check_wealth(&found, &expected);
+    check_mixture(&found, Part::Probabilities, &powers, &expected);
+    let by_numpy = [0.9957330706252252, 0.951313779139526, 1.0007184879713587];
+    let detector = [0.9957330706252252, 1.943850171193371, 3.187817400622992];
+    check_numbers(&found, &by_numpy, &detector);
 
-    let moved = |factor, shift| Component::new(Part::Vector, factor, shift);
-    let components = [
-        (0.5, moved(1.5, 0.0)),
-        (0.25, moved(1.0, 0.5)),
-        (0.25, moved(1.0, -0.5)),
-    ];
-    let mut monitor = of(Stream::Density(1), &components);
     let normal = Normal::new(column(&[0.0, 1.0, -1.0]), column(&[1.0, 2.0, 0.5]));
-    let found = run(&mut monitor, (normal, column(&[1.2, -2.0, -0.4])), real);
+    let found = run(&(normal, column(&[1.2, -2.0, -0.4])), real);
+    let moved = [(0.5, [1.5, 0.0]), (0.25, [1.0, 0.5]), (0.25, [1.0, -0.5])];
     let expected = [1.020359590824043, 1.013143912810311, 0.9950087255049518];
-    check_wealth(&found, &expected);
+    check_mixture(&found, Part::Vector, &moved, &expected);
+    let by_numpy = [0.9671662730818679, 0.6558274347901336, 0.6057859893449016];
+    let detector = [0.9671662730818679, 1.7112975922143372, 2.228779697216903];
+    check_numbers(&found, &by_numpy, &detector);
 
-    // log-odds ln 4 and ln 19 of the components, ln 9 of the interval
     let (low, high) = (0.05, 0.95);
-    let interval = |ratio: f64| {
-        (
-            0.5,
-            Component::new(Part::Range { low, high }, 1.0, ratio.ln()),
-        )
-    };
-    let stream = Stream::Quantiles(vec![low, high]);
-    let mut monitor = of(stream, &[interval(4.0 / 9.0), interval(19.0 / 9.0)]);
     let values = column(&[0.0, 1.0].repeat(4)).reshape([4, 2]);
     let forecasts = QuantileForecasts::new(vec![low, high], values).unwrap();
-    let targets = column(&[0.5, 2.0, 0.5, 2.0]);
-    let found = run(&mut monitor, (forecasts, targets), real);
-    let expected = [
-        0.9722222222222223,
-        1.1527777777777781,
-        1.0686728395061733,
-        1.719521604938272,
+    let found = run(&(forecasts, column(&[0.5, 2.0, 0.5, 2.0])), real);
+    let by_numpy = [
+        0.9876901667926624,
+        1.07343408338629,
+        1.0408497247161501,
+        1.3845841711192537,
     ];
-    check_wealth(&found, &expected);
+    let detector = [
+        0.9876901667926624,
+        2.1842225822523273,
+        3.1019739748951025,
+        5.029211695836491,
+    ];
+    check_numbers(&found, &by_numpy, &detector);
+    let interval = Part::Range { low, high };
+    let narrow = component(&found[3], interval, [1.0, -1.0]);
+    close(narrow.wealth(), 3.918620525225032);
+    let wide = component(&found[3], interval, [1.0, 0.5]);
+    close(wide.wealth(), 0.4319557161094314);
     assert_eq!(
-        monitor.winner().unwrap().sentence(&[]),
-        "the 90 % interval is too narrow: 80 % of the targets are inside"
+        narrow.sentence(&[]),
+        "the 90 % interval is too narrow: 76.8 % of the targets are inside"
+    );
+    assert_eq!(
+        found[3].winner().unwrap().sentence(&[]),
+        "the 95 % quantile is too low: 87.5 % of the targets are below it"
     );
 }
 
 /// Each ratio has the mean 1 under the prediction, so that no component can win against it.
 #[test]
 fn ratios_have_the_mean_1() {
-    let wealth = |monitor: &CalibrationMonitor| -> Vec<f64> {
+    let wealths = |monitor: &CalibrationMonitor| -> Vec<f64> {
         let components = monitor.components().iter();
         components.map(Component::wealth).collect()
     };
@@ -197,7 +210,7 @@ fn ratios_have_the_mean_1() {
         let mut monitor = CalibrationMonitor::new(0.05).unwrap();
         let (rows, labels) = classes(&p, 4, &[label]);
         monitor.update(&rows, &labels).unwrap();
-        let ratios = wealth(&monitor);
+        let ratios = wealths(&monitor);
         assert_eq!(ratios.len(), sums.len());
         let pairs = sums.iter_mut().zip(ratios);
         pairs.for_each(|(sum, ratio)| *sum += p_label * ratio);
@@ -210,7 +223,7 @@ fn ratios_have_the_mean_1() {
         let draws = Tensor::<3>::from_data([draws.map(|draw| [draw])], &Device::default());
         let y = column(&[y]).cast(DType::F32);
         monitor.update(&Samples::new(draws), &y).unwrap();
-        wealth(&monitor)
+        wealths(&monitor)
     };
     let places = [0.0, 1.5, 2.5, 3.5, 4.5].map(|y| of([1.0, 2.0, 3.0, 4.0], y));
     let tie = of([1.0, 2.0, 2.0, 5.0], 2.0);
@@ -301,23 +314,12 @@ fn faults() {
     refuse(reals.update(&wide, &column(&[0.0])), "row 0");
     assert_eq!(reals.state().rows, 0);
 
+    // a saved monitor without a component
+    let mut saved = serde_json::to_value(&before).unwrap();
+    saved["components"].as_array_mut().unwrap().pop();
+    let mut saved: CalibrationMonitor = serde_json::from_value(saved).unwrap();
+    refuse(saved.update(&p, &y), "other components");
     let new = || CalibrationMonitor::new(0.05).unwrap();
-    let with = |part, factor| {
-        new().with_components(Stream::Classes(3), vec![Component::new(part, factor, 0.1)])
-    };
-    refuse(
-        with(Part::Class(3), 1.0).map(|_| None),
-        "a part of such predictions",
-    );
-    refuse(
-        with(Part::Vector, 1.0).map(|_| None),
-        "a part of such predictions",
-    );
-    refuse(with(Part::TopLabel, 0.0).map(|_| None), "factor: 0.0");
-    refuse(
-        new().with_components(Stream::Event, vec![]).map(|_| None),
-        "number of components",
-    );
     refuse(
         new().with_rows_between_alarms(0.0).map(|_| None),
         "rows between alarms",
