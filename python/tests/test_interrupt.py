@@ -89,7 +89,7 @@ def test_steps_of_an_evaluation_are_told(three):
     titles = [title for _, _, title in seen]
     assert titles[:2] == ["bandwidth", "omnibus test"] and len(titles) == 5
     assert [step for step, _, _ in seen] == list(range(5)) and {steps for _, steps, _ in seen} == {5}
-    bc.compare(labels, bc.logits(logits), bc.logits(logits / 2), redraws=99, progress=lambda *at: seen.append(at))
+    bc.compare(labels, bc.Logits(logits), bc.Logits(logits / 2), redraws=99, progress=lambda *at: seen.append(at))
     assert seen[5][:2] == (0, 4) and len(seen) == 9
 
 

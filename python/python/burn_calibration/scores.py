@@ -21,11 +21,15 @@ from ._arrays import Interval, are_reals, classes_of, reals_of, told
 
 
 @overload
-def brier_score(y_true: Any, y_prob: Any, *, sample_weight: Any = ..., interval: None = ...) -> float: ...
-@overload
-def brier_score(y_true: Any, y_prob: Any, *, sample_weight: Any = ..., interval: float) -> Interval: ...
 def brier_score(
-    y_true: Any, y_prob: Any, *, sample_weight: Any = None, interval: float | None = None
+    y_true: Any, y_prob: Any, *, sample_weight: Any = ..., classes: Any = ..., interval: None = ...
+) -> float: ...
+@overload
+def brier_score(
+    y_true: Any, y_prob: Any, *, sample_weight: Any = ..., classes: Any = ..., interval: float
+) -> Interval: ...
+def brier_score(
+    y_true: Any, y_prob: Any, *, sample_weight: Any = None, classes: Any = None, interval: float | None = None
 ) -> float | Interval:
     """The Brier score, in the convention of scikit-learn's ``brier_score_loss``.
 
@@ -33,15 +37,19 @@ def brier_score(
     or more: the sum over the classes, ``Σ_k (p_k − 1[y = k])²``, from 0 to 2. `evaluate` has the sum for two classes too,
     which is twice this number.
     """
-    return told(_native.brier_score(classes_of(y_true, y_prob, sample_weight), interval), interval)
+    return told(_native.brier_score(classes_of(y_true, y_prob, sample_weight, classes=classes), interval), interval)
 
 
 @overload
-def log_loss(y_true: Any, prediction: Any, *, sample_weight: Any = ..., interval: None = ...) -> float: ...
-@overload
-def log_loss(y_true: Any, prediction: Any, *, sample_weight: Any = ..., interval: float) -> Interval: ...
 def log_loss(
-    y_true: Any, prediction: Any, *, sample_weight: Any = None, interval: float | None = None
+    y_true: Any, prediction: Any, *, sample_weight: Any = ..., classes: Any = ..., interval: None = ...
+) -> float: ...
+@overload
+def log_loss(
+    y_true: Any, prediction: Any, *, sample_weight: Any = ..., classes: Any = ..., interval: float
+) -> Interval: ...
+def log_loss(
+    y_true: Any, prediction: Any, *, sample_weight: Any = None, classes: Any = None, interval: float | None = None
 ) -> float | Interval:
     """The log score in nats: ``−ln p_y`` of classes, ``−ln f(y)`` of normal and Laplace distributions and their mixtures.
 
@@ -50,19 +58,23 @@ def log_loss(
     if are_reals(prediction):
         found = _native.log_loss_of_reals(reals_of(y_true, prediction, sample_weight), interval)
     else:
-        found = _native.log_loss(classes_of(y_true, prediction, sample_weight), interval)
+        found = _native.log_loss(classes_of(y_true, prediction, sample_weight, classes=classes), interval)
     return told(found, interval)
 
 
 @overload
-def spherical_score(y_true: Any, y_prob: Any, *, sample_weight: Any = ..., interval: None = ...) -> float: ...
-@overload
-def spherical_score(y_true: Any, y_prob: Any, *, sample_weight: Any = ..., interval: float) -> Interval: ...
 def spherical_score(
-    y_true: Any, y_prob: Any, *, sample_weight: Any = None, interval: float | None = None
+    y_true: Any, y_prob: Any, *, sample_weight: Any = ..., classes: Any = ..., interval: None = ...
+) -> float: ...
+@overload
+def spherical_score(
+    y_true: Any, y_prob: Any, *, sample_weight: Any = ..., classes: Any = ..., interval: float
+) -> Interval: ...
+def spherical_score(
+    y_true: Any, y_prob: Any, *, sample_weight: Any = None, classes: Any = None, interval: float | None = None
 ) -> float | Interval:
     """The spherical score ``1 − p_y/‖p‖`` of classes, from 0 to 1."""
-    return told(_native.spherical_score(classes_of(y_true, y_prob, sample_weight), interval), interval)
+    return told(_native.spherical_score(classes_of(y_true, y_prob, sample_weight, classes=classes), interval), interval)
 
 
 @overload
@@ -95,7 +107,12 @@ def interval_score(
 
 @overload
 def pinball_loss(
-    y_true: Any, prediction: Any, *, sample_weight: Any = ..., levels: Iterable[float] | None = ..., interval: None = ...
+    y_true: Any,
+    prediction: Any,
+    *,
+    sample_weight: Any = ...,
+    levels: Iterable[float] | None = ...,
+    interval: None = ...,
 ) -> float: ...
 @overload
 def pinball_loss(
