@@ -192,10 +192,7 @@ def given_columns(given: Any, y_true: Any) -> Variables | None:
         else:
             is_missing = [value is None or value != value for value in column.tolist()]
             missing = float("nan")
-            variables[str(name)] = [
-                missing if gap else str(value)
-                for gap, value in zip(is_missing, column.tolist())
-            ]
+            variables[str(name)] = [missing if gap else str(value) for gap, value in zip(is_missing, column.tolist())]
     return variables
 
 

@@ -173,6 +173,7 @@ class LogitMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
         Shapes and errors are those of `transform`.
         """
+        check_is_fitted(self)
         classes: np.ndarray = self.classes_[np.argmax(self.transform(X), axis=1)]
         return classes
 

@@ -227,6 +227,7 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The most likely class of each sample, ``[n]``."""
+        check_is_fitted(self)
         labels: np.ndarray = self.classes_[np.argmax(self.predict_proba(X), axis=1)]
         return labels
 
