@@ -152,7 +152,19 @@ pub fn fit_real(
 pub fn load_real(path: PathBuf) -> PyResult<FittedRealMap> {
     let conformal = || ConformalShift::load(&path, &device()).map(RealMap::Conformal);
     let map = DistributionMap::load(&path, &device()).map(RealMap::Distribution);
-    FittedRealMap::found(map.or_else(|error| conformal().map_err(|_| error)))
+    let map = map.or_else(|error| conformal().map_err(|_| error));
+    FittedRealMap::found(map.and_then(check_reals))
+}
+
+/// Refuses a map of logits: a temperature is one of both.
+fn check_reals(map: RealMap) -> Result<RealMap> {
+    match map.any().fitted_to().family.as_deref() {
+        Some(family @ ("categorical" | "correctness")) => Err(Error::Unsupported {
+            what: format!("a {} of the family {family}", map.any().kind()),
+            expected: "a map of predictions of real numbers",
+        }),
+        _ => Ok(map),
+    }
 }
 
 /// A fitted map of predictions of real numbers of any kind.

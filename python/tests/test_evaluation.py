@@ -112,17 +112,32 @@ def test_a_page(tmp_path):
 @pytest.mark.parametrize(
     "call, reason",
     [
-        (lambda p, y: bc.evaluate(y, 0.9 * p), "y_prob, row 0: the sum of the probabilities is 0.9, expected 1 within 0.001"),
-        (lambda p, y: bc.evaluate(y, np.where(np.arange(len(p))[:, None] == 3, np.nan, p)), "y_prob, row 3, column 0: the probability is nan"),
-        (lambda p, y: bc.evaluate(np.where(np.arange(len(y)) == 6, 3, y), p), r"y_true, row 6: the label is 3, expected a class in 0\.\.3"),
+        (
+            lambda p, y: bc.evaluate(y, 0.9 * p),
+            "y_prob, row 0: the sum of the probabilities is 0.9, expected 1 within 0.001",
+        ),
+        (
+            lambda p, y: bc.evaluate(y, np.where(np.arange(len(p))[:, None] == 3, np.nan, p)),
+            "y_prob, row 3, column 0: the probability is nan",
+        ),
+        (
+            lambda p, y: bc.evaluate(np.where(np.arange(len(y)) == 6, 3, y), p),
+            r"y_true, row 6: the label is 3, expected a class in 0\.\.3",
+        ),
         (lambda p, y: bc.evaluate(y[1:], p), "y_true: 199 rows, expected 200"),
         (lambda p, y: bc.evaluate(y), "expected y_prob or logits"),
         (lambda p, y: bc.evaluate(y, p, lens="all"), "lens is 'all', expected one of"),
         (lambda p, y: bc.evaluate(y, p, level=2), "level is 2, expected a number between 0 and 1"),
-        (lambda p, y: bc.evaluate(y, p, sample_weight=np.where(np.arange(len(y)) == 8, -1.0, 1)), "sample_weight, row 8: the weight is -1"),
+        (
+            lambda p, y: bc.evaluate(y, p, sample_weight=np.where(np.arange(len(y)) == 8, -1.0, 1)),
+            "sample_weight, row 8: the weight is -1",
+        ),
         (lambda p, y: bc.evaluate(y, p, given=[1, 2]), "given: expected a mapping"),
         (lambda p, y: bc.evaluate(y, p.astype(str)), "an array of <U.*, expected numbers"),
-        (lambda p, y: bc.evaluate(y, bc.Normal(p[:, 0], -p[:, 0])), "y_prob, row .*: the scale is -[0-9.]{1,8}, expected a positive number"),
+        (
+            lambda p, y: bc.evaluate(y, bc.Normal(p[:, 0], -p[:, 0])),
+            "y_prob, row .*: the scale is -[0-9.]{1,8}, expected a positive number",
+        ),
         (lambda p, y: bc.compare(y, p, p[1:]), "after: 199 rows"),
         (lambda p, y: bc.report(y, p, after=bc.Normal(y, y)), "after"),
         # swapped arguments
@@ -195,9 +210,7 @@ def test_real_numbers_as_the_command_has_them(tmp_path):
     expected = command(tmp_path, "evaluate", *options, "samples", p=draws, y=y[:, 0])
     assert bc.evaluate(y[:, 0], bc.Samples(draws)).to_dict() == expected
     values = np.sort(draws, axis=1)[:, [1, 5, 9]]
-    expected = command(
-        tmp_path, "evaluate", *options, "quantiles", "--levels", "0.1,0.5,0.9", p=values, y=y[:, 0]
-    )
+    expected = command(tmp_path, "evaluate", *options, "quantiles", "--levels", "0.1,0.5,0.9", p=values, y=y[:, 0])
     assert bc.evaluate(y[:, 0], bc.Quantiles(values, [0.1, 0.5, 0.9])).to_dict() == expected
     both = ["--before", "b.npy", "--after", "a.npy", "--labels", "y.npy", "--family", "normal"]
     one = (loc[:, 0], scale[:, 0], y[:, 0])

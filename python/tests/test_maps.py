@@ -150,7 +150,10 @@ def test_options_reach_the_library(three):
     [
         (lambda z, y: (np.where(np.arange(len(z))[:, None] == 7, np.nan, z), y), "row 7, class 0: the logit is NaN"),
         (lambda z, y: (np.where(np.arange(len(z))[:, None] == 7, np.inf, z), y), "row 7, class 0: the logit is inf"),
-        (lambda z, y: (z, np.where(np.arange(len(y)) == 5, 3, y)), r"row 5: the label is 3, expected a class in 0\.\.3"),
+        (
+            lambda z, y: (z, np.where(np.arange(len(y)) == 5, 3, y)),
+            r"row 5: the label is 3, expected a class in 0\.\.3",
+        ),
         (lambda z, y: (z, np.where(np.arange(len(y)) == 5, -1, y)), "row 5: the label is -1"),
         (lambda z, y: (z, np.where(np.arange(len(y)) == 5, 0.5, y)), "row 5: the label is 0.5, expected a class"),
         (lambda z, y: (z, y[1:]), "600 rows but 599 labels"),

@@ -189,7 +189,9 @@ def test_scores_of_real_numbers():
     same = bc.LaplaceMixture(shares, np.column_stack([loc, loc]), both[1])
     assert bc.crps(y, same) == pytest.approx(by_hand.mean(), abs=1e-9)
     draws = loc[:, None] + scale[:, None] * np.random.default_rng(5).normal(size=(200, 9))
-    by_hand = np.abs(draws - y[:, None]).mean(axis=1) - 0.5 * np.abs(draws[:, :, None] - draws[:, None]).mean(axis=(1, 2))
+    by_hand = np.abs(draws - y[:, None]).mean(axis=1) - 0.5 * np.abs(draws[:, :, None] - draws[:, None]).mean(
+        axis=(1, 2)
+    )
     found = bc.crps(y, bc.Samples(draws), interval=0.95)
     assert found.estimate == pytest.approx(by_hand.mean(), abs=1e-12)
     # of two coordinates the sum
@@ -232,7 +234,11 @@ def test_estimates_are_those_of_evaluate():
             "skce_biased": bc.skce(y, p, sample_weight=w, biased=True),
         }.items():
             assert value == pytest.approx(estimates[name], rel=1e-12), name
-        for name, error in {"overconfidence": bc.overconfidence, "ece_debiased": bc.debiased_ece, "skce": bc.skce}.items():
+        for name, error in {
+            "overconfidence": bc.overconfidence,
+            "ece_debiased": bc.debiased_ece,
+            "skce": bc.skce,
+        }.items():
             around = error(y, p, sample_weight=w, interval=0.95)
             told = [intervals[name][end] for end in ("estimate", "lower", "upper", "level")]
             np.testing.assert_allclose(around, told, rtol=1e-12)
@@ -345,7 +351,10 @@ def test_pit_histogram():
         (lambda y, p: bc.log_loss(y, bc.Samples(p)), "no density"),
         (lambda y, p: bc.interval_score(y, bc.Normal(y, y + 1)), "of quantiles"),
         (lambda y, p: bc.pinball_loss(y, bc.Quantiles(np.sort(p), [0.1, 0.5, 0.9]), levels=[0.5]), "their own levels"),
-        (lambda y, p: bc.spiegelhalter_test(y == 0, p[:, 0], redraws=0), "redraws is 0, expected a whole number of at least 1"),
+        (
+            lambda y, p: bc.spiegelhalter_test(y == 0, p[:, 0], redraws=0),
+            "redraws is 0, expected a whole number of at least 1",
+        ),
         (lambda y, p: bc.pit_histogram(y, bc.Normal(y, y + 1), bins=1), "bins"),
     ],
 )
