@@ -92,6 +92,12 @@ def test_every_kind_fits_and_is_pickled(kind, three, two):
             np.testing.assert_array_equal(again.named_parameters_[name], value)
 
 
+def test_pickle_needs_no_temporary_file(three, monkeypatch):
+    monkeypatch.setenv("TMPDIR", "/no such folder")
+    scaling = bc.TemperatureScaling().fit(*three)
+    assert pickle.loads(pickle.dumps(scaling)).transform(three[0]).tolist() == scaling.transform(three[0]).tolist()
+
+
 @pytest.mark.parametrize("kind", ["temperature", "auto", "matrix"])
 def test_a_file_of_the_library(kind, three, tmp_path):
     logits, labels = three

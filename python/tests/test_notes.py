@@ -226,3 +226,13 @@ def test_files_that_are_missing(tmp_path):
     for load in (bc.load_map, bc.load_real_map):
         with pytest.raises(FileNotFoundError):
             load(tmp_path / "none")
+
+
+def test_frames_of_polars(three):
+    polars = pytest.importorskip("polars")
+    y, p = three
+    given = {"x": p[:, 0], "sex": np.where(np.arange(len(y)) % 3 == 0, "f", "m")}
+    plain = bc.evaluate(y, p, given=given, redraws=99).to_dict()
+    frame = polars.DataFrame({**given, "y": y})
+    found = bc.evaluate(frame["y"], polars.DataFrame(p), given=frame.drop("y"), redraws=99)
+    assert found.to_dict() == plain

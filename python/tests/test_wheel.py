@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import venv
+import zipfile
 
 import pytest
 
@@ -26,6 +27,9 @@ def test_the_lines_of_the_readme_run():
 @pytest.mark.skipif(WHEEL is None, reason="WHEEL does not name the wheel")
 def test_the_wheel_alone_is_enough(tmp_path):
     assert "-cp310-abi3-" in WHEEL
+    with zipfile.ZipFile(WHEEL) as wheel:
+        licences = {pathlib.PurePosixPath(name).name for name in wheel.namelist() if "/licenses/" in name}
+    assert licences == {"LICENSE-MIT", "LICENSE-APACHE"}
     venv.create(tmp_path / "venv", with_pip=True)
     python = str(tmp_path / "venv" / "bin" / "python")
     subprocess.run([python, "-m", "pip", "install", "-q", WHEEL], check=True)  # with NumPy alone
@@ -42,3 +46,10 @@ def test_the_wheel_alone_is_enough(tmp_path):
         [python, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path, env=environment
     )
     assert "without scikit-learn" in done.stdout and "not calibrated" in done.stdout
+
+
+def test_licences_are_those_of_the_repository():
+    package = pathlib.Path(__file__).parent.parent
+    for name in ("LICENSE-MIT", "LICENSE-APACHE"):
+        if (package.parent / name).exists() and (package / name).exists():  # not beside a wheel alone
+            assert (package / name).read_bytes() == (package.parent / name).read_bytes()

@@ -132,7 +132,7 @@ def reals_of(y_true: Any, prediction: Any, sample_weight: Any) -> RealArrays:
     """Predictions of real numbers with targets, ``[n]`` or ``[n, d]``."""
     check_order(y_true, prediction, "(y_true, prediction)")
     if not are_reals(prediction):
-        raise ValueError("expected predictions of real numbers: Normal(loc, scale), Samples(draws), Quantiles(…), …")
+        raise ValueError("expected predictions of real numbers: Normal(loc, scale), Samples(draws) or others")
     rows, targets = floats(prediction.rows, "prediction"), floats(y_true, "y_true")
     if rows.ndim != 2 or rows.shape[1] == 0:
         raise ValueError(f"prediction: an array of shape {rows.shape}, expected [n, k]")

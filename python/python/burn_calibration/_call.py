@@ -74,7 +74,7 @@ class Call:
             if self.count < 2:
                 raise ValueError(f"{next(iter(sets))}: one class, expected two or more, or an event, [n]")
             labels, known = encode(truth, self.count, classes)
-            self.names = [] if known is None else [str(label) for label in known]
+            self.names = [] if known is None else [_name(label) for label in known]
             truth = labels.astype(np.float64)[:, None]
         else:
             if classes is not None:
@@ -148,6 +148,11 @@ def _check_width(predictions: Predictions, rows: np.ndarray, name: str, d: int) 
         raise ValueError(f"y_true: {d} columns, expected one of {type(predictions).__name__} predictions")
 
 
+def _name(label: Any) -> str:
+    """The name of a class on one line."""
+    return "".join(c if c.isprintable() else " " for c in str(label))[:100]
+
+
 def _missing(labels: Any) -> np.ndarray:
     """Which labels are NaN or None."""
     values = labels if isinstance(labels, (list, tuple)) else np.asarray(labels).ravel().tolist()
@@ -201,5 +206,6 @@ def _check_given(given: Variables) -> None:
         for row, value in enumerate(column):
             if not isinstance(value, str) and not np.isfinite(value):
                 raise ValueError(
-                    f"given[{name!r}], row {row}: the value is {value}, expected a value; nan_policy='omit' leaves the row out"
+                    f"given[{name!r}], row {row}: the value is {value}, expected a value; nan_policy='omit' leaves the "
+                    "row out"
                 )

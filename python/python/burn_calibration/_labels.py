@@ -21,7 +21,10 @@ def categories_of(values: Any) -> list[Any] | None:
     categories = getattr(values, "categories", None)
     if categories is None:
         categories = getattr(getattr(values, "dtype", None), "categories", None)
-    return None if categories is None else list(categories)
+    try:
+        return None if categories is None else list(categories)
+    except TypeError:  # polars knows them by a name
+        return None
 
 
 def shown(label: Any) -> str:

@@ -156,7 +156,7 @@ def pit_histogram(
     level : float
         The probability of the band, of each bin.
     seed : int
-        The seed of the ranks of targets among `samples`, which are randomised.
+        The seed of the ranks of targets among `Samples`, which are randomised.
     """
     found = _native.pit_histogram(reals_of(y_true, prediction, sample_weight), bins, level, seed)
     return PitHistogram(np.asarray(found["count"]), np.linspace(0, 1, bins + 1), found["lower"], found["upper"])

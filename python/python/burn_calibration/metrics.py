@@ -9,9 +9,10 @@
 >>> overconfidence(y_true, y_prob, interval=0.95).lower > 0.05
 True
 
-``y_true`` are classes from 0 to ``m - 1``, or of ``classes``, ``[n]``. ``y_prob`` are probabilities of classes, ``[n, m]``, or of an event,
-``[n]``, or ``Logits(z)``. The quantities of *an event* look at the event of ``[n]``, else at the top label: that the most
-likely class is the right one. With ``pos_label=k`` they look at class ``k`` against the rest.
+``y_true`` are classes from 0 to ``m - 1``, or of ``classes=``, the class of each column, ``[n]``. ``y_prob`` are
+probabilities of classes, ``[n, m]``, or of an event, ``[n]``, or ``Logits(z)``. The quantities of *an event* look at the
+event of ``[n]``, else at the top label: that the most likely class is the right one. With ``pos_label=k`` they look at
+class ``k`` against the rest.
 
 All raise a `ValueError` for data that are not valid, with the row, and for swapped arguments.
 """
@@ -43,7 +44,7 @@ def ece(
 
     Parameters
     ----------
-    y_true, y_prob, pos_label
+    y_true, y_prob, classes, pos_label
         See `burn_calibration.metrics`.
     sample_weight : array, [n], optional
         Weights of the samples.

@@ -1,8 +1,8 @@
 """Proper scores: lower is better.
 
 Scores of classes take ``(y_true, y_prob)`` as `burn_calibration.metrics` does. Scores of real numbers take ``y_true``,
-``[n]`` or ``[n, d]``, and predictions made by `normal`, `laplace`, `normal_mixture`, `laplace_mixture`, `samples` or
-`quantiles`. All are means over the samples, and take:
+``[n]`` or ``[n, d]``, and predictions: `Normal`, `Laplace`, `NormalMixture`, `LaplaceMixture`, `Samples` or `Quantiles`.
+All are means over the samples, and take:
 
 sample_weight : array, [n], optional
     Weights of the samples.
@@ -84,7 +84,7 @@ def crps(y_true: Any, prediction: Any, *, sample_weight: Any = ..., interval: fl
 def crps(y_true: Any, prediction: Any, *, sample_weight: Any = None, interval: float | None = None) -> float | Interval:
     """The continuous ranked probability score, ``E|X − y| − ½ E|X − X'|``, in units of the targets.
 
-    The sum over the coordinates. Of `samples` it is that of their empirical distribution. Quantiles have none, see
+    The sum over the coordinates. Of `Samples` it is that of their empirical distribution. Quantiles have none, see
     `interval_score`.
     """
     return told(_native.crps(reals_of(y_true, prediction, sample_weight), interval), interval)
@@ -97,7 +97,7 @@ def interval_score(y_true: Any, prediction: Any, *, sample_weight: Any = ..., in
 def interval_score(
     y_true: Any, prediction: Any, *, sample_weight: Any = None, interval: float | None = None
 ) -> float | Interval:
-    """The weighted interval score of `quantiles` (Bracher et al. 2021), in units of the targets.
+    """The weighted interval score of `Quantiles` (Bracher et al. 2021), in units of the targets.
 
     Twice the mean over the levels of the pinball loss. Where the levels are pairs ``α/2`` and ``1 − α/2`` it is the
     weighted mean of the interval scores of the central intervals and the absolute error of the median.
@@ -131,7 +131,7 @@ def pinball_loss(
     Parameters
     ----------
     levels : sequence of float, optional
-        The levels of distributions and samples, by default 0.05, 0.1, …, 0.95. `quantiles` have their own.
+        The levels of distributions and samples, by default 0.05, 0.1, …, 0.95. `Quantiles` have their own.
     """
     data = reals_of(y_true, prediction, sample_weight)
     if levels is not None and data.levels:
