@@ -7,7 +7,6 @@ from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 
-from . import _native
 from ._call import Call, given_columns
 from ._checks import check_choice, check_count, check_number
 from ._kernels import bandwidth_option, kernel_option

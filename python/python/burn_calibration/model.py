@@ -241,7 +241,7 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):
         else:
             with np.errstate(divide="ignore"):
                 rows = np.log(np.asarray(classifier.predict_proba(X)))
-        if len(classifier.classes_) == len(classes):
+        if np.array_equal(classifier.classes_, classes):
             return rows
         whole = np.full((len(rows), len(classes)), -np.inf, dtype=rows.dtype)
         whole[:, np.searchsorted(classes, classifier.classes_)] = rows

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from . import _native
 from ._arrays import are_reals, check_redraws, classes_of, reals_of
-from ._warnings import CalibrationWarning, warn
+from ._warnings import warn
 
 
 class SignificanceResult(NamedTuple):
