@@ -40,7 +40,7 @@ def test_a_calibrated_and_an_overconfident_model():
 
 def test_html_is_escaped():
     logits, labels = draw(300, 3)
-    found = bc.evaluate(labels, logits=3 * logits, classes=["<b>", "x&y", "z"], lens="class-wise")
+    found = bc.evaluate(labels, logits=3 * logits, classes=["<b>", "x&y", "z"], lens="class-wise", redraws=99)
     assert "<b>:" not in found._repr_html_() and "&lt;b&gt;" in found._repr_html_()
 
 
@@ -91,9 +91,9 @@ def test_given_a_variable():
 def test_names_of_classes():
     logits, labels = draw(300, 3)
     names = np.array(["cat", "dog", "owl"])
-    named = bc.evaluate(names[labels], logits=logits, classes=names)
+    named = bc.evaluate(names[labels], logits=logits, classes=names, redraws=99)
     assert named.to_dict()["class_names"] == list(names)
-    assert named.p_value == bc.evaluate(labels, logits=logits).p_value
+    assert named.p_value == bc.evaluate(labels, logits=logits, redraws=99).p_value
     with pytest.raises(ValueError, match=r"row 4: the label is .*cow"):
         bc.evaluate(np.where(np.arange(300) == 4, "cow", names[labels]), logits=logits, classes=names)
     with pytest.raises(ValueError, match=r"expected classes=\[…\]"):
@@ -177,21 +177,21 @@ def test_classes_as_the_command_has_them(tmp_path, dtype):
     p, weights = softmax(logits), 0.5 + np.arange(120) % 3
     ages = {"age": (np.arange(120) * 7 % 60).tolist(), "sex": ["fm"[i % 2] for i in range(120)]}
     files = {"p": p, "z": logits, "y": labels, "w": weights, "ages": ages}
-    both = ["--predictions", "p.npy", "--labels", "y.npy"]
-    expected = command(tmp_path, "evaluate", *both, **files)
-    assert bc.evaluate(labels, p).to_dict() == expected
-    of_logits = command(tmp_path, "evaluate", "--predictions", "z.npy", "--logits", "--labels", "y.npy")
-    assert bc.evaluate(labels, logits=logits).to_dict() == of_logits
-    weighted = command(tmp_path, "evaluate", *both, "--weights", "w.npy", "--seed", "3")
-    assert bc.evaluate(labels, p, sample_weight=weights, seed=3).to_dict() == weighted
     few = ["--replicates", "99"]
-    given = command(tmp_path, "evaluate", *both, "--given", "ages.csv", "--lens", "top-label", *few)
+    both = ["--predictions", "p.npy", "--labels", "y.npy", *few]
+    expected = command(tmp_path, "evaluate", *both, **files)
+    assert bc.evaluate(labels, p, redraws=99).to_dict() == expected
+    of_logits = command(tmp_path, "evaluate", "--predictions", "z.npy", "--logits", "--labels", "y.npy", *few)
+    assert bc.evaluate(labels, logits=logits, redraws=99).to_dict() == of_logits
+    weighted = command(tmp_path, "evaluate", *both, "--weights", "w.npy", "--seed", "3")
+    assert bc.evaluate(labels, p, sample_weight=weights, seed=3, redraws=99).to_dict() == weighted
+    given = command(tmp_path, "evaluate", *both, "--given", "ages.csv", "--lens", "top-label")
     assert bc.evaluate(labels, p, given=ages, lens="top-label", redraws=99).to_dict() == given
-    classes = command(tmp_path, "evaluate", *both, "--lens", "class-wise", "--classes", "a,b,c", "--bins", "5", *few)
+    classes = command(tmp_path, "evaluate", *both, "--lens", "class-wise", "--classes", "a,b,c", "--bins", "5")
     assert bc.evaluate(labels, p, lens="class-wise", classes="abc", bins=5, redraws=99).to_dict() == classes
-    event = ["--predictions", "e.npy", "--positive", "--labels", "y2.npy", "--test", "cox"]
+    event = ["--predictions", "e.npy", "--positive", "--labels", "y2.npy", "--test", "cox", *few]
     event = command(tmp_path, "evaluate", *event, e=p[:, 0], y2=(labels == 0).astype(int))
-    assert bc.evaluate(labels == 0, p[:, 0], tests=["cox"]).to_dict() == event
+    assert bc.evaluate(labels == 0, p[:, 0], tests=["cox"], redraws=99).to_dict() == event
     after = softmax(logits / 2)
     two = ["--before", "p.npy", "--after", "q.npy", "--labels", "y.npy", "--redraws", "99"]
     compared = command(tmp_path, "compare", *two, q=after)
@@ -203,16 +203,16 @@ def test_real_numbers_as_the_command_has_them(tmp_path):
     rng = np.random.default_rng(2)
     loc, scale = rng.normal(size=(200, 2)), np.exp(rng.normal(size=(200, 2)))
     y = loc + scale * rng.normal(size=(200, 2))
-    options = ["--predictions", "p.npy", "--labels", "y.npy", "--family"]
+    options = ["--predictions", "p.npy", "--labels", "y.npy", "--replicates", "99", "--family"]
     expected = command(tmp_path, "evaluate", *options, "normal", p=np.hstack([loc, scale]), y=y)
-    assert bc.evaluate(y, bc.Normal(loc, scale)).to_dict() == expected
+    assert bc.evaluate(y, bc.Normal(loc, scale), redraws=99).to_dict() == expected
     draws = loc[:, :1] + rng.normal(size=(200, 12))
     expected = command(tmp_path, "evaluate", *options, "samples", p=draws, y=y[:, 0])
-    assert bc.evaluate(y[:, 0], bc.Samples(draws)).to_dict() == expected
+    assert bc.evaluate(y[:, 0], bc.Samples(draws), redraws=99).to_dict() == expected
     values = np.sort(draws, axis=1)[:, [1, 5, 9]]
     expected = command(tmp_path, "evaluate", *options, "quantiles", "--levels", "0.1,0.5,0.9", p=values, y=y[:, 0])
-    assert bc.evaluate(y[:, 0], bc.Quantiles(values, [0.1, 0.5, 0.9])).to_dict() == expected
-    both = ["--before", "b.npy", "--after", "a.npy", "--labels", "y.npy", "--family", "normal"]
+    assert bc.evaluate(y[:, 0], bc.Quantiles(values, [0.1, 0.5, 0.9]), redraws=99).to_dict() == expected
+    both = ["--before", "b.npy", "--after", "a.npy", "--labels", "y.npy", "--redraws", "99", "--family", "normal"]
     one = (loc[:, 0], scale[:, 0], y[:, 0])
     expected = command(
         tmp_path,
@@ -224,7 +224,7 @@ def test_real_numbers_as_the_command_has_them(tmp_path):
         a=np.column_stack(one[:2]),
         y=one[2],
     )
-    assert bc.compare(one[2], bc.Normal(*one[:2]), bc.Laplace(*one[:2])).to_dict() == expected
+    assert bc.compare(one[2], bc.Normal(*one[:2]), bc.Laplace(*one[:2]), redraws=99).to_dict() == expected
     page = bc.report(one[2], bc.Normal(*one[:2]), after=bc.Laplace(*one[:2]))
     assert page.startswith("<!DOCTYPE html>")
 

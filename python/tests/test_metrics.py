@@ -115,7 +115,7 @@ def test_kernel_errors_by_their_formulas():
 def test_smooth_ece_is_a_fixed_point():
     y, risk = events()
     found = bc.smooth_ece(y, risk)
-    grid = (np.arange(20_000) + 0.5) / 20_000
+    grid = (np.arange(5_000) + 0.5) / 5_000
     smoothed = np.zeros_like(grid)
     for shift in range(-2, 3):
         for sign in (1, -1):
