@@ -39,6 +39,8 @@ def test_the_wheel_alone_is_enough(tmp_path):
         "scaling = TemperatureScaling().set_params(prior=None).fit(logits, labels)\n"
         "assert pickle.loads(pickle.dumps(scaling)).temperature_ == scaling.temperature_\n"
         "assert scaling.get_params()['prior'] is None and 'prior=None' in repr(scaling)\n"
+        "of_reals = bc.VarianceScaling().fit(bc.Normal(logits[:, 0], 1 + labels), logits[:, 1])\n"
+        "assert repr(of_reals) == 'VarianceScaling()' and pickle.loads(pickle.dumps(of_reals)).factors_ > 0\n"
         "try:\n    import sklearn\nexcept ImportError:\n    print('without scikit-learn')\n"
     )
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}

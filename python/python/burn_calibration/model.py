@@ -142,6 +142,10 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):
     def _fit_folds(
         self, X: Any, y: Any, sample_weight: Any, progress: Progress | None, fit_params: dict[str, Any]
     ) -> Self:
+        try:
+            import sklearn  # type: ignore[import-untyped, unused-ignore]  # noqa: F401
+        except ImportError:
+            raise ImportError("folds need scikit-learn, and cv='prefit' does not") from None
         from sklearn.model_selection import check_cv  # type: ignore[import-untyped, unused-ignore]
         from sklearn.utils import indexable  # type: ignore[import-untyped, unused-ignore]
         from sklearn.utils.multiclass import check_classification_targets  # type: ignore[import-untyped, unused-ignore]
