@@ -20,7 +20,7 @@ if [ -z "${CALIBRATION_BIN:-}" ]; then
 fi
 "$work/venv/bin/pip" install -q --no-index "$work"/wheels/*.whl
 # not the sources beside the tests
-cp -r tests README.md "$work"
+cp -r tests examples README.md "$work"
 cd "$work"
 WHEEL=$(echo "$work"/wheels/*.whl) "$work/venv/bin/python" -m pytest -q -p no:cacheprovider tests
 # exported maps by ONNX Runtime, and printed formulas by NumPy

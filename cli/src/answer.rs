@@ -229,7 +229,7 @@ impl fmt::Display for Answer {
             table.line(f, &self.title(aspect), &cells, "")?;
         }
         if let more @ 1.. = outcome.aspects.len() - aspects.len() {
-            let json = "aspects of larger p-values: --json has them";
+            let json = "aspects of larger p-values: the JSON has them";
             writeln!(f, "  and {more} {json}")?;
         }
         Ok(())

@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::{
     error::{Context, Result, bail, ensure, wrong},
     files::{File, Files},
-    input::{self, Cells, Choice, Opened, TextColumn, clipped, say},
+    input::{self, Choice, Opened, TextColumn, clipped, say},
     kind::{Kind, View},
     labels::event,
     quantities::Pairs,
@@ -94,7 +94,7 @@ fn is_same(one: &str, other: &str) -> bool {
 pub fn check_header(file: &Opened, choice: &Choice) -> Result<()> {
     let is_name = |column: &&usize| file.columns[**column].name.parse::<f64>().is_err();
     ensure!(
-        file.has_header && choice.labels.iter().any(|column| is_name(&column)),
+        file.is_held() || file.has_header && choice.labels.iter().any(|column| is_name(&column)),
         "{}: expected a header with the names of the columns in the first line",
         file.path.display()
     );
@@ -111,18 +111,17 @@ fn columns(path: &Path, table: &input::Table, columns: &[&TextColumn]) -> Result
             bail!("the header names a column \"{name}\", expected a different name for each");
         }
         let columns = columns.iter();
-        columns
-            .map(|column| Column::new(column.name.clone(), &column.cells))
-            .collect()
+        columns.map(|column| Column::new(column)).collect()
     };
     read().on(path, &table.lines)
 }
 
 impl Column {
     /// A column of numbers where all cells are, otherwise one of groups.
-    fn new(name: String, cells: &Cells) -> Result<Self> {
+    fn new(column: &TextColumn) -> Result<Self> {
+        let (name, cells) = (column.name.clone(), &column.cells);
         let numbers: Option<Vec<f64>> = cells.iter().map(|cell| cell.parse().ok()).collect();
-        let Some(numbers) = numbers else {
+        let Some(numbers) = numbers.filter(|_| !column.are_groups) else {
             let cells: Vec<String> = cells.iter().map(str::to_owned).collect();
             let names: BTreeSet<&String> = cells.iter().collect();
             let width = names.len();

@@ -11,6 +11,7 @@ use crate::{
     args::{BandwidthChoice, KernelArgs, KernelShapeArgs},
     error::{Result, ensure, wrong},
     limits::QUADRATIC_LIMIT,
+    notes::note,
 };
 
 /// The distance of a name, or of a short one.
@@ -77,7 +78,7 @@ pub fn fixed<P: Omnibus + Geometry>(
             let median = median_distance_with_diagonal(&points, kernel.distance);
             kernel.with_bandwidth(Bandwidth::Fixed(median))
         }
-        BandwidthChoice::Median if n > QUADRATIC_LIMIT => of_rows(&some("--bandwidth", n, rng))?,
+        BandwidthChoice::Median if n > QUADRATIC_LIMIT => of_rows(&some("the bandwidth", n, rng))?,
         BandwidthChoice::MedianOf(samples) if samples < n => {
             of_rows(&index::sample(rng, n, samples).into_vec())?
         }
@@ -87,13 +88,11 @@ pub fn fixed<P: Omnibus + Geometry>(
     Ok(fixed)
 }
 
-/// Samples whose median distance is taken where there are too many for all pairs; says so on standard
-/// error.
-pub fn some(option: &str, n: usize, rng: &mut StdRng) -> Vec<usize> {
-    eprintln!(
-        "calibration: {option}: the median over {SAMPLED} of the {n} samples, drawn at random, because all \
-         pairs are too many"
-    );
+/// Samples whose median distance is taken where there are too many for all pairs, which a note says.
+pub fn some(what: &str, n: usize, rng: &mut StdRng) -> Vec<usize> {
+    note(format_args!(
+        "{what}: the median over {SAMPLED} of the {n} samples, drawn at random, because all pairs are too many"
+    ));
     index::sample(rng, n, SAMPLED).into_vec()
 }
 

@@ -34,14 +34,19 @@ pub fn of_files(args: &SourceArgs, files: &Files, classes: &LabelClasses) -> Res
     let File { path, table } = files.of_labels();
     let labels = if args.labels.soft_labels {
         drawn(table, classes, args.seed)
-    } else {
+    } else if args.rows.held.is_empty() {
         labels_of(table, classes)
+    } else {
+        numbers_of(table, classes)
     };
     let labels = labels.on(path, &table.lines)?;
     if args.labels.soft_labels {
         let note = "labels are frequencies: one is drawn for each row, seed";
         say(path, format_args!("{note} {}", args.seed));
-    } else if classes.count > 2 && classes.may_count_from_1(table, &labels) {
+    } else if classes.count > 2
+        && args.rows.held.is_empty()
+        && classes.may_count_from_1(table, &labels)
+    {
         let note = "no label is 0, the first class: add --one-based if labels count from 1";
         say(path, note);
     }
@@ -50,7 +55,9 @@ pub fn of_files(args: &SourceArgs, files: &Files, classes: &LabelClasses) -> Res
 
 /// The labels of an event, 0 or 1, in a column of a file.
 pub fn of_event(args: &LabelsArgs, File { path, table }: &File, column: usize) -> Result<Vec<i64>> {
-    let TextColumn { name, at, cells } = &table.labels[column];
+    let TextColumn {
+        name, at, cells, ..
+    } = &table.labels[column];
     let labels = LabelClasses::new(&[], 2, args, true).parse(cells);
     labels
         .map_err(|error| error.in_column(titled(*at, name)))
@@ -117,6 +124,21 @@ fn labels_of(table: &Table, classes: &LabelClasses) -> Result<Vec<i64>> {
         Ok(order[one])
     };
     (0..table.len()).map(label).collect()
+}
+
+/// Labels of a program: numbers of classes from 0, whatever the names of the classes.
+fn numbers_of(table: &Table, classes: &LabelClasses) -> Result<Vec<i64>> {
+    let [labels] = &table.labels[..] else {
+        bail!("{} columns, expected one label per row", table.labels.len());
+    };
+    let number = |(row, cell): (usize, &str)| {
+        let number = cell.parse::<f64>().unwrap_or(f64::NAN);
+        let is_class = number.fract() == 0.0 && (0.0..classes.count as f64).contains(&number);
+        let last = classes.count - 1;
+        let wrong = || wrong!("the label is {cell}, expected a class in 0..={last}").at_row(row);
+        is_class.then_some(number as i64).ok_or_else(wrong)
+    };
+    labels.cells.iter().enumerate().map(number).collect()
 }
 
 /// Labels that are drawn from frequencies, a column a class.

@@ -29,6 +29,7 @@ mod merge;
 mod models;
 mod monitor;
 mod multilabel;
+mod notes;
 mod outputs;
 mod probabilities;
 mod program;
@@ -47,7 +48,7 @@ mod vectors;
 mod words;
 mod writer;
 
-pub use program::{Answer, Held, HeldFiles, answer};
+pub use program::{Answer, Held, HeldColumn, HeldFiles, HeldValues, answer};
 pub use read::{ClassFiles, read_classes};
 
 use std::process::ExitCode;

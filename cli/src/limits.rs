@@ -1,6 +1,9 @@
 //! Limits of what is computed where there are many samples, and of memory.
 
-use crate::error::{Result, ensure};
+use crate::{
+    error::{Result, ensure},
+    notes::note,
+};
 use std::ops::RangeInclusive;
 
 /// Bandwidths and length scales, whose squares are numbers as well.
@@ -29,8 +32,7 @@ pub fn check_bins(bins: u32, classes: usize) -> Result<()> {
 }
 
 /// The redraws of so many that are asked for, and the most: ten times as many, as far as the number of
-/// classes or dimensions allows. The usual number becomes smaller where these are too many, which is said on
-/// standard error.
+/// classes or dimensions allows. The usual number becomes smaller where these are too many, which a note says.
 pub fn redraws(option: &str, redraws: u32, outcomes: usize) -> Result<(u32, usize)> {
     let most = REDRAWN / outcomes.max(1) as u64;
     let asked = u64::from(redraws);
@@ -42,7 +44,8 @@ pub fn redraws(option: &str, redraws: u32, outcomes: usize) -> Result<(u32, usiz
         "{option} {redraws}: expected at most {most}, because classes or dimensions times redraws are at most \
          {REDRAWN}"
     );
-    let reason = format_args!("there are {outcomes} classes or dimensions");
-    eprintln!("calibration: {option}: {most}, since {reason}");
+    note(format_args!(
+        "{most} redraws, not {redraws}, since there are {outcomes} classes or dimensions"
+    ));
     Ok((most as u32, most as usize))
 }

@@ -10,7 +10,7 @@ use crate::{
     args::{Arguments, Command, RowsArgs, check_families},
     compare,
     error::{Result, bail},
-    evaluate, monitor,
+    evaluate, monitor, notes,
     progress::Watcher,
     report,
     words::{Known, object},
@@ -28,6 +28,26 @@ pub enum Held {
     },
     /// The text of a table, such as CSV.
     Text(String),
+    /// Columns with names, of which each is what it says: none is an index, an id or missing.
+    Columns(Vec<HeldColumn>),
+}
+
+/// A column in memory.
+#[derive(Debug, Clone)]
+pub struct HeldColumn {
+    /// The name of the column.
+    pub name: String,
+    /// The values, row by row.
+    pub values: HeldValues,
+}
+
+/// The values of a column in memory.
+#[derive(Debug, Clone)]
+pub enum HeldValues {
+    /// Finite numbers.
+    Numbers(Vec<f64>),
+    /// The group of each row, by its name.
+    Groups(Vec<String>),
 }
 
 /// Files in memory, with names that the options of a command can use instead of paths, and the function that is told of
@@ -35,6 +55,8 @@ pub enum Held {
 #[derive(Debug, Clone, Default)]
 pub struct HeldFiles {
     files: Arc<BTreeMap<PathBuf, Held>>,
+    /// The names of the classes.
+    pub(crate) classes: Arc<[String]>,
     pub(crate) watcher: Watcher,
 }
 
@@ -45,8 +67,14 @@ impl HeldFiles {
         let files = files.map(|(name, file)| (PathBuf::from(name), file));
         Self {
             files: Arc::new(files.collect()),
-            watcher: Watcher::default(),
+            ..Self::default()
         }
+    }
+
+    /// Names the classes in the order of the columns. Labels are the numbers of columns, from 0, whatever the names.
+    pub fn with_class_names(self, names: Vec<String>) -> Self {
+        let classes = names.into();
+        Self { classes, ..self }
     }
 
     /// Tells a function of each step of the work as it begins: its title, its number from 0, and how many steps there
@@ -54,6 +82,11 @@ impl HeldFiles {
     pub fn with_progress(self, told: impl Fn(&str, u64, u64) + Send + Sync + 'static) -> Self {
         let watcher = Watcher::new(told);
         Self { watcher, ..self }
+    }
+
+    /// Whether nothing is in memory.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.files.is_empty()
     }
 
     pub(crate) fn get(&self, path: &std::path::Path) -> Option<&Held> {
@@ -74,6 +107,8 @@ pub struct Answer {
     pub outcomes: Vec<(String, Result<OmnibusOutcome, String>)>,
     /// The new state of `monitor`; empty for other commands.
     pub state: String,
+    /// Notes about what was read and computed, which the command writes to standard error.
+    pub notes: Vec<String>,
 }
 
 /// Answers `evaluate`, `compare` of two sets, `report` or `monitor` with the options of the command, of which some name
@@ -103,9 +138,11 @@ pub fn answer<T: Into<OsString> + Clone>(
     let name = std::iter::once("calibration".into());
     let options = name.chain(options.into_iter().map(Into::into));
     let (arguments, command, given) = parsed::<Arguments, _>(options)?;
-    let answer =
-        check_families(&command, &given).and_then(|()| of_command(arguments.command, files));
-    answer.map_err(|error| error.to_string())
+    let (answer, notes) = notes::kept(|| {
+        check_families(&command, &given).and_then(|()| of_command(arguments.command, files))
+    });
+    let answer = answer.map_err(|error| error.to_string())?;
+    Ok(Answer { notes, ..answer })
 }
 
 /// Options with the command that takes them and what was given, or what is wrong with them, on one line.
@@ -148,6 +185,7 @@ fn of_command(command: Command, files: HeldFiles) -> Result<Answer> {
                 text: std::fs::read_to_string(&args.output)?,
                 outcomes: Vec::new(),
                 state: String::new(),
+                notes: Vec::new(),
             })
         }
         Command::Monitor(mut args) => {
@@ -178,6 +216,7 @@ impl Answer {
             text: anstream::adapter::strip_str(&outcome.to_string()).to_string(),
             outcomes: outcomes.into_iter().map(known).collect(),
             state: String::new(),
+            notes: Vec::new(),
         })
     }
 }

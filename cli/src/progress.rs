@@ -4,7 +4,9 @@ use std::{fmt, io::IsTerminal, sync::Arc, thread, time::Duration};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Progress on standard error, if that is a terminal, once the work has taken two seconds: a bar of the
+use crate::notes;
+
+/// Progress on standard error, if that is a terminal and no program asks, once the work has taken two seconds: a bar of the
 /// steps, the time that has passed, and an estimate of what is left.
 pub struct Progress {
     bar: ProgressBar,
@@ -44,7 +46,7 @@ impl Progress {
         let style = ProgressStyle::with_template(TEMPLATE).expect("a valid template");
         let hidden = ProgressDrawTarget::hidden();
         let bar = ProgressBar::with_draw_target(Some(steps as u64), hidden).with_style(style);
-        if std::io::stderr().is_terminal() {
+        if std::io::stderr().is_terminal() && !notes::are_kept() {
             let bar = bar.clone();
             thread::spawn(move || {
                 thread::sleep(QUICK);

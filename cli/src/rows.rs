@@ -174,11 +174,12 @@ pub fn read_classes(
 ) -> Result<Loaded<Categorical>> {
     let mut files = OpenFiles::new(inputs, args, true)?;
     let by_option = args.labels.classes.as_deref();
-    let by_option = by_option.map(class_names).unwrap_or_default();
+    let held = &args.rows.held.classes;
+    let by_option = by_option.map_or_else(|| held.to_vec(), class_names);
     let is_event = args.rows.positive || files.is_confidence();
     let check_names = |count: usize| -> Result<()> {
         ensure!(
-            args.labels.classes.is_none() || by_option.len() == count,
+            by_option.is_empty() || by_option.len() == count,
             "--classes: {} names, expected {count}, the classes of {}",
             by_option.len(),
             inputs.predictions[0].display()
@@ -235,7 +236,11 @@ pub fn read_classes(
         [] => by_option.clone(),
         names => names.to_vec(),
     };
-    let names = classes.names();
+    let names = if held.is_empty() {
+        classes.names()
+    } else {
+        held.to_vec()
+    };
     let numbers: Vec<f64> = labels.iter().map(|&class| class as f64).collect();
     let given = given::of_files(&files, &numbers, &names)?;
     let targets = TensorData::new(labels, [own.predictions.len()]);

@@ -269,7 +269,7 @@ where
         let target = match args.targets.length_scale {
             LengthScale::Fixed(fixed) => args.targets.target_kernel.with_length_scale(fixed),
             LengthScale::Median if n > QUADRATIC_LIMIT => {
-                let rows = some("--length-scale", n, rng);
+                let rows = some("the length scale", n, rng);
                 usual.with_median_of(&view.targets.select_rows(&rows))
             }
             LengthScale::Median => usual.with_median_of(&view.targets),

@@ -70,14 +70,20 @@ def burn_calibration(row, z, p, y, fresh):
     if row == "ece":
         return lambda: bc.ece(y, p, bins=BINS), float
     if row == "report":
-        return lambda: bc.evaluate(y, p), lambda found: (
-            f"p ≤ {found.p_value:.3f}, {len(found.findings)} findings, {len(found.intervals)} intervals, "
-            f"ECE {found.estimates['ece_top_label']:.4f}"
+        return (
+            lambda: bc.evaluate(y, p),
+            lambda found: (
+                f"p ≤ {found.p_value:.3f}, {len(found.findings)} findings, {len(found.intervals)} intervals, "
+                f"ECE {found.estimates['ece_top_label']:.4f}"
+            ),
         )
     if row == "compare":
         after = bc.TemperatureScaling().fit(z, y).predict_proba(z)
-        return lambda: bc.compare(y, p, after), lambda found: (
-            f"log score {found.changes['log']['difference']:.4f}, p = {found.changes['log']['p_value']:.3f}"
+        return (
+            lambda: bc.compare(y, p, after),
+            lambda found: (
+                f"log score {found.changes['log']['difference']:.4f}, p = {found.changes['log']['p_value']:.3f}"
+            ),
         )
     maps = {
         "temperature": bc.TemperatureScaling,
@@ -122,9 +128,12 @@ def probmetrics(row, z, p, y, fresh):
     if row == "report":
         names = ["logloss", "brier", f"ece-{BINS}", "calib-err_logloss_ts-mix_cv-5", "refinement_logloss_ts-mix_cv-5"]
         metrics = Metrics.from_names(names)
-        return lambda: metrics.compute_all_from_labels_logits(*tensors), lambda found: (
-            f"log loss {float(found['logloss']):.3f}, of which calibration "
-            f"{float(found['calib-err_logloss_ts-mix_cv-5']):.4f}, ECE {float(found[f'ece-{BINS}']):.4f}"
+        return (
+            lambda: metrics.compute_all_from_labels_logits(*tensors),
+            lambda found: (
+                f"log loss {float(found['logloss']):.3f}, of which calibration "
+                f"{float(found['calib-err_logloss_ts-mix_cv-5']):.4f}, ECE {float(found[f'ece-{BINS}']):.4f}"
+            ),
         )
     maps = {"temperature": "temp-scaling", "isotonic": "isotonic", "vector": "svs"}
     if row in maps:
@@ -150,15 +159,18 @@ def calibstats(row, z, p, y, fresh):
     if row == "ece":
         return lambda: cs.ece(p, y, n_bins=BINS), float
     if row == "report":
-        return lambda: cs.calibration_report(p, y, n_bins=BINS), lambda found: (
-            f"ECE {found.metrics['ece'].estimate:.4f} [{found.metrics['ece'].ci[0]:.4f}, "
-            f"{found.metrics['ece'].ci[1]:.4f}], {len(found.metrics)} intervals"
+        return (
+            lambda: cs.calibration_report(p, y, n_bins=BINS),
+            lambda found: (
+                f"ECE {found.metrics['ece'].estimate:.4f} [{found.metrics['ece'].ci[0]:.4f}, "
+                f"{found.metrics['ece'].ci[1]:.4f}], {len(found.metrics)} intervals"
+            ),
         )
     if row == "compare":
         after = cs.TemperatureScaler().fit(z, y).transform(z)
-        return lambda: cs.ece_difference_test(p, y, after, y, paired=True), lambda found: (
-            f"ECE {found.ece_b - found.ece_a:.4f}, p = {found.p_value:.3f}"
-        )
+        return lambda: cs.ece_difference_test(
+            p, y, after, y, paired=True
+        ), lambda found: f"ECE {found.ece_b - found.ece_a:.4f}, p = {found.p_value:.3f}"
     if row == "temperature":
         fit = lambda: cs.TemperatureScaler().fit(z, y)  # noqa: E731
         return fit, lambda found: log_loss(found.transform(fresh.z), fresh.y)

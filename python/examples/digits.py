@@ -3,6 +3,7 @@
 import numpy as np
 import onnxruntime
 from sklearn.datasets import load_digits
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
 
@@ -22,7 +23,7 @@ print("\nbefore:", found.verdict)
 for finding in found.findings:
     print("  -", finding["finding"])
 
-model = bc.CalibratedModel(classifier, bc.AutoRecalibration(keep="accuracy")).fit(X_cal, y_cal)
+model = bc.CalibratedModel(FrozenEstimator(classifier), bc.AutoRecalibration(keep="accuracy")).fit(X_cal, y_cal)
 print("\n" + model.map_.choice_text_)
 
 after = model.predict_proba(X_test)
@@ -34,7 +35,7 @@ for name, change in gained.changes.items():
     print(f"{name}: {change['before']:.4f} before, {change['after']:.4f} after, p = {change['p_value']:.2g}")
 
 onnx = model.map_.to_onnx()  # to_onnx("digits.onnx") writes a file as well
-logits = np.log(np.maximum(before, model.clip))  # what the map takes
+logits = np.log(before)  # what the map takes
 (served,) = onnxruntime.InferenceSession(onnx).run(["probabilities"], {"logits": logits.astype(np.float32)})
 print(f"\nONNX Runtime: {len(onnx)} bytes, probabilities within {np.abs(served - after).max():.0e} of predict_proba")
 np.testing.assert_allclose(served, after, atol=1e-6)

@@ -1,7 +1,7 @@
 //! The answers of the command `calibration` about arrays.
 
 use burn_calibration::hypothesis::OmnibusOutcome;
-use burn_calibration_cli::{Answer, Held, HeldFiles};
+use burn_calibration_cli::{Answer, Held, HeldColumn, HeldFiles, HeldValues};
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -11,11 +11,33 @@ use crate::{
     work::{self, At},
 };
 
-/// A file that is in memory: the text of a table, or an array in double precision.
+/// A file that is in memory: text, an array in double precision, or columns with their names.
 #[derive(FromPyObject)]
 pub enum File<'py> {
     Text(String),
     Array(PyReadonlyArray2<'py, f64>),
+    Columns(Vec<(String, Column)>),
+}
+
+/// A column of numbers, or of names of groups.
+#[derive(FromPyObject)]
+pub enum Column {
+    Numbers(Vec<f64>),
+    Groups(Vec<String>),
+}
+
+/// What the command says.
+#[pyclass(frozen, get_all, module = "burn_calibration._native")]
+pub struct Told {
+    /// The JSON.
+    json: String,
+    text: String,
+    /// The omnibus tests as JSON, each with what it is `of`, its verdict, p-value and findings, or an error.
+    outcomes: String,
+    /// The new state of `monitor`.
+    state: String,
+    /// What to know of the data, each on one line.
+    notes: Vec<String>,
 }
 
 impl File<'_> {
@@ -26,24 +48,33 @@ impl File<'_> {
                 columns: array.shape()[1],
                 values: array.as_slice().map_err(value_error)?.to_vec(),
             },
+            Self::Columns(columns) => Held::Columns(columns.into_iter().map(held_column).collect()),
         })
     }
 }
 
-/// Answers `evaluate`, `compare` or `report` with options that name files in memory: the JSON of the command, its
-/// text, and the omnibus tests as JSON, each with what it is `of`, its verdict, p-value and findings, or an error. A
-/// callback gets `(step, steps, title)` before each step.
+fn held_column((name, column): (String, Column)) -> HeldColumn {
+    let values = match column {
+        Column::Numbers(numbers) => HeldValues::Numbers(numbers),
+        Column::Groups(groups) => HeldValues::Groups(groups),
+    };
+    HeldColumn { name, values }
+}
+
+/// Answers `evaluate`, `compare`, `report` or `monitor` with options that name files in memory, the state among them. Of
+/// names of classes labels are the places. A callback gets `(step, steps, title)` before each step.
 #[pyfunction]
-#[pyo3(signature = (options, files, progress=None))]
+#[pyo3(signature = (options, files, classes=vec![], progress=None))]
 pub fn answer(
     py: Python<'_>,
     options: Vec<String>,
     files: Vec<(String, File<'_>)>,
+    classes: Vec<String>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(String, String, String)> {
+) -> PyResult<Told> {
     let held = |(name, file): (String, File)| Ok((name, file.held()?));
     let files: Vec<(String, Held)> = files.into_iter().map(held).collect::<PyResult<_>>()?;
-    let files = HeldFiles::new(files);
+    let files = HeldFiles::new(files).with_class_names(classes);
     let answer = work::run(py, progress, move |reporter| {
         let reporter = reporter.clone();
         let told = move |title: &str, step, steps| reporter.at(At::Step(title.into(), step, steps));
@@ -53,28 +84,18 @@ pub fn answer(
         json,
         text,
         outcomes,
+        state,
+        notes,
         ..
     } = answer.map_err(value_error)?;
     let outcomes: Vec<Value> = outcomes.iter().map(outcome).collect();
-    Ok((json, text, Value::from(outcomes).to_string()))
-}
-
-/// Answers `monitor` with options that name files in memory, the state among them: the JSON of the command, its text, and
-/// the new state.
-#[pyfunction]
-pub fn monitor(
-    py: Python<'_>,
-    options: Vec<String>,
-    files: Vec<(String, File<'_>)>,
-) -> PyResult<(String, String, String)> {
-    let held = |(name, file): (String, File)| Ok((name, file.held()?));
-    let files: Vec<(String, Held)> = files.into_iter().map(held).collect::<PyResult<_>>()?;
-    let files = HeldFiles::new(files);
-    let answer = work::run(py, None, move |_| {
-        burn_calibration_cli::answer(options, files)
-    })?;
-    let answer = answer.map_err(value_error)?;
-    Ok((answer.json, answer.text, answer.state))
+    Ok(Told {
+        json,
+        text,
+        outcomes: Value::from(outcomes).to_string(),
+        state,
+        notes,
+    })
 }
 
 fn outcome((of, outcome): &(String, Result<OmnibusOutcome, String>)) -> Value {

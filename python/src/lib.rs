@@ -8,6 +8,7 @@ mod commands;
 mod maps;
 mod metrics;
 mod penalties;
+mod real_maps;
 mod samples;
 mod work;
 
@@ -22,10 +23,13 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(maps::map_kinds, module)?)?;
     module.add_function(wrap_pyfunction!(maps::fit, module)?)?;
     module.add_function(wrap_pyfunction!(maps::load, module)?)?;
+    module.add_class::<real_maps::FittedRealMap>()?;
+    module.add_function(wrap_pyfunction!(real_maps::fit_real, module)?)?;
+    module.add_function(wrap_pyfunction!(real_maps::load_real, module)?)?;
     module.add_function(wrap_pyfunction!(penalties::skce, module)?)?;
     module.add_function(wrap_pyfunction!(penalties::mmce, module)?)?;
     module.add_function(wrap_pyfunction!(commands::answer, module)?)?;
-    module.add_function(wrap_pyfunction!(commands::monitor, module)?)?;
+    module.add_class::<commands::Told>()?;
     module.add_class::<samples::Family>()?;
     module.add_function(wrap_pyfunction!(errors::ece, module)?)?;
     module.add_function(wrap_pyfunction!(errors::class_wise_ece, module)?)?;

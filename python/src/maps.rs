@@ -1,7 +1,6 @@
 //! Recalibration maps of logits: fits, and fitted maps.
 
 use std::{
-    fs,
     path::PathBuf,
     sync::{Mutex, MutexGuard},
 };
@@ -17,11 +16,7 @@ use burn_calibration::{
 };
 use burn_calibration_export::{Formula, to_onnx};
 use numpy::PyReadonlyArray1;
-use pyo3::{
-    exceptions::{PyOSError, PyValueError},
-    prelude::*,
-    types::PyBytes,
-};
+use pyo3::{exceptions::PyOSError, prelude::*, types::PyBytes};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map as Object, Value};
 
@@ -98,7 +93,7 @@ configurations! {
 }
 
 /// The options of a configuration by their names.
-fn options_of(config: &impl Serialize) -> Result<Object<String, Value>, String> {
+pub fn options_of(config: &impl Serialize) -> Result<Object<String, Value>, String> {
     match serde_json::to_value(config) {
         Ok(Value::Object(options)) => Ok(options),
         Ok(_) => Ok(Object::new()), // of a configuration without options
@@ -107,7 +102,7 @@ fn options_of(config: &impl Serialize) -> Result<Object<String, Value>, String> 
 }
 
 /// A configuration with some options in the place of those by default.
-fn configured<C: Config + Serialize + DeserializeOwned>(
+pub fn configured<C: Config + Serialize + DeserializeOwned>(
     default: &C,
     options: &Object<String, Value>,
 ) -> Result<C, String> {
@@ -173,10 +168,11 @@ pub fn map_kinds() -> PyResult<Vec<(&'static str, &'static str, String)>> {
     Ok(kinds)
 }
 
-/// Fits a map of a kind to logits `[n, m]` and labels `[n]`, with options as JSON, weights `[n]`, and a callback
-/// `(fit, fits, evaluations, objective)`.
+/// Fits a map of a kind to logits `[n, m]` and labels `[n]`, with options as JSON, weights `[n]`, the probability to which
+/// smaller ones were raised, and a callback `(fit, fits, evaluations, objective)`.
 #[pyfunction]
-#[pyo3(signature = (kind, options, logits, labels, weights=None, progress=None))]
+#[pyo3(signature = (kind, options, logits, labels, weights=None, clip=None, progress=None))]
+#[allow(clippy::too_many_arguments)]
 pub fn fit(
     py: Python<'_>,
     kind: String,
@@ -184,6 +180,7 @@ pub fn fit(
     logits: FloatRows<'_>,
     labels: PyReadonlyArray1<'_, i64>,
     weights: Option<PyReadonlyArray1<'_, f64>>,
+    clip: Option<f64>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<FittedMap> {
     let options: Object<String, Value> = serde_json::from_str(options).map_err(value_error)?;
@@ -208,7 +205,8 @@ pub fn fit(
     let (mut map, choice) = found.map_err(value_error)?;
     map.set_fitted_to(FittedTo {
         family: Some("categorical".into()),
-        logits: Some(true),
+        logits: Some(clip.is_none()),
+        clip,
         ..FittedTo::default()
     });
     Ok(FittedMap {
@@ -221,15 +219,11 @@ pub fn fit(
 /// `temperature`, or `weight` and `bias`, that PyTorch saved as safetensors.
 #[pyfunction]
 pub fn load(path: PathBuf) -> PyResult<FittedMap> {
-    let map = load_map(&path, &device()).map_err(file_error)?;
+    let map = load_map(&path, &device()).map_err(value_error)?;
     Ok(FittedMap {
         map: Mutex::new(map),
         choice: None,
     })
-}
-
-fn file_error(error: Error) -> PyErr {
-    PyValueError::new_err(error.to_string())
 }
 
 /// A fitted map of logits of any kind.
@@ -359,22 +353,22 @@ impl FittedMap {
 
     /// The bytes of the file that `save` writes.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let folder = tempfile::tempdir()?;
-        let path = folder.path().join("map");
-        self.save(path.clone())?;
-        Ok(PyBytes::new(py, &fs::read(path)?))
+        let bytes = self.map().to_bytes().map_err(value_error)?;
+        Ok(PyBytes::new(py, &bytes))
     }
 
     /// The map of such bytes.
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
-        let folder = tempfile::tempdir()?;
-        let path = folder.path().join("map");
-        fs::write(&path, bytes)?;
-        load(path)
+        let map = load_map_bytes(bytes.to_vec(), &device()).map_err(value_error)?;
+        Ok(Self {
+            map: Mutex::new(map),
+            choice: None,
+        })
     }
 }
 
-fn json(value: &impl Serialize) -> PyResult<String> {
+/// A value as JSON.
+pub fn json(value: &impl Serialize) -> PyResult<String> {
     serde_json::to_string(value).map_err(value_error)
 }

@@ -1,8 +1,8 @@
 //! Calibration penalties of a batch: a value, and its gradient with respect to the logits.
 
-use burn::tensor::{Tensor, TensorData};
+use burn::tensor::{Int, Tensor, TensorData};
 use burn_calibration::{
-    distribution::{Categorical, Predictive},
+    distribution::{Categorical, Given, Predictive},
     error::{self, Error},
     estimator::{MmceForm, SkceForm},
     kernel::{Bandwidth, Kernel},
@@ -16,25 +16,29 @@ use crate::arrays::{FloatNumbers, FloatRows, array, device, label_tensor, labels
 /// A value, and its gradient.
 type Penalty<'py> = (f64, Bound<'py, PyAny>);
 
-/// The squared kernel calibration error of logits `[n, m]` and labels `[n]`, and its gradient, `[n, m]`.
+/// The squared kernel calibration error of logits `[n, m]` and labels `[n]`, and its gradient, `[n, m]`: the kernel
+/// compares the predictions, or inputs `[n, d]`. Without a bandwidth it is the median distance.
 #[pyfunction]
-#[pyo3(signature = (logits, labels, kernel, distance, bandwidth, form, scale))]
+#[pyo3(signature = (logits, labels, inputs, kernel, distance, bandwidth, form, scale))]
 #[allow(clippy::too_many_arguments)]
 pub fn skce<'py>(
     py: Python<'py>,
     logits: FloatRows<'_>,
     labels: PyReadonlyArray1<'_, i64>,
+    inputs: Option<FloatRows<'_>>,
     kernel: &str,
     distance: Option<&str>,
-    bandwidth: f64,
+    bandwidth: Option<f64>,
     form: &str,
     scale: &str,
 ) -> PyResult<Penalty<'py>> {
-    let kernel = kernel_of(kernel, distance, bandwidth).map_err(value_error)?;
-    let (form, needed) = match form {
-        "biased" => (SkceForm::Biased, SkceScale::Root),
-        "unbiased" => (SkceForm::Unbiased, SkceScale::Standardised),
-        _ => return Err(one_of("form", form, "biased, unbiased")),
+    let are_inputs = inputs.is_some();
+    let kernel = kernel_of(kernel, distance, bandwidth, are_inputs).map_err(value_error)?;
+    let (form, needed) = match (form, block_of(form)) {
+        ("biased", _) => (SkceForm::Biased, SkceScale::Root),
+        ("unbiased", _) => (SkceForm::Unbiased, SkceScale::Standardised),
+        (_, Some(block)) => (SkceForm::Block(block), SkceScale::Squared),
+        _ => return Err(one_of("form", form, "biased, unbiased, block:SIZE")),
     };
     let scale = match scale {
         "squared" => SkceScale::Squared,
@@ -47,11 +51,28 @@ pub fn skce<'py>(
         return Err(value_error(format!("scale: {reason}")));
     }
     let config = SkceLossConfig::new().with_kernel(kernel);
-    penalty(
-        py,
-        config.with_form(form).with_scale(scale).init(),
-        (logits, labels),
-    )
+    let criterion = config.with_form(form).with_scale(scale).init();
+    let Some(inputs) = inputs else {
+        return penalty(py, (logits, labels), move |logits, labels| {
+            value_of(
+                &criterion,
+                Categorical::from_logits_unchecked(logits),
+                labels,
+            )
+        });
+    };
+    let inputs = inputs.numbers()?;
+    penalty(py, (logits, labels), move |logits, labels| {
+        let inputs = inputs.tensor(&device()).cast(logits.dtype());
+        let inputs = Tensor::from_inner(inputs);
+        value_of(&criterion, Given::logits(logits, inputs), labels)
+    })
+}
+
+/// The size of the blocks that a form names.
+fn block_of(form: &str) -> Option<usize> {
+    let size = form.strip_prefix("block:")?.parse().ok();
+    size.filter(|size| *size >= 2)
 }
 
 /// The maximum mean calibration error of logits `[n, m]` and labels `[n]`, and its gradient, `[n, m]`.
@@ -80,24 +101,32 @@ pub fn mmce<'py>(
         return Err(value_error(reason));
     }
     let config = MmceLossConfig::new().with_form(form).with_squared(squared);
-    penalty(
-        py,
-        config.with_bandwidth(bandwidth).init(),
-        (logits, labels),
-    )
+    let criterion = config.with_bandwidth(bandwidth).init();
+    penalty(py, (logits, labels), move |logits, labels| {
+        value_of(
+            &criterion,
+            Categorical::from_logits_unchecked(logits),
+            labels,
+        )
+    })
 }
 
-/// A kernel on probabilities of a fixed bandwidth.
-fn kernel_of(profile: &str, distance: Option<&str>, bandwidth: f64) -> error::Result<Kernel> {
+/// A kernel on probabilities, or on inputs, of a fixed bandwidth or the median one.
+fn kernel_of(
+    profile: &str,
+    distance: Option<&str>,
+    bandwidth: Option<f64>,
+    are_inputs: bool,
+) -> error::Result<Kernel> {
     let profile = profile.parse()?;
-    let usual = if profile == Kernel::exponential().profile {
+    let usual = if profile == Kernel::exponential().profile && !are_inputs {
         Kernel::exponential()
     } else {
         Kernel::wasserstein()
     };
     let distance = distance.map_or(Ok(usual.distance), str::parse)?;
     let kernel = usual.with_profile(profile).with_distance(distance);
-    let kernel = kernel.with_bandwidth(Bandwidth::Fixed(bandwidth));
+    let kernel = kernel.with_bandwidth(bandwidth.map_or(Bandwidth::Median, Bandwidth::Fixed));
     kernel.validate()?;
     Ok(kernel)
 }
@@ -109,19 +138,19 @@ fn one_of(name: &str, value: &str, names: &str) -> PyErr {
 /// Computes a criterion and its gradient without the interpreter's lock.
 fn penalty<'py>(
     py: Python<'py>,
-    criterion: impl Criterion + Send,
     (logits, labels): (FloatRows<'_>, PyReadonlyArray1<'_, i64>),
+    value: impl FnOnce(Tensor<2>, Tensor<1, Int>) -> error::Result<Tensor<1>> + Send,
 ) -> PyResult<Penalty<'py>> {
     let (numbers, labels) = (logits.numbers()?, self::labels(&labels)?);
-    let computed = py.detach(move || value_and_gradient(&criterion, numbers, labels));
+    let computed = py.detach(move || value_and_gradient(numbers, labels, value));
     let (value, gradient) = computed.map_err(value_error)?;
     Ok((value, array(py, gradient)?))
 }
 
 fn value_and_gradient(
-    criterion: &impl Criterion,
     numbers: FloatNumbers,
     labels: Vec<i64>,
+    value: impl FnOnce(Tensor<2>, Tensor<1, Int>) -> error::Result<Tensor<1>>,
 ) -> error::Result<(f64, TensorData)> {
     let device = device();
     let labels = label_tensor(labels, &device);
@@ -135,11 +164,18 @@ fn value_and_gradient(
             expected: 2,
         });
     }
-    let predictions = Categorical::from_logits_unchecked(logits.clone());
-    predictions.check_targets(&labels)?;
-    let labels = Tensor::from_inner(labels);
-    let value = criterion.value(&predictions, &labels);
+    let value = value(logits.clone(), labels)?;
     let gradient = logits.grad(&value.backward());
     let gradient = gradient.unwrap_or_else(|| logits.clone().inner().zeros_like());
     Ok((value.into_scalar::<f64>(), gradient.into_data()))
+}
+
+/// A criterion of predictions with labels, which are checked.
+fn value_of<P: Predictive<Targets = Tensor<1, Int>>>(
+    criterion: &impl Criterion<P>,
+    predictions: P,
+    labels: Tensor<1, Int>,
+) -> error::Result<Tensor<1>> {
+    predictions.check_targets(&labels)?;
+    Ok(criterion.value(&predictions, &Tensor::from_inner(labels)))
 }

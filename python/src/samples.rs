@@ -9,6 +9,7 @@ use burn_calibration::{
     error::{Error, Result, checks::check_count},
     estimator::{Estimator, Event, MeanEstimate},
     hypothesis::{CalibrationTest, TestOutcome},
+    recalibration::ScaleFamily,
     score::{ErrorSize, Quantify, Score},
 };
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -137,6 +138,20 @@ pub enum Family {
     Quantiles,
 }
 
+impl Family {
+    /// The name, as at the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Laplace => "laplace",
+            Self::NormalMixture => "normal-mixture",
+            Self::LaplaceMixture => "laplace-mixture",
+            Self::Samples => "samples",
+            Self::Quantiles => "quantiles",
+        }
+    }
+}
+
 /// Predictions of real numbers with targets, as attributes of an object.
 #[derive(FromPyObject)]
 pub struct RealArrays<'py> {
@@ -168,53 +183,82 @@ impl RealArrays<'_> {
         py: Python<'_>,
         quantity: impl FnOnce(&Reals) -> Result<T> + Send + 'static,
     ) -> PyResult<T> {
-        let (rows, targets) = (matrix(&self.rows)?, matrix(&self.targets)?);
-        let (weights, levels) = (column(self.weights.as_ref())?, self.levels.clone());
-        let family = self.family;
-        let computed = work::run(py, None, move |_| {
-            quantity(&Reals::new(family, rows, levels, targets, weights)?)
-        })?;
+        let data = self.owned()?;
+        let computed = work::run(py, None, move |_| quantity(&data.checked()?))?;
         computed.map_err(value_error)
+    }
+
+    pub fn family(&self) -> Family {
+        self.family
+    }
+
+    /// The data as tensors, which are still to be checked.
+    pub fn owned(&self) -> PyResult<RealTensors> {
+        Ok(RealTensors {
+            family: self.family,
+            rows: matrix(&self.rows)?,
+            levels: self.levels.clone(),
+            targets: matrix(&self.targets)?,
+            weights: column(self.weights.as_ref())?,
+        })
     }
 }
 
-impl Reals {
-    fn new(
-        family: Family,
-        rows: Tensor<2>,
-        levels: Vec<f64>,
-        targets: Tensor<2>,
-        weights: Option<Tensor<1>>,
-    ) -> Result<Self> {
+/// Predictions of real numbers with targets, as tensors.
+pub struct RealTensors {
+    family: Family,
+    rows: Tensor<2>,
+    levels: Vec<f64>,
+    targets: Tensor<2>,
+    weights: Option<Tensor<1>>,
+}
+
+impl RealTensors {
+    /// The predictions with their targets, where they are valid.
+    pub fn checked(self) -> Result<Reals> {
+        let Self {
+            family,
+            rows,
+            levels,
+            targets,
+            weights,
+        } = self;
         Ok(match family {
             Family::Normal => {
-                let [mean, deviation] = parts(&rows)?;
-                Self::Normal(Sample::new(Normal::new(mean, deviation), targets, weights)?)
+                let predictions = location_and_scale(&rows)?;
+                Reals::Normal(Sample::new(predictions, targets, weights)?)
             }
             Family::Laplace => {
-                let [location, scale] = parts(&rows)?;
-                let predictions = Laplace::new(location, scale);
-                Self::Laplace(Sample::new(predictions, targets, weights)?)
+                let predictions = location_and_scale(&rows)?;
+                Reals::Laplace(Sample::new(predictions, targets, weights)?)
             }
             Family::NormalMixture => {
                 let predictions = mixture(&rows, Normal::new)?;
-                Self::NormalMixture(Sample::new(predictions, targets, weights)?)
+                Reals::NormalMixture(Sample::new(predictions, targets, weights)?)
             }
             Family::LaplaceMixture => {
                 let predictions = mixture(&rows, Laplace::new)?;
-                Self::LaplaceMixture(Sample::new(predictions, targets, weights)?)
+                Reals::LaplaceMixture(Sample::new(predictions, targets, weights)?)
             }
-            Family::Samples => {
-                let [n, draws] = rows.dims();
-                let predictions = Samples::new(rows.reshape([n, draws, 1]));
-                Self::Samples(Sample::new(predictions, targets, weights)?)
-            }
+            Family::Samples => Reals::Samples(Sample::new(draws(rows), targets, weights)?),
             Family::Quantiles => {
                 let predictions = QuantileForecasts::new(levels, rows)?;
-                Self::Quantiles(Sample::new(predictions, targets, weights)?)
+                Reals::Quantiles(Sample::new(predictions, targets, weights)?)
             }
         })
     }
+}
+
+/// Predictions of normal or Laplace distributions: locations and scales, side by side.
+pub fn location_and_scale<P: ScaleFamily>(rows: &Tensor<2>) -> Result<P> {
+    let [location, scale] = parts(rows)?;
+    Ok(P::with_location_and_scale(location, scale))
+}
+
+/// Samples of one number each.
+pub fn draws(rows: Tensor<2>) -> Samples {
+    let [n, draws] = rows.dims();
+    Samples::new(rows.reshape([n, draws, 1]))
 }
 
 /// Parameters that are side by side, each `[n, columns / N]`.
@@ -247,7 +291,7 @@ fn mixture<C: Component + Marginals>(
 }
 
 /// `[n, m]` in double precision.
-fn matrix(array: &PyReadonlyArray2<f64>) -> PyResult<Tensor<2>> {
+pub fn matrix(array: &PyReadonlyArray2<f64>) -> PyResult<Tensor<2>> {
     let values = array.as_slice().map_err(value_error)?.to_vec();
     let data = TensorData::new(values, array.shape().to_vec());
     Ok(Tensor::from_data(data, (&device(), DType::F64)))

@@ -40,7 +40,7 @@ def test_a_calibrated_and_an_overconfident_model():
 
 def test_html_is_escaped():
     logits, labels = draw(300, 3)
-    found = bc.evaluate(labels, logits=3 * logits, classes=["<b>", "x&y", "z"], lens="class-wise")
+    found = bc.evaluate(labels, logits=3 * logits, classes=["<b>", "x&y", "z"], lens="class-wise", redraws=99)
     assert "<b>:" not in found._repr_html_() and "&lt;b&gt;" in found._repr_html_()
 
 
@@ -48,14 +48,14 @@ def test_families_of_real_numbers():
     rng = np.random.default_rng(0)
     loc, targets = rng.normal(size=300), None
     targets = loc + rng.normal(size=300)
-    assert bc.evaluate(targets, bc.normal(loc, np.ones(300))).p_value > 0.05
-    assert bc.evaluate(targets, bc.normal(loc, np.full(300, 0.5))).p_value < 0.01
-    assert bc.evaluate(targets, bc.laplace(loc, np.full(300, 0.2))).p_value < 0.01
+    assert bc.evaluate(targets, bc.Normal(loc, np.ones(300))).p_value > 0.05
+    assert bc.evaluate(targets, bc.Normal(loc, np.full(300, 0.5))).p_value < 0.01
+    assert bc.evaluate(targets, bc.Laplace(loc, np.full(300, 0.2))).p_value < 0.01
     draws = loc[:, None] + rng.normal(size=(300, 20))
-    assert bc.evaluate(targets, bc.samples(draws)).p_value > 0.01
+    assert bc.evaluate(targets, bc.Samples(draws)).p_value > 0.01
     levels = np.array([0.1, 0.5, 0.9])
     points = np.array([-1.2815515655446004, 0, 1.2815515655446004])
-    forecasts = bc.quantiles(loc[:, None] + points, levels)
+    forecasts = bc.Quantiles(loc[:, None] + points, levels)
     found = bc.evaluate(targets, forecasts)
     assert found.p_value > 0.01
     inside = (targets[:, None] <= forecasts.rows).mean(axis=0)
@@ -67,7 +67,7 @@ def test_what_a_map_gains():
     logits, labels = draw(800, 4, seed=4)
     scaling = bc.TemperatureScaling().fit(logits[:400], labels[:400])
     after = scaling.predict_proba(logits[400:])
-    gained = bc.compare(labels[400:], bc.logits(logits[400:]), after)
+    gained = bc.compare(labels[400:], bc.Logits(logits[400:]), after)
     change = gained.changes["log"]
     rows = np.arange(400)
     before = -np.log(softmax(logits[400:])[rows, labels[400:]])
@@ -91,19 +91,19 @@ def test_given_a_variable():
 def test_names_of_classes():
     logits, labels = draw(300, 3)
     names = np.array(["cat", "dog", "owl"])
-    named = bc.evaluate(names[labels], logits=logits, classes=names)
+    named = bc.evaluate(names[labels], logits=logits, classes=names, redraws=99)
     assert named.to_dict()["class_names"] == list(names)
-    assert named.p_value == bc.evaluate(labels, logits=logits).p_value
+    assert named.p_value == bc.evaluate(labels, logits=logits, redraws=99).p_value
     with pytest.raises(ValueError, match=r"row 4: the label is .*cow"):
         bc.evaluate(np.where(np.arange(300) == 4, "cow", names[labels]), logits=logits, classes=names)
-    with pytest.raises(ValueError, match=r"expected classes=\[...\]"):
+    with pytest.raises(ValueError, match=r"expected classes=\[…\]"):
         bc.evaluate(names[labels], logits=logits)
 
 
 def test_a_page(tmp_path):
     logits, labels = draw(200, 3)
     page = bc.report(
-        labels, bc.logits(logits), after=softmax(logits / 2), title="A <b> model", path=tmp_path / "page.html"
+        labels, bc.Logits(logits), after=softmax(logits / 2), title="A <b> model", path=tmp_path / "page.html"
     )
     assert page.startswith("<!DOCTYPE html>") and page.rstrip().endswith("</html>")
     assert "A &lt;b&gt; model" in page and (tmp_path / "page.html").read_text(encoding="utf-8") == page
@@ -112,24 +112,39 @@ def test_a_page(tmp_path):
 @pytest.mark.parametrize(
     "call, reason",
     [
-        (lambda p, y: bc.evaluate(y, p + 0.01), "probabilities.*row 0.*sum"),
-        (lambda p, y: bc.evaluate(y, np.where(np.arange(len(p))[:, None] == 3, np.nan, p)), "probabilities.*row 3"),
-        (lambda p, y: bc.evaluate(np.where(np.arange(len(y)) == 6, 3, y), p), "labels.*row 6.*the label is 3"),
-        (lambda p, y: bc.evaluate(y[1:], p), "labels: 199 rows, expected 200"),
+        (
+            lambda p, y: bc.evaluate(y, 0.9 * p),
+            "y_prob, row 0: the sum of the probabilities is 0.9, expected 1 within 0.001",
+        ),
+        (
+            lambda p, y: bc.evaluate(y, np.where(np.arange(len(p))[:, None] == 3, np.nan, p)),
+            "y_prob, row 3, column 0: the probability is nan",
+        ),
+        (
+            lambda p, y: bc.evaluate(np.where(np.arange(len(y)) == 6, 3, y), p),
+            r"y_true, row 6: the label is 3, expected a class in 0\.\.3",
+        ),
+        (lambda p, y: bc.evaluate(y[1:], p), "y_true: 199 rows, expected 200"),
         (lambda p, y: bc.evaluate(y), "expected y_prob or logits"),
-        (lambda p, y: bc.evaluate(y, p, lens="all"), "--lens"),
-        (lambda p, y: bc.evaluate(y, p, level=2), "'2' for '--level <LEVEL>': expected a number between 0 and 1"),
-        (lambda p, y: bc.evaluate(y, p, sample_weight=np.where(np.arange(len(y)) == 8, -1.0, 1)), "weights.*row 8"),
+        (lambda p, y: bc.evaluate(y, p, lens="all"), "lens is 'all', expected one of"),
+        (lambda p, y: bc.evaluate(y, p, level=2), "level is 2, expected a number between 0 and 1"),
+        (
+            lambda p, y: bc.evaluate(y, p, sample_weight=np.where(np.arange(len(y)) == 8, -1.0, 1)),
+            "sample_weight, row 8: the weight is -1",
+        ),
         (lambda p, y: bc.evaluate(y, p, given=[1, 2]), "given: expected a mapping"),
         (lambda p, y: bc.evaluate(y, p.astype(str)), "an array of <U.*, expected numbers"),
-        (lambda p, y: bc.evaluate(y, bc.normal(p[:, 0], -p[:, 0])), "predictions.*row 0.*the scale"),
+        (
+            lambda p, y: bc.evaluate(y, bc.Normal(p[:, 0], -p[:, 0])),
+            "y_prob, row .*: the scale is -[0-9.]{1,8}, expected a positive number",
+        ),
         (lambda p, y: bc.compare(y, p, p[1:]), "after: 199 rows"),
-        (lambda p, y: bc.report(y, p, after=bc.normal(y, y)), "after"),
+        (lambda p, y: bc.report(y, p, after=bc.Normal(y, y)), "after"),
         # swapped arguments
         (lambda p, y: bc.evaluate(p, y), r"swapped, expected \(y_true, y_prob\)"),
         (lambda p, y: bc.evaluate(p, logits=y), "swapped"),
         (lambda p, y: bc.evaluate(p[:, 0], y == 0), "swapped"),
-        (lambda p, y: bc.evaluate(bc.normal(y, 1.0 + y), y), "swapped"),
+        (lambda p, y: bc.evaluate(bc.Normal(y, 1.0 + y), y), "swapped"),
         (lambda p, y: bc.compare(p, p, y), r"swapped, expected \(y_true, before, after\)"),
         (lambda p, y: bc.report(p, y), "swapped"),
     ],
@@ -162,21 +177,21 @@ def test_classes_as_the_command_has_them(tmp_path, dtype):
     p, weights = softmax(logits), 0.5 + np.arange(120) % 3
     ages = {"age": (np.arange(120) * 7 % 60).tolist(), "sex": ["fm"[i % 2] for i in range(120)]}
     files = {"p": p, "z": logits, "y": labels, "w": weights, "ages": ages}
-    both = ["--predictions", "p.npy", "--labels", "y.npy"]
-    expected = command(tmp_path, "evaluate", *both, **files)
-    assert bc.evaluate(labels, p).to_dict() == expected
-    of_logits = command(tmp_path, "evaluate", "--predictions", "z.npy", "--logits", "--labels", "y.npy")
-    assert bc.evaluate(labels, logits=logits).to_dict() == of_logits
-    weighted = command(tmp_path, "evaluate", *both, "--weights", "w.npy", "--seed", "3")
-    assert bc.evaluate(labels, p, sample_weight=weights, seed=3).to_dict() == weighted
     few = ["--replicates", "99"]
-    given = command(tmp_path, "evaluate", *both, "--given", "ages.csv", "--lens", "top-label", *few)
+    both = ["--predictions", "p.npy", "--labels", "y.npy", *few]
+    expected = command(tmp_path, "evaluate", *both, **files)
+    assert bc.evaluate(labels, p, redraws=99).to_dict() == expected
+    of_logits = command(tmp_path, "evaluate", "--predictions", "z.npy", "--logits", "--labels", "y.npy", *few)
+    assert bc.evaluate(labels, logits=logits, redraws=99).to_dict() == of_logits
+    weighted = command(tmp_path, "evaluate", *both, "--weights", "w.npy", "--seed", "3")
+    assert bc.evaluate(labels, p, sample_weight=weights, seed=3, redraws=99).to_dict() == weighted
+    given = command(tmp_path, "evaluate", *both, "--given", "ages.csv", "--lens", "top-label")
     assert bc.evaluate(labels, p, given=ages, lens="top-label", redraws=99).to_dict() == given
-    classes = command(tmp_path, "evaluate", *both, "--lens", "class-wise", "--classes", "a,b,c", "--bins", "5", *few)
+    classes = command(tmp_path, "evaluate", *both, "--lens", "class-wise", "--classes", "a,b,c", "--bins", "5")
     assert bc.evaluate(labels, p, lens="class-wise", classes="abc", bins=5, redraws=99).to_dict() == classes
-    event = ["--predictions", "e.npy", "--positive", "--labels", "y2.npy", "--test", "cox"]
+    event = ["--predictions", "e.npy", "--positive", "--labels", "y2.npy", "--test", "cox", *few]
     event = command(tmp_path, "evaluate", *event, e=p[:, 0], y2=(labels == 0).astype(int))
-    assert bc.evaluate(labels == 0, p[:, 0], tests=["cox"]).to_dict() == event
+    assert bc.evaluate(labels == 0, p[:, 0], tests=["cox"], redraws=99).to_dict() == event
     after = softmax(logits / 2)
     two = ["--before", "p.npy", "--after", "q.npy", "--labels", "y.npy", "--redraws", "99"]
     compared = command(tmp_path, "compare", *two, q=after)
@@ -188,18 +203,16 @@ def test_real_numbers_as_the_command_has_them(tmp_path):
     rng = np.random.default_rng(2)
     loc, scale = rng.normal(size=(200, 2)), np.exp(rng.normal(size=(200, 2)))
     y = loc + scale * rng.normal(size=(200, 2))
-    options = ["--predictions", "p.npy", "--labels", "y.npy", "--family"]
+    options = ["--predictions", "p.npy", "--labels", "y.npy", "--replicates", "99", "--family"]
     expected = command(tmp_path, "evaluate", *options, "normal", p=np.hstack([loc, scale]), y=y)
-    assert bc.evaluate(y, bc.normal(loc, scale)).to_dict() == expected
+    assert bc.evaluate(y, bc.Normal(loc, scale), redraws=99).to_dict() == expected
     draws = loc[:, :1] + rng.normal(size=(200, 12))
     expected = command(tmp_path, "evaluate", *options, "samples", p=draws, y=y[:, 0])
-    assert bc.evaluate(y[:, 0], bc.samples(draws)).to_dict() == expected
+    assert bc.evaluate(y[:, 0], bc.Samples(draws), redraws=99).to_dict() == expected
     values = np.sort(draws, axis=1)[:, [1, 5, 9]]
-    expected = command(
-        tmp_path, "evaluate", *options, "quantiles", "--levels", "0.1,0.5,0.9", p=values, y=y[:, 0]
-    )
-    assert bc.evaluate(y[:, 0], bc.quantiles(values, [0.1, 0.5, 0.9])).to_dict() == expected
-    both = ["--before", "b.npy", "--after", "a.npy", "--labels", "y.npy", "--family", "normal"]
+    expected = command(tmp_path, "evaluate", *options, "quantiles", "--levels", "0.1,0.5,0.9", p=values, y=y[:, 0])
+    assert bc.evaluate(y[:, 0], bc.Quantiles(values, [0.1, 0.5, 0.9]), redraws=99).to_dict() == expected
+    both = ["--before", "b.npy", "--after", "a.npy", "--labels", "y.npy", "--redraws", "99", "--family", "normal"]
     one = (loc[:, 0], scale[:, 0], y[:, 0])
     expected = command(
         tmp_path,
@@ -211,8 +224,8 @@ def test_real_numbers_as_the_command_has_them(tmp_path):
         a=np.column_stack(one[:2]),
         y=one[2],
     )
-    assert bc.compare(one[2], bc.normal(*one[:2]), bc.laplace(*one[:2])).to_dict() == expected
-    page = bc.report(one[2], bc.normal(*one[:2]), after=bc.laplace(*one[:2]))
+    assert bc.compare(one[2], bc.Normal(*one[:2]), bc.Laplace(*one[:2]), redraws=99).to_dict() == expected
+    page = bc.report(one[2], bc.Normal(*one[:2]), after=bc.Laplace(*one[:2]))
     assert page.startswith("<!DOCTYPE html>")
 
 

@@ -92,6 +92,12 @@ def test_every_kind_fits_and_is_pickled(kind, three, two):
             np.testing.assert_array_equal(again.named_parameters_[name], value)
 
 
+def test_pickle_needs_no_temporary_file(three, monkeypatch):
+    monkeypatch.setenv("TMPDIR", "/no such folder")
+    scaling = bc.TemperatureScaling().fit(*three)
+    assert pickle.loads(pickle.dumps(scaling)).transform(three[0]).tolist() == scaling.transform(three[0]).tolist()
+
+
 @pytest.mark.parametrize("kind", ["temperature", "auto", "matrix"])
 def test_a_file_of_the_library(kind, three, tmp_path):
     logits, labels = three
@@ -150,7 +156,10 @@ def test_options_reach_the_library(three):
     [
         (lambda z, y: (np.where(np.arange(len(z))[:, None] == 7, np.nan, z), y), "row 7, class 0: the logit is NaN"),
         (lambda z, y: (np.where(np.arange(len(z))[:, None] == 7, np.inf, z), y), "row 7, class 0: the logit is inf"),
-        (lambda z, y: (z, np.where(np.arange(len(y)) == 5, 3, y)), r"row 5: the label is 3, expected a class in 0\.\.3"),
+        (
+            lambda z, y: (z, np.where(np.arange(len(y)) == 5, 3, y)),
+            r"row 5: the label is 3, expected a class in 0\.\.3",
+        ),
         (lambda z, y: (z, np.where(np.arange(len(y)) == 5, -1, y)), "row 5: the label is -1"),
         (lambda z, y: (z, np.where(np.arange(len(y)) == 5, 0.5, y)), "row 5: the label is 0.5, expected a class"),
         (lambda z, y: (z, y[1:]), "600 rows but 599 labels"),

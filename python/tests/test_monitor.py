@@ -69,7 +69,7 @@ def test_alarm():
 
 def test_page(tmp_path):
     monitor = bc.Monitor()
-    with pytest.raises(ValueError, match="no such file"):
+    with pytest.raises(ValueError, match="the monitor has no rows"):
         monitor.report()
     monitor.update(*stream(500, 1.0, 3))
     page = monitor.report(title="Risks", path=tmp_path / "page.html")
@@ -80,7 +80,7 @@ def test_page(tmp_path):
 def test_coverage_of_quantiles():
     rng = np.random.default_rng(5)
     y = rng.poisson(2.0, size=400)
-    rows = bc.quantiles(np.tile([0.0, 2.0, 5.0], (400, 1)), [0.1, 0.5, 0.95])
+    rows = bc.Quantiles(np.tile([0.0, 2.0, 5.0], (400, 1)), [0.1, 0.5, 0.95])
     coverage = bc.Monitor().update(y, rows).state["coverage"]
     assert [one["expected"] for one in coverage] == [0.1, 0.5, 0.95]
     for one in coverage:
@@ -95,7 +95,7 @@ def test_faults_add_nothing():
     with pytest.raises(ValueError, match="swapped"):
         monitor.update([0.5, 0.25], [1, 0])
     with pytest.raises(ValueError, match="same family"):
-        monitor.update([0.5], bc.normal([0.0], [1.0]))
+        monitor.update([0.5], bc.Normal([0.0], [1.0]))
     assert monitor.to_json() == before
 
 
@@ -103,8 +103,8 @@ def test_families():
     rng = np.random.default_rng(4)
     y = rng.normal(size=50)
     for rows in (
-        bc.normal(np.zeros(50), np.ones(50)),
-        bc.samples(rng.normal(size=(50, 20))),
-        bc.quantiles(np.tile([-1.2816, 0.0, 1.2816], (50, 1)), [0.1, 0.5, 0.9]),
+        bc.Normal(np.zeros(50), np.ones(50)),
+        bc.Samples(rng.normal(size=(50, 20))),
+        bc.Quantiles(np.tile([-1.2816, 0.0, 1.2816], (50, 1)), [0.1, 0.5, 0.9]),
     ):
         assert bc.Monitor().update(y, rows).state["rows"] == 50

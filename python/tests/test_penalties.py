@@ -83,9 +83,9 @@ def test_single_precision_and_degenerate_batches(penalty):
 @pytest.mark.parametrize(
     "options, reason",
     [
-        ({"kernel": "cubic"}, "no profile is called|cubic"),
+        ({"kernel": "cubic"}, "kernel is 'cubic', expected one of exponential"),
         ({"bandwidth": 0.0}, "bandwidth"),
-        ({"form": "median"}, 'form is "median", expected one of biased, unbiased'),
+        ({"form": "median"}, 'form is "median", expected one of biased, unbiased, block:SIZE'),
         ({"scale": "root"}, "root is of the form biased"),
         ({"scale": "cubed"}, 'scale is "cubed", expected one of'),
     ],
@@ -115,6 +115,8 @@ try:
     import torch
 except ImportError:
     torch = None
+if torch is not None:
+    torch.set_num_threads(1)  # small tensors
 needs_torch = pytest.mark.skipif(torch is None, reason="PyTorch is not installed")
 
 
@@ -125,19 +127,129 @@ def test_functions_of_pytorch(name):
     import burn_calibration.torch as penalties
 
     logits, labels = draw(48, 5, seed=7)
-    for dtype in (torch.float64, torch.float32):
+    for dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16):
         z = torch.tensor(logits, dtype=dtype, requires_grad=True)
         value = getattr(penalties, name)(z, torch.tensor(labels))
         (3 * value).backward()
-        expected, gradient = getattr(numpy_penalties, name)(logits.astype(str(dtype)[6:]), labels)
-        assert value.dtype == dtype and value.shape == ()
+        wide = torch.float64 if dtype == torch.float64 else torch.float32
+        expected, gradient = getattr(numpy_penalties, name)(z.detach().to(wide).numpy(), labels)
+        assert value.dtype == wide and value.shape == () and z.grad.dtype == dtype
         assert value.item() == pytest.approx(expected, rel=1e-6)
-        np.testing.assert_allclose(z.grad.numpy(), 3 * gradient, rtol=1e-5, atol=1e-9)
+        step = {torch.float16: 1e-3, torch.bfloat16: 1e-2}.get(dtype, 1e-5)
+        np.testing.assert_allclose(z.grad.to(wide).numpy(), 3 * gradient, rtol=step, atol=step * 1e-4)
     z = torch.tensor(logits[:12], requires_grad=True)
     y = torch.tensor(labels[:12])
     assert torch.autograd.gradcheck(lambda z: getattr(penalties, name)(z, y), (z,), eps=1e-6, atol=1e-6)
-    with pytest.raises(ValueError, match="expected float32 or float64"):
-        getattr(penalties, name)(z.half(), y)
+    with pytest.raises(ValueError, match="expected floats"):
+        getattr(penalties, name)(y[:, None], y)
+
+
+@needs_torch
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_penalties_under_autocast_and_compile(dtype):
+    import burn_calibration.torch as penalties
+
+    torch.manual_seed(0)
+    x, y = torch.randn(32, 6), torch.arange(32) % 3
+    net = torch.nn.Linear(6, 3)
+
+    def loss(x, y):
+        logits = net(x)
+        return (
+            torch.nn.functional.cross_entropy(logits.float(), y) + penalties.mmce(logits, y) + penalties.skce(logits, y)
+        )
+
+    with torch.autocast("cpu", dtype=getattr(torch, dtype)):
+        value = loss(x, y)
+    value.backward()
+    assert torch.isfinite(net.weight.grad).all() and net.weight.grad.abs().sum() > 0
+    plain = loss(x, y)
+    assert value.item() == pytest.approx(plain.item(), rel=2e-2)
+    compiled = torch.compile(loss, backend="eager")  # a break of the graph, and no error
+    assert compiled(x, y).item() == pytest.approx(plain.item(), rel=1e-6)
+    gradients = [torch.autograd.grad(f(x, y), net.weight)[0] for f in (loss, compiled)]
+    torch.testing.assert_close(*gradients)
+
+
+def test_options_of_the_library():
+    logits, labels = draw(60, 4, seed=9)
+    inputs = np.random.default_rng(0).normal(size=(60, 3))
+    p = softmax(logits)
+    residuals = np.eye(4)[labels] - p
+    distances = np.sqrt(((inputs[:, None] - inputs[None]) ** 2).sum(axis=2))
+    h = np.exp(-distances / 0.7) * (residuals @ residuals.T)
+    by_hand = (h.sum() - np.trace(h)) / (60 * 59)
+    value, gradient = skce(logits, labels, inputs=inputs, bandwidth=0.7)
+    assert value == pytest.approx(by_hand, rel=1e-9) and gradient.shape == (60, 4)
+    median = np.median(distances[np.triu_indices(60, 1)])
+    assert skce(logits, labels, inputs=inputs)[0] == skce(logits, labels, inputs=inputs, bandwidth="median")[0]
+    assert skce(logits, labels, inputs=inputs)[0] == pytest.approx(
+        skce(logits, labels, inputs=inputs, bandwidth=median)[0], rel=1e-9
+    )
+    blocks = [skce(logits[at : at + 10], labels[at : at + 10])[0] for at in range(0, 60, 10)]
+    assert skce(logits, labels, form="block:10")[0] == pytest.approx(np.mean(blocks), rel=1e-9)
+    padded = np.where(np.arange(60) % 7 == 0, -100, labels)
+    kept = padded >= 0
+    for penalty in (skce, mmce):
+        value, gradient = penalty(logits, padded, ignore_index=-100)
+        expected = penalty(logits[kept], labels[kept])
+        assert value == expected[0] and (gradient[~kept] == 0).all()
+        np.testing.assert_array_equal(gradient[kept], expected[1])
+    assert skce(logits, labels, kernel="generalized-exponential:1.5")[0] > 0
+    with pytest.raises(ValueError, match="600 predictions but 3 inputs|60 predictions but 3 inputs"):
+        skce(logits, labels, inputs=inputs[:3])
+
+
+@needs_torch
+def test_metrics_in_the_way_of_torchmetrics():
+    import burn_calibration as bc
+    import burn_calibration.torch as of_torch
+
+    logits, labels = draw(300, 4, seed=11)
+    z, y = torch.tensor(logits), torch.tensor(labels)
+    pairs = [
+        (of_torch.ExpectedCalibrationError(bins=10), lambda y, p: bc.ece(y, p, bins=10)),
+        (of_torch.SquaredKernelCalibrationError(bandwidth=0.3), lambda y, p: bc.skce(y, p, bandwidth=0.3)),
+        (of_torch.Overconfidence(), bc.overconfidence),
+    ]
+    for metric, number in pairs:
+        with pytest.raises(ValueError, match="without a batch"):
+            metric.compute()
+        metric.update(z[:200], y[:200])
+        last = metric(z[200:], y[200:])
+        assert last.item() == pytest.approx(number(labels[200:], bc.Logits(logits[200:])), rel=1e-12)
+        assert metric.compute().item() == pytest.approx(number(labels, bc.Logits(logits)), rel=1e-12)
+        metric.reset()
+        metric.update(z.bfloat16(), y)
+        assert np.isfinite(metric.compute().item())
+        with pytest.raises(ValueError, match="expected"):
+            metric.update(z[:, :3], y)
+
+
+@needs_torch
+def test_tensors_elsewhere_are_copied_and_that_is_said(monkeypatch):
+    import burn_calibration as bc
+    import burn_calibration.torch as of_torch
+
+    class Elsewhere:
+        """A tensor of another device."""
+
+        device, dtype = torch.device("cuda"), torch.float32
+
+        def __init__(self, tensor):
+            self.tensor = tensor
+
+        def detach(self):
+            return self
+
+        def cpu(self):
+            return self.tensor
+
+    monkeypatch.setattr(of_torch, "_SAID", set())
+    tensor = torch.ones(3)
+    with pytest.warns(bc.CalibrationWarning, match="tensors on cuda are copied to the processor"):
+        np.testing.assert_array_equal(of_torch._array(Elsewhere(tensor)), np.ones(3))
+    assert of_torch._SAID == {"cuda"}
 
 
 @needs_torch

@@ -19,12 +19,17 @@ scaling = bc.TemperatureScaling(prior=None).fit(logits, labels)
 print(found.verdict.upper(), scaling.temperature_ + 1, scaling.set_params(prior=0.3).temperature_)
 chosen = bc.AutoRecalibration(keep="accuracy").fit(logits, labels)
 print(chosen.chosen_.upper(), chosen.predict_proba(logits).shape, len(chosen.to_onnx()))
-print(bc.compare(labels, bc.logits(logits), chosen.predict_proba(logits)).changes["log"])
+print(bc.compare(labels, bc.Logits(logits), chosen.predict_proba(logits)).changes["log"])
 value, gradient = bc.penalties.skce(logits, labels)
-score: float = bc.brier_score(labels, chosen.predict_proba(logits)) + bc.ece(labels, bc.logits(logits))
-around = bc.overconfidence(labels, bc.logits(logits), interval=0.95)
-print(score, around.upper - around.lower, bc.skce_test(labels, bc.logits(logits), redraws=99).pvalue + 1)
-print(bc.reliability_curve(labels, bc.logits(logits)).prob_true.shape)
+named = bc.ece(labels.astype(str), bc.Logits(logits), classes=["0", "1", "2"], pos_label="1")
+map_of_normals: bc.VarianceScaling = bc.VarianceScaling().fit(bc.Normal(logits[:, 0], 1 + labels), logits[:, 1])
+wider: bc.Predictions = map_of_normals.transform(bc.Normal([0.0], [1.0]))
+model = bc.CalibratedModel(None, "temperature", cv=3, ensemble=False)
+print(found.notes[:1], named + 1, len(wider), model.method, bc.load_real_map("map").kind_.upper())
+score: float = bc.brier_score(labels, chosen.predict_proba(logits)) + bc.ece(labels, bc.Logits(logits))
+around = bc.overconfidence(labels, bc.Logits(logits), interval=0.95)
+print(score, around.upper - around.lower, bc.skce_test(labels, bc.Logits(logits), redraws=99).pvalue + 1)
+print(bc.reliability_curve(labels, bc.Logits(logits)).prob_true.shape)
 print(value + 1, gradient.shape, bc.load_map("map").formula().upper())
 """
 
@@ -36,6 +41,7 @@ WRONG = {
     "scaling.fit(logits, labels, progress=3)": "incompatible type",
     "bc.brier_score(labels, logits).lower": 'has no attribute "lower"',
     "bc.ece(labels, logits, 15)": "Too many positional arguments",
+    "bc.VarianceScaling().fit(logits, labels)": 'incompatible type "ndarray',
     "bc.compare(logits)": "Missing positional arguments",
 }
 

@@ -154,6 +154,11 @@ impl ModuleMapper for Filler<'_> {
     }
 }
 
+/// The bytes that [`save`] writes.
+pub(super) fn bytes<M: FittedMap + ?Sized>(map: &M) -> Result<Vec<u8>> {
+    encode(map).map_err(|e| failure(Path::new("bytes"), format!("cannot save: {e}")))
+}
+
 /// Writes a map.
 pub(super) fn save<M: FittedMap + ?Sized>(map: &M, path: &Path) -> Result<()> {
     let error = |reason: String| failure(path, format!("cannot save: {reason}"));
@@ -222,7 +227,11 @@ fn is_whole(mut bytes: Vec<u8>, checksum: &str) -> bool {
 
 /// Reads the file of a map, of this library or of another program.
 pub(super) fn read(path: &Path, device: &Device) -> Result<SavedMap, String> {
-    let bytes = file::read(path).map_err(|e| e.to_string())?;
+    parse(file::read(path).map_err(|e| e.to_string())?, device)
+}
+
+/// Reads the bytes of the file of a map.
+pub(super) fn parse(bytes: Vec<u8>, device: &Device) -> Result<SavedMap, String> {
     let parsed = SafeTensors::read_metadata(&bytes);
     let (_, header) = parsed.map_err(|error| reason_of(&bytes, &error.to_string()))?;
     let metadata = header.metadata().clone().unwrap_or_default();

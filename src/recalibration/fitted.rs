@@ -178,8 +178,21 @@ impl<F: Form> Fitted<F> {
     /// truncated, holds another kind of map, or parameters that no such map has.
     pub fn load(path: impl AsRef<Path>, device: &Device) -> Result<Self> {
         let path = path.as_ref();
+        Self::restored(path, file::read(path, device))
+    }
+
+    /// Loads a map from the bytes of a file, see [`FittedMap::to_bytes`].
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](Self::load).
+    pub fn from_bytes(bytes: Vec<u8>, device: &Device) -> Result<Self> {
+        Self::restored(Path::new("bytes"), file::parse(bytes, device))
+    }
+
+    fn restored(path: &Path, saved: Result<SavedMap, String>) -> Result<Self> {
         let reject = |reason| file::failure(path, format!("not a saved {}: {reason}", F::KIND));
-        let saved = file::read(path, device).map_err(reject)?;
+        let saved = saved.map_err(reject)?;
         let kind = saved.own_kind().map_err(reject)?;
         if kind == F::KIND {
             Self::restore(saved).map_err(reject)

@@ -7,7 +7,7 @@ use burn::tensor::Device;
 use super::{
     ConformalShift, DistributionMap, DistributionMethod, LogitMap, MatrixScaling, NamedParameter,
     TemperatureScaling, VectorScaling,
-    file::{failure, read},
+    file::{SavedMap, failure, parse, read},
 };
 use crate::error::{Error, Result};
 
@@ -29,8 +29,24 @@ use crate::error::{Error, Result};
 /// parameters that no map of its kind has.
 pub fn load_map(path: impl AsRef<Path>, device: &Device) -> Result<LogitMap> {
     let path = path.as_ref();
+    logit_map(path, read(path, device), device)
+}
+
+/// Loads a map of logits from the bytes of a file, see [`load_map`] and [`FittedMap::to_bytes`](super::FittedMap::to_bytes).
+///
+/// # Errors
+///
+/// As [`load_map`].
+pub fn load_map_bytes(bytes: Vec<u8>, device: &Device) -> Result<LogitMap> {
+    logit_map(Path::new(BYTES), parse(bytes, device), device)
+}
+
+/// What errors call bytes that are in no file.
+const BYTES: &str = "bytes";
+
+fn logit_map(path: &Path, saved: Result<SavedMap, String>, device: &Device) -> Result<LogitMap> {
     let reject = |reason: String| failure(path, format!("not a saved map: {reason}"));
-    let saved = read(path, device).map_err(reject)?;
+    let saved = saved.map_err(reject)?;
     let Some(kind) = saved.kind.clone() else {
         let map = of_another_program(saved.parameters, device);
         return map.map_err(|reason| failure(path, format!("no map of logits: {reason}")));
@@ -54,8 +70,21 @@ impl DistributionMap {
     /// quantile forecasts), was changed or truncated, or holds parameters that no map of its kind has.
     pub fn load(path: impl AsRef<Path>, device: &Device) -> Result<Self> {
         let path = path.as_ref();
+        Self::restored(path, read(path, device))
+    }
+
+    /// Loads a map from the bytes of a file, see [`FittedMap::to_bytes`](super::FittedMap::to_bytes).
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](Self::load).
+    pub fn from_bytes(bytes: Vec<u8>, device: &Device) -> Result<Self> {
+        Self::restored(Path::new(BYTES), parse(bytes, device))
+    }
+
+    fn restored(path: &Path, saved: Result<SavedMap, String>) -> Result<Self> {
         let reject = |reason: String| failure(path, format!("not a saved map: {reason}"));
-        let saved = read(path, device).map_err(reject)?;
+        let saved = saved.map_err(reject)?;
         let kind = saved.own_kind().map_err(reject)?;
         let found = Self::restore(&kind, saved);
         let expected = "normal or Laplace predictions";

@@ -166,6 +166,15 @@ pub trait FittedMap: fmt::Debug + Send {
     fn save(&self, path: &Path) -> Result<()> {
         file::save(self, path)
     }
+
+    /// Returns the bytes of the file that [`save`](Self::save) writes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`](crate::error::Error::File) if a number has no text in JSON.
+    fn to_bytes(&self) -> Result<Vec<u8>> {
+        file::bytes(self)
+    }
 }
 
 /// A fitted map from predictions `P` to recalibrated predictions `Q`: from logits to logits, or from

@@ -154,7 +154,7 @@ pub use fit::{Fit, FitProgress, Objective, Progress};
 pub use fitted::Fitted;
 pub use fitted_to::FittedTo;
 pub use influence::Robust;
-pub use load::load_map;
+pub use load::{load_map, load_map_bytes};
 pub use local::{LocalRecalibration, LocalRecalibrationConfig};
 pub use location_scale::{LocationScaleRecalibration, LocationScaleRecalibrationConfig};
 pub use lp_error::LpCalibrationError;

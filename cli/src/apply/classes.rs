@@ -97,7 +97,10 @@ pub fn of_classes(args: &ApplyArgs, file: &mut File) -> Result<Applied> {
             Matrix { columns, values },
         )
     };
-    if let Some(TextColumn { name, at, cells }) = file.table.labels.first() {
+    if let Some(TextColumn {
+        name, at, cells, ..
+    }) = file.table.labels.first()
+    {
         made.matrix =
             beside_correctness(&made.matrix, cells, *at).on(&file.path, &file.table.lines)?;
         if !made.names.is_empty() {

@@ -127,7 +127,9 @@ impl fmt::Display for AspectAnswer {
         }
         match &self.given {
             Some(Known(Ok(given))) => writeln!(f, "{given}")?,
-            Some(Known(Err(reason))) => writeln!(f, "There is no test given --given: {reason}\n")?,
+            Some(Known(Err(reason))) => {
+                writeln!(f, "There is no test given the variables: {reason}\n")?
+            }
             None => (),
         }
         write!(f, "{}", self.answer)?;

@@ -16,6 +16,7 @@ use crate::{
     error::{Context, Result, ensure, wrong},
     input::{Table, of_model, say},
     kind::Kind,
+    notes::note,
     words::DataWords,
 };
 
@@ -198,9 +199,9 @@ impl Files {
         let missing = count(&is_left_out);
         if missing > 0 {
             let said = said.join(", ");
-            eprintln!(
-                "calibration: {missing} of {n} rows are left out, because values are missing: {said}"
-            );
+            note(format_args!(
+                "{missing} of {n} rows are left out, because values are missing: {said}"
+            ));
         }
         if !args.labels.ignore_label.is_empty() {
             self.ignore(&args.labels.ignore_label, &mut is_left_out)?;

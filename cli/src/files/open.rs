@@ -212,7 +212,8 @@ impl<'a> OpenFiles<'a> {
         if let Some(path) = inputs.given {
             let mut file = open(path, Some(true))?;
             let known = files.known();
-            let is_key = |name: &str| known.contains(&shared_name(name)) && is_id(name);
+            let is_held = file.is_held();
+            let is_key = |name: &str| !is_held && known.contains(&shared_name(name)) && is_id(name);
             let choice = Choice::of_variables(&mut file, id, is_key)?;
             let keys = (0..file.columns.len()).filter(|&at| is_key(&file.columns[at].name));
             let keys = keys

@@ -11,6 +11,8 @@ pub struct TextColumn {
     /// The position of the column.
     pub at: usize,
     pub cells: Cells,
+    /// Whether each text is a group, also where all are numbers or say that a value is missing.
+    pub are_groups: bool,
 }
 
 impl TextColumn {

@@ -18,7 +18,7 @@ mod text;
 
 use std::path::{Path, PathBuf};
 
-use crate::error::one_line;
+use crate::notes::note;
 pub use cells::{Cells, RowLines, TextColumn};
 pub use choice::{Choice, PredictionColumns, columns_option, is_id};
 pub use opened::Opened;
@@ -181,7 +181,8 @@ impl Table {
         let numbers =
             (gaps.into_iter().enumerate()).map(|(column, gaps)| (self.title(column), gaps));
         let is_gap = |cell: &str| is_missing(cell) && !words.iter().any(|word| word == cell);
-        let labels = self.labels.iter().chain(&self.weights).map(|labels| {
+        let labels = self.labels.iter().filter(|labels| !labels.are_groups);
+        let labels = labels.chain(&self.weights).map(|labels| {
             let cells = labels.cells.iter().enumerate();
             let gaps = cells.filter(|(_, cell)| is_gap(cell)).map(|(row, _)| row);
             (titled(labels.at, &labels.name), gaps.collect())
@@ -277,10 +278,7 @@ pub fn of_model<'a>(name: &'a str, models: &[String]) -> Option<(usize, &'a str)
 
 /// Says how a file was read, on one line.
 pub fn say(path: &Path, what: impl std::fmt::Display) {
-    eprintln!(
-        "calibration: {}",
-        one_line(&format!("{}: {what}", path.display()))
-    );
+    note(format_args!("{}: {what}", path.display()));
 }
 
 /// `FILE.npz:ARRAY` names an array of an archive.

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     error::{Context, Result},
-    program::{Held, HeldFiles},
+    program::{Held, HeldColumn, HeldFiles, HeldValues},
 };
 
 /// A file whose columns are known, and whose rows are still to be read.
@@ -34,6 +34,8 @@ enum Body {
     Text(TextFile),
     JsonLines(JsonLines),
     Array(Matrix),
+    /// Columns in memory.
+    Columns(Vec<HeldColumn>),
     #[cfg(feature = "parquet")]
     Parquet(ParquetFile),
 }
@@ -50,6 +52,7 @@ impl Opened {
                 let bytes = Cursor::new(text.clone().into_bytes());
                 Self::text(Box::new(bytes), options)
             }
+            Some(Held::Columns(columns)) => Ok(Self::columns(columns.clone())),
             None => Self::file(path, options),
         };
         let mut opened = opened.of(path)?;
@@ -107,6 +110,23 @@ impl Opened {
         Self::with(columns, false, Body::Array(array))
     }
 
+    fn columns(columns: Vec<HeldColumn>) -> Self {
+        let column = |column: &HeldColumn| ColumnInfo {
+            name: column.name.clone(),
+            kind: match column.values {
+                HeldValues::Numbers(_) => ColumnKind::Numbers,
+                HeldValues::Groups(_) => ColumnKind::Text,
+            },
+        };
+        let infos = columns.iter().map(column).collect();
+        Self::with(infos, true, Body::Columns(columns))
+    }
+
+    /// Whether the columns are in memory: then all of them are what the program says.
+    pub fn is_held(&self) -> bool {
+        matches!(self.body, Body::Columns(_))
+    }
+
     /// The names of the columns; empty without a header.
     pub fn names(&self) -> Vec<String> {
         if !self.has_header {
@@ -160,6 +180,9 @@ impl Opened {
     /// the index of pandas.
     pub fn is_index(&self, column: usize) -> bool {
         let name = &self.columns[column].name;
+        if self.is_held() {
+            return false;
+        }
         let is_first = || name.is_empty() || name.eq_ignore_ascii_case("unnamed: 0");
         self.has_header && (name == "__index_level_0__" || column == 0 && is_first())
     }
@@ -175,6 +198,7 @@ impl Opened {
             Body::Text(file) => file.read(plan),
             Body::JsonLines(file) => file.read(plan),
             Body::Array(numbers) => Ok(array_rows(numbers, plan)),
+            Body::Columns(columns) => Ok(column_rows(&columns, plan)),
             #[cfg(feature = "parquet")]
             Body::Parquet(file) => file.read(plan),
         }
@@ -193,13 +217,14 @@ impl Opened {
             left_out: choice.left_out.clone(),
             are_percentages,
         };
-        let path = self.path;
+        let (path, is_held) = (self.path, matches!(self.body, Body::Columns(_)));
         let rows = Self::read_rows(self.body, &plan).of(&path)?;
         let texts = rows.texts.into_iter().zip(&plan.texts);
         let mut texts = texts.map(|(cells, &at)| TextColumn {
             name: self.columns[at].name.clone(),
             at,
             cells,
+            are_groups: is_held && self.columns[at].kind == ColumnKind::Text,
         });
         let labels = texts.by_ref().take(choice.labels.len()).collect();
         let weights = choice.weights.and_then(|_| texts.next());
@@ -224,6 +249,18 @@ impl Opened {
             has_header: self.has_header,
             is_default: choice.is_default,
         })
+    }
+}
+
+/// Columns in memory as text.
+fn column_rows(columns: &[HeldColumn], plan: &Plan) -> Rows {
+    let text = |&at: &usize| match &columns[at].values {
+        HeldValues::Numbers(numbers) => numbers.iter().map(f64::to_string).collect(),
+        HeldValues::Groups(groups) => groups.iter().collect(),
+    };
+    Rows {
+        texts: plan.texts.iter().map(text).collect(),
+        ..Rows::default()
     }
 }
 

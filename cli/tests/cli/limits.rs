@@ -230,6 +230,6 @@ fn redraws_are_limited() {
     begins(&many, expected);
     write(&folder, &[("p", &row(40_000))]);
     let evaluate = format!("evaluate {wide} --normalise --kernel gaussian");
-    let fewer = "--replicates: 500, since there are 40000 classes or dimensions";
+    let fewer = "500 redraws, not 999, since there are 40000 classes or dimensions";
     contains(&done(&folder, &evaluate).1, fewer);
 }

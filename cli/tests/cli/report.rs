@@ -1,6 +1,6 @@
 //! `calibration report`.
 
-use burn_calibration_cli::{Held, HeldFiles, answer};
+use burn_calibration_cli::{Held, HeldColumn, HeldFiles, HeldValues, answer};
 
 use crate::*;
 
@@ -60,4 +60,40 @@ fn page_of_a_state_in_memory() {
     let files = HeldFiles::new([("state".into(), Held::Text(String::new()))]);
     let error = answer("report --state state -o none".split(' '), files).unwrap_err();
     assert_eq!(error, "state: no such file");
+}
+
+/// A program has notes in the answer, names of classes beside labels that are numbers of columns, and columns of variables
+/// that are what it says, whatever their names and texts.
+#[test]
+fn notes_names_and_columns_in_memory() {
+    let array = |columns, values| Held::Numbers { columns, values };
+    let column = |name: &str, values| HeldColumn {
+        name: name.into(),
+        values,
+    };
+    let codes = ["1", "NA", ""].repeat(20);
+    let codes = codes.into_iter().map(String::from).collect();
+    let columns = vec![
+        column("id", HeldValues::Numbers((0..60).map(f64::from).collect())),
+        column("a;b, c", HeldValues::Groups(codes)),
+    ];
+    let files = HeldFiles::new([
+        ("p".into(), array(3, [0.5, 0.3, 0.2001].repeat(60))),
+        ("y".into(), array(1, [1.0, 2.0, 1.0].repeat(20))),
+        ("x".into(), Held::Columns(columns)),
+    ]);
+    let files = files.with_class_names(["2", "0", "1,1"].map(String::from).to_vec());
+    let options = "evaluate --predictions p --labels y --given x --replicates 99";
+    let answer = answer(options.split(' '), files).unwrap();
+    assert_eq!(
+        answer.notes,
+        ["p: rows sum to 1 within 1e-4: each row is divided by its sum"]
+    );
+    let json: Value = serde_json::from_str(&answer.json).unwrap();
+    assert_eq!(json["class_names"], serde_json::json!(["2", "0", "1,1"]));
+    let given = &json["given"];
+    assert_eq!(given["columns"], serde_json::json!(["id", "a;b, c"]));
+    let tests = given["tests"].as_array().unwrap().iter();
+    let groups = tests.filter(|test| test["column"] == "a;b, c" && test["kind"] == "group");
+    assert_eq!(groups.count(), 3);
 }

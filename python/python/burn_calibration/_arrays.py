@@ -7,10 +7,13 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from . import _native
-from ._base import labels_of, weights_of
+from ._base import weights_of
+from ._checks import check_count, check_finite, check_rows, floats, warn_of_probabilities
+from ._labels import encode, listed, shown
+from ._warnings import CalibrationWarning
 from .predictions import Predictions, check_order, predictions_of
 
-_FAMILIES = {
+FAMILIES = {
     "normal": _native.Family.Normal,
     "laplace": _native.Family.Laplace,
     "normal-mixture": _native.Family.NormalMixture,
@@ -69,55 +72,54 @@ def bins_of(bins: int, strategy: Literal["uniform", "quantile"]) -> Bins:
     """Bins by the names of scikit-learn."""
     if strategy not in ("uniform", "quantile"):
         raise ValueError(f"strategy is {strategy!r}, expected 'uniform' or 'quantile'")
-    if bins < 1:
-        raise ValueError(f"bins is {bins}, expected at least 1")
+    check_count(bins, "bins")
     return Bins(int(bins), strategy == "quantile")
 
 
-def _floats(values: Any, name: str) -> np.ndarray:
-    """An array in double precision and row-major order."""
-    rows = np.asarray(values)
-    if rows.dtype.kind not in "fiub":
-        raise ValueError(f"{name}: an array of {rows.dtype}, expected numbers")
-    return np.ascontiguousarray(rows, dtype=np.float64)
-
-
-def _check_lengths(predictions: np.ndarray, truth: np.ndarray) -> None:
+def _check_lengths(predictions: np.ndarray, truth: Any) -> None:
     if len(predictions) != len(truth):
-        raise ValueError(f"y_true has {len(truth)} rows and the predictions {len(predictions)}, expected as many of both")
+        raise ValueError(
+            f"y_true has {len(truth)} rows and the predictions {len(predictions)}, expected as many of both"
+        )
 
 
-def classes_of(y_true: Any, y_prob: Any, sample_weight: Any, pos_label: int | None = None) -> ClassArrays:
+def classes_of(y_true: Any, y_prob: Any, sample_weight: Any, pos_label: Any = None, classes: Any = None) -> ClassArrays:
     """Predictions of classes with labels; probabilities of an event, ``[n]``, become two columns."""
     check_order(y_true, y_prob)
     predictions = predictions_of(y_prob)
     if predictions.family != "categorical":
-        raise ValueError(f"predictions of the family {predictions.family}, expected probabilities or logits of classes")
-    rows = _floats(predictions.rows, predictions.name)
-    is_event = rows.ndim == 1 or (rows.ndim == 2 and rows.shape[1] == 1)
+        raise ValueError(f"{type(predictions).__name__} predictions, expected probabilities or Logits of classes")
+    name = "logits" if predictions.is_logits else "y_prob"
+    rows, is_event = floats(predictions.rows, name), predictions.is_event
+    if rows.ndim not in (1, 2) or rows.size == 0:
+        raise ValueError(f"{name}: an array of shape {rows.shape}, expected [n] or [n, m] with some rows")
+    check_rows(predictions, rows, name)
+    if predictions.is_logits:
+        warn_of_probabilities(rows, name, "probabilities are y_prob, without Logits", CalibrationWarning)
     if is_event:
         event = rows.reshape(-1)
-        if not predictions.is_logits:
-            wrong = np.flatnonzero(~((event >= 0) & (event <= 1)))
-            if wrong.size:
-                raise ValueError(f"row {wrong[0]}: the probability is {event[wrong[0]]:.6g}, expected from 0 to 1")
         rows = np.column_stack([np.zeros_like(event) if predictions.is_logits else 1 - event, event])
-    if rows.ndim != 2:
-        raise ValueError(f"{predictions.name}: an array of shape {rows.shape}, expected [n] or [n, m]")
-    labels = labels_of(y_true)
-    _check_lengths(rows, labels)
+    _check_lengths(rows, y_true)
+    labels, known = encode(y_true, rows.shape[1], classes)
     weights = weights_of(sample_weight, len(labels))
     if is_event and pos_label is not None:
         raise ValueError("pos_label: probabilities [n] are those of the event 1, expected no pos_label")
-    if pos_label is not None and not 0 <= pos_label < rows.shape[1]:
-        raise ValueError(f"pos_label is {pos_label}, expected a class from 0 to {rows.shape[1] - 1}")
-    return ClassArrays(rows, predictions.is_logits, is_event, labels, weights, pos_label)
+    return ClassArrays(rows, predictions.is_logits, is_event, labels, weights, _place(pos_label, rows.shape[1], known))
+
+
+def _place(pos_label: Any, count: int, known: list[Any] | None) -> int | None:
+    """The column of a class."""
+    if pos_label is None:
+        return None
+    classes = list(range(count)) if known is None else known
+    if pos_label not in classes:
+        raise ValueError(f"pos_label is {shown(pos_label)}, expected one of {listed(classes)}")
+    return classes.index(pos_label)
 
 
 def check_redraws(redraws: int | None) -> int | None:
-    """Refuses no redraws."""
-    if redraws is not None and redraws < 1:
-        raise ValueError(f"redraws is {redraws}, expected at least 1")
+    """Refuses what is no number of redraws."""
+    check_count(redraws, "redraws")
     return redraws
 
 
@@ -130,14 +132,16 @@ def reals_of(y_true: Any, prediction: Any, sample_weight: Any) -> RealArrays:
     """Predictions of real numbers with targets, ``[n]`` or ``[n, d]``."""
     check_order(y_true, prediction, "(y_true, prediction)")
     if not are_reals(prediction):
-        raise ValueError("expected predictions of real numbers: normal(loc, scale), samples(draws), quantiles(…), …")
-    rows, targets = _floats(prediction.rows, "predictions"), _floats(y_true, "y_true")
+        raise ValueError("expected predictions of real numbers: Normal(loc, scale), Samples(draws) or others")
+    rows, targets = floats(prediction.rows, "prediction"), floats(y_true, "y_true")
     if rows.ndim != 2 or rows.shape[1] == 0:
-        raise ValueError(f"predictions: an array of shape {rows.shape}, expected [n, k]")
+        raise ValueError(f"prediction: an array of shape {rows.shape}, expected [n, k]")
     if targets.ndim == 1:
         targets = targets[:, None]
     if targets.ndim != 2:
         raise ValueError(f"y_true: an array of shape {targets.shape}, expected [n] or [n, d]")
     _check_lengths(rows, targets)
-    family, levels = _FAMILIES[prediction.family], list(prediction.levels)
+    check_rows(prediction, rows, "prediction")
+    check_finite(targets, "y_true", "target")
+    family, levels = FAMILIES[prediction.family], list(prediction.levels)
     return RealArrays(family, rows, levels, targets, weights_of(sample_weight, len(targets)))

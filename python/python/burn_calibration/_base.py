@@ -39,7 +39,6 @@ __all__ = [
     "TransformerMixin",
     "check_is_fitted",
     "clone",
-    "labels_of",
     "rows_of",
     "validate_data",
     "weights_of",
@@ -56,25 +55,6 @@ def rows_of(X: Any, name: str = "the rows") -> np.ndarray:
     if rows.ndim != 2:
         raise ValueError(f"{name} have {rows.ndim} dimensions, expected two: [n, m]")
     return np.ascontiguousarray(rows, dtype=np.float32 if rows.dtype == np.float32 else np.float64)
-
-
-def labels_of(y: Any, name: str = "the label") -> np.ndarray:
-    """Labels ``[n]``, whole numbers, as int64."""
-    labels = np.asarray(y)
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
-    if labels.ndim != 1:
-        raise ValueError(f"labels of {labels.ndim} dimensions, expected one: [n]")
-    if labels.dtype.kind not in "iub":
-        try:
-            numbers = labels.astype(np.float64)
-        except (TypeError, ValueError):
-            raise ValueError(f"labels of {labels.dtype}, expected classes as whole numbers from 0") from None
-        wrong = np.flatnonzero(~np.isfinite(numbers) | (numbers != np.floor(numbers)))
-        if wrong.size:
-            raise ValueError(f"row {wrong[0]}: {name} is {labels[wrong[0]]}, expected a class, from 0")
-        labels = numbers
-    return np.ascontiguousarray(labels, dtype=np.int64)
 
 
 def weights_of(weights: Any, n: int) -> np.ndarray | None:

@@ -28,6 +28,8 @@ class BaseEstimator:
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
+        if cls.__init__ is object.__init__:
+            return []
         names = inspect.signature(cls.__init__).parameters
         return sorted(name for name in names if name != "self")
 

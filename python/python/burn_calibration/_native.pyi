@@ -10,7 +10,17 @@ from ._arrays import Bins, ClassArrays, RealArrays
 __version__: str
 
 _Rows = NDArray[np.float64] | NDArray[np.float32]
-_File = str | tuple[NDArray[np.float64], str]
+_File = str | NDArray[np.float64] | list[tuple[str, list[Any]]]
+
+@final
+class Told:
+    """What the library says of arrays."""
+
+    json: str
+    text: str
+    outcomes: str
+    state: str
+    notes: list[str]
 
 @final
 class Family:
@@ -78,6 +88,26 @@ class FittedMap:
     @staticmethod
     def from_bytes(bytes: bytes) -> FittedMap: ...
 
+@final
+class FittedRealMap:
+    """A fitted map of predictions of real numbers of any kind."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def width(self) -> int | None: ...
+    def parameters(self) -> list[tuple[str, NDArray[np.float64]]]: ...
+    def guarantees(self) -> str: ...
+    def report(self) -> tuple[str, list[str]] | None: ...
+    def choice(self) -> tuple[str, str] | None: ...
+    def forward(
+        self, family: Family, rows: NDArray[np.float64], levels: list[float], draws: int
+    ) -> tuple[str, NDArray[np.float64], list[float]]: ...
+    def save(self, path: str) -> None: ...
+    def to_bytes(self) -> bytes: ...
+    @staticmethod
+    def from_bytes(bytes: bytes) -> FittedRealMap: ...
+
 def map_kinds() -> list[tuple[str, str, str]]: ...
 def fit(
     kind: str,
@@ -85,21 +115,27 @@ def fit(
     logits: _Rows,
     labels: NDArray[np.int64],
     weights: NDArray[np.float64] | None = None,
+    clip: float | None = None,
     progress: Callable[[int, int, int, float], Any] | None = None,
 ) -> FittedMap: ...
 def load(path: str) -> FittedMap: ...
+def fit_real(
+    kind: str, options: str, data: RealArrays, progress: Callable[[int, int, int, float], Any] | None = None
+) -> FittedRealMap: ...
+def load_real(path: str) -> FittedRealMap: ...
 def answer(
     options: list[str],
     files: list[tuple[str, _File]],
+    classes: list[str] = ...,
     progress: Callable[[int, int, str], Any] | None = None,
-) -> tuple[str, str, str]: ...
-def monitor(options: list[str], files: list[tuple[str, _File]]) -> tuple[str, str, str]: ...
+) -> Told: ...
 def skce(
     logits: _Rows,
     labels: NDArray[np.int64],
+    inputs: _Rows | None,
     kernel: str,
     distance: str | None,
-    bandwidth: float,
+    bandwidth: float | None,
     form: str,
     scale: str,
 ) -> tuple[float, NDArray[Any]]: ...

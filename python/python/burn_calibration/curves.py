@@ -40,9 +40,10 @@ def reliability_curve(
     y_prob: Any,
     *,
     sample_weight: Any = None,
+    classes: Any = None,
     bins: int = 15,
     strategy: Strategy = "uniform",
-    pos_label: int | None = None,
+    pos_label: Any = None,
     level: float = 0.95,
 ) -> ReliabilityCurve:
     """The frequency of an event against its probability in bins, with the band of a calibrated model.
@@ -54,7 +55,7 @@ def reliability_curve(
     level : float
         The probability of the band, of each bin.
     """
-    data = classes_of(y_true, y_prob, sample_weight, pos_label)
+    data = classes_of(y_true, y_prob, sample_weight, pos_label, classes)
     found = _native.reliability_curve(data, bins_of(bins, strategy), level)
     return ReliabilityCurve(
         np.asarray(found["prob_true"]),
@@ -93,7 +94,8 @@ def corp_curve(
     y_prob: Any,
     *,
     sample_weight: Any = None,
-    pos_label: int | None = None,
+    classes: Any = None,
+    pos_label: Any = None,
     level: float = 0.95,
     redraws: int = 399,
     seed: int = 0,
@@ -111,7 +113,7 @@ def corp_curve(
     seed : int
         The seed of the redraws.
     """
-    data = classes_of(y_true, y_prob, sample_weight, pos_label)
+    data = classes_of(y_true, y_prob, sample_weight, pos_label, classes)
     check_redraws(redraws)
     found = _native.corp_curve(data, level, redraws, seed)
     return CorpCurve(
@@ -154,7 +156,7 @@ def pit_histogram(
     level : float
         The probability of the band, of each bin.
     seed : int
-        The seed of the ranks of targets among `samples`, which are randomised.
+        The seed of the ranks of targets among `Samples`, which are randomised.
     """
     found = _native.pit_histogram(reals_of(y_true, prediction, sample_weight), bins, level, seed)
     return PitHistogram(np.asarray(found["count"]), np.linspace(0, 1, bins + 1), found["lower"], found["upper"])

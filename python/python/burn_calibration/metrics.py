@@ -9,9 +9,10 @@
 >>> overconfidence(y_true, y_prob, interval=0.95).lower > 0.05
 True
 
-``y_true`` are classes from 0 to ``m - 1``, ``[n]``. ``y_prob`` are probabilities of classes, ``[n, m]``, or of an event,
-``[n]``, or ``logits(z)``. The quantities of *an event* look at the event of ``[n]``, else at the top label: that the most
-likely class is the right one. With ``pos_label=k`` they look at class ``k`` against the rest.
+``y_true`` are classes from 0 to ``m - 1``, or of ``classes=``, the class of each column, ``[n]``. ``y_prob`` are
+probabilities of classes, ``[n, m]``, or of an event, ``[n]``, or ``Logits(z)``. The quantities of *an event* look at the
+event of ``[n]``, else at the top label: that the most likely class is the right one. With ``pos_label=k`` they look at
+class ``k`` against the rest.
 
 All raise a `ValueError` for data that are not valid, with the row, and for swapped arguments.
 """
@@ -31,10 +32,11 @@ def ece(
     y_prob: Any,
     *,
     sample_weight: Any = None,
+    classes: Any = None,
     bins: int = 15,
     strategy: Strategy = "uniform",
     order: float = 1,
-    pos_label: int | None = None,
+    pos_label: Any = None,
 ) -> float:
     """The expected calibration error of an event, ``(Σ_b n_b/n |mean probability − frequency|^order)^(1/order)``.
 
@@ -42,7 +44,7 @@ def ece(
 
     Parameters
     ----------
-    y_true, y_prob, pos_label
+    y_true, y_prob, classes, pos_label
         See `burn_calibration.metrics`.
     sample_weight : array, [n], optional
         Weights of the samples.
@@ -53,7 +55,7 @@ def ece(
     order : float
         At least 1; 2 is the root mean squared calibration error, ``inf`` the maximum calibration error.
     """
-    data = classes_of(y_true, y_prob, sample_weight, pos_label)
+    data = classes_of(y_true, y_prob, sample_weight, pos_label, classes)
     return _native.ece(data, bins_of(bins, strategy), float(order))
 
 
@@ -62,6 +64,7 @@ def class_wise_ece(
     y_prob: Any,
     *,
     sample_weight: Any = None,
+    classes: Any = None,
     bins: int = 15,
     strategy: Strategy = "uniform",
     order: float = 1,
@@ -71,27 +74,30 @@ def class_wise_ece(
     ``(1/m Σ_k Σ_b n_b/n |mean probability − frequency|^order)^(1/order)``. It is biased upward. Parameters are those of
     `ece`; the order is finite.
     """
-    return _native.class_wise_ece(classes_of(y_true, y_prob, sample_weight), bins_of(bins, strategy), float(order))
+    return _native.class_wise_ece(
+        classes_of(y_true, y_prob, sample_weight, classes=classes), bins_of(bins, strategy), float(order)
+    )
 
 
 @overload
 def debiased_ece(
-    y_true: Any, y_prob: Any, *, sample_weight: Any = ..., bins: int = ..., strategy: Strategy = ...,
-    pos_label: int | None = ..., interval: None = ...,
+    y_true: Any, y_prob: Any, *, sample_weight: Any = ..., classes: Any = ..., bins: int = ..., strategy: Strategy = ...,
+    pos_label: Any = ..., interval: None = ...,
 ) -> float: ...  # fmt: skip
 @overload
 def debiased_ece(
-    y_true: Any, y_prob: Any, *, sample_weight: Any = ..., bins: int = ..., strategy: Strategy = ...,
-    pos_label: int | None = ..., interval: float,
+    y_true: Any, y_prob: Any, *, sample_weight: Any = ..., classes: Any = ..., bins: int = ..., strategy: Strategy = ...,
+    pos_label: Any = ..., interval: float,
 ) -> Interval: ...  # fmt: skip
 def debiased_ece(
     y_true: Any,
     y_prob: Any,
     *,
     sample_weight: Any = None,
+    classes: Any = None,
     bins: int = 15,
     strategy: Strategy = "quantile",
-    pos_label: int | None = None,
+    pos_label: Any = None,
     interval: float | None = None,
 ) -> float | Interval:
     """The root mean squared calibration error of an event, without the bias of `ece`.
@@ -105,16 +111,18 @@ def debiased_ece(
     interval : float, optional
         A confidence level, such as 0.95: then the result is ``(estimate, lower, upper, level)``.
     """
-    data = classes_of(y_true, y_prob, sample_weight, pos_label)
+    data = classes_of(y_true, y_prob, sample_weight, pos_label, classes)
     return told(_native.debiased_ece(data, bins_of(bins, strategy), interval), interval)
 
 
-def smooth_ece(y_true: Any, y_prob: Any, *, sample_weight: Any = None, pos_label: int | None = None) -> float:
+def smooth_ece(
+    y_true: Any, y_prob: Any, *, sample_weight: Any = None, classes: Any = None, pos_label: Any = None
+) -> float:
     """The smooth calibration error of an event (Błasiok and Nakkiran 2023), at the bandwidth that equals the error.
 
     It is continuous in the predictions, and biased upward. Parameters are those of `ece`.
     """
-    return _native.smooth_ece(classes_of(y_true, y_prob, sample_weight, pos_label))
+    return _native.smooth_ece(classes_of(y_true, y_prob, sample_weight, pos_label, classes))
 
 
 def mmce(
@@ -122,6 +130,7 @@ def mmce(
     y_prob: Any,
     *,
     sample_weight: Any = None,
+    classes: Any = None,
     bandwidth: float = 0.4,
     unbiased: bool = False,
     squared: bool = False,
@@ -144,19 +153,19 @@ def mmce(
     """
     if unbiased and not squared:
         raise ValueError("the unbiased form can be negative and has no root, expected squared=True")
-    data = classes_of(y_true, y_prob, sample_weight)
+    data = classes_of(y_true, y_prob, sample_weight, classes=classes)
     square = _native.squared_mmce(data, float(bandwidth), bool(unbiased))
     return square if squared else max(square, 0.0) ** 0.5
 
 
 @overload
 def skce(
-    y_true: Any, y_prob: Any, *, sample_weight: Any = ..., bandwidth: float | None = ..., biased: bool = ...,
+    y_true: Any, y_prob: Any, *, sample_weight: Any = ..., classes: Any = ..., bandwidth: float | None = ..., biased: bool = ...,
     block: int | None = ..., interval: None = ...,
 ) -> float: ...  # fmt: skip
 @overload
 def skce(
-    y_true: Any, y_prob: Any, *, sample_weight: Any = ..., bandwidth: float | None = ..., biased: bool = ...,
+    y_true: Any, y_prob: Any, *, sample_weight: Any = ..., classes: Any = ..., bandwidth: float | None = ..., biased: bool = ...,
     block: int | None = ..., interval: float,
 ) -> Interval: ...  # fmt: skip
 def skce(
@@ -164,6 +173,7 @@ def skce(
     y_prob: Any,
     *,
     sample_weight: Any = None,
+    classes: Any = None,
     bandwidth: float | None = None,
     biased: bool = False,
     block: int | None = None,
@@ -192,24 +202,31 @@ def skce(
         raise ValueError("biased and block: expected one of them, blocks are unbiased")
     if biased and interval is not None:
         raise ValueError("the biased form has no interval, expected biased=False")
-    data = classes_of(y_true, y_prob, sample_weight)
+    data = classes_of(y_true, y_prob, sample_weight, classes=classes)
     return told(_native.squared_kernel_error(data, bandwidth, bool(biased), block, interval), interval)
 
 
 @overload
 def overconfidence(
-    y_true: Any, y_prob: Any, *, sample_weight: Any = ..., pos_label: int | None = ..., interval: None = ...
+    y_true: Any,
+    y_prob: Any,
+    *,
+    sample_weight: Any = ...,
+    classes: Any = ...,
+    pos_label: Any = ...,
+    interval: None = ...,
 ) -> float: ...
 @overload
 def overconfidence(
-    y_true: Any, y_prob: Any, *, sample_weight: Any = ..., pos_label: int | None = ..., interval: float
+    y_true: Any, y_prob: Any, *, sample_weight: Any = ..., classes: Any = ..., pos_label: Any = ..., interval: float
 ) -> Interval: ...
 def overconfidence(
     y_true: Any,
     y_prob: Any,
     *,
     sample_weight: Any = None,
-    pos_label: int | None = None,
+    classes: Any = None,
+    pos_label: Any = None,
     interval: float | None = None,
 ) -> float | Interval:
     """The mean probability of an event less its frequency: of the top label the mean confidence less the accuracy.
@@ -221,23 +238,32 @@ def overconfidence(
     interval : float, optional
         A confidence level, such as 0.95: then the result is ``(estimate, lower, upper, level)``.
     """
-    return told(_native.overconfidence(classes_of(y_true, y_prob, sample_weight, pos_label), interval), interval)
+    return told(
+        _native.overconfidence(classes_of(y_true, y_prob, sample_weight, pos_label, classes), interval), interval
+    )
 
 
 @overload
 def observed_over_expected(
-    y_true: Any, y_prob: Any, *, sample_weight: Any = ..., pos_label: int | None = ..., interval: None = ...
+    y_true: Any,
+    y_prob: Any,
+    *,
+    sample_weight: Any = ...,
+    classes: Any = ...,
+    pos_label: Any = ...,
+    interval: None = ...,
 ) -> float: ...
 @overload
 def observed_over_expected(
-    y_true: Any, y_prob: Any, *, sample_weight: Any = ..., pos_label: int | None = ..., interval: float
+    y_true: Any, y_prob: Any, *, sample_weight: Any = ..., classes: Any = ..., pos_label: Any = ..., interval: float
 ) -> Interval: ...
 def observed_over_expected(
     y_true: Any,
     y_prob: Any,
     *,
     sample_weight: Any = None,
-    pos_label: int | None = None,
+    classes: Any = None,
+    pos_label: Any = None,
     interval: float | None = None,
 ) -> float | Interval:
     """The frequency of an event over its mean probability; of two classes ``[n, 2]`` the event is class 1.
@@ -249,5 +275,5 @@ def observed_over_expected(
     interval : float, optional
         A confidence level, such as 0.95: then the result is ``(estimate, lower, upper, level)``, by Fieller's method.
     """
-    data = classes_of(y_true, y_prob, sample_weight, pos_label)
+    data = classes_of(y_true, y_prob, sample_weight, pos_label, classes)
     return told(_native.observed_over_expected(data, interval), interval)

@@ -1,4 +1,4 @@
-"""Watching a model in production: the answers of the command ``calibration monitor`` for arrays."""
+"""Watching a model in production."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Sequence
 
 from . import _native
-from .evaluation import _array, _common, _named, _shape
+from ._call import Call
+from ._checks import check_number
 from .predictions import check_order, predictions_of
 
 
@@ -33,11 +34,15 @@ class Monitor:
     alarm : bool
         Whether the rows of the last update raised an alarm, of the test or of the detector.
     state : dict
-        The output of the command with ``--json`` after the last update; empty before.
+        The numbers after the last update, those of docs/json.md; empty before.
     """
 
     def __init__(self, level: float = 0.05, rows_between_alarms: float = 10_000):
+        check_number(level, "level", 0, 1, "a number between 0 and 1", is_open=True)
+        check_number(rows_between_alarms, "rows_between_alarms", 1e-100, 1e100, "a positive number")
         self._options = {"level": level, "rows-between-alarms": rows_between_alarms}
+        self._kind: list[Any] = []
+        self.notes: list[str] = []
         self._saved = ""
         self._text = "no rows yet"
         self.state: dict[str, Any] = {}
@@ -48,12 +53,12 @@ class Monitor:
         Parameters
         ----------
         y_true : array, [n]
-            Classes from 0 to ``m - 1``, or names of ``classes``; of other families the targets.
+            Classes from 0 to ``m - 1``, or of ``classes``; of other families the targets.
         y_prob : array or Predictions
-            Probabilities of classes, ``[n, m]``, or of an event, ``[n]``; or predictions of a family, made by `logits`,
-            `normal`, `laplace`, `samples` or `quantiles`. All updates have the same kind.
-        classes : sequence of str, optional
-            Names of the classes in the order of the columns.
+            Probabilities of classes, ``[n, m]``, or of an event, ``[n]``; or predictions of a family: `Logits`,
+            `Normal`, `Laplace`, `Samples`, `Quantiles` or a mixture. All updates have the same kind.
+        classes : sequence, optional
+            The class of each column, of any hashable kind.
 
         Raises
         ------
@@ -62,11 +67,19 @@ class Monitor:
         """
         rows = predictions_of(y_prob)
         check_order(y_true, rows)
-        options, files = _common(rows.family, y_true, classes, None, 0)
-        options += ["--state", "state", "--predictions", rows.name, *_shape(rows), *_named(self._options)]
-        files += [("state", self._saved), (rows.name, _array(rows.rows, rows.name))]
-        answer, self._text, self._saved = _native.monitor(["monitor", *options], files)
-        self.state = json.loads(answer)
+        call = Call(y_true, {"y_prob": rows}, classes=classes)
+        kind = [type(rows).__name__, rows.is_event, call.count, list(rows.levels), call.names]
+        if self._kind and kind != self._kind:
+            raise ValueError(
+                f"y_prob: {_words(kind)}, expected the same family, columns and classes as before: {_words(self._kind)}"
+            )
+        call.option("state", "state")
+        call.option("predictions", "y_prob")
+        call.options(self._options)
+        call.hold("state", self._saved)
+        answer = call.answer("monitor")
+        self.state, self._text, self._saved = json.loads(answer.json), answer.text, answer.state
+        self._kind, self.notes = kind, list(answer.notes)
         return self
 
     def report(self, *, title: str | None = None, path: str | os.PathLike[str] | None = None) -> str:
@@ -84,8 +97,11 @@ class Monitor:
         ValueError
             A monitor without rows.
         """
-        options = ["report", "--state", "state", "--output", "page", *_named({"title": title})]
-        _, page, _ = _native.monitor(options, [("state", self._saved)])
+        if not self._saved:
+            raise ValueError("the monitor has no rows, expected an update before")
+        options = ["report", "--state", "state", "--output", "page"]
+        options += [] if title is None else ["--title", title]
+        page = _native.answer(options, [("state", self._saved)]).text
         if path is not None:
             Path(path).write_text(page, encoding="utf-8")
         return page
@@ -122,3 +138,10 @@ class Monitor:
 
     def __repr__(self) -> str:
         return f"<Monitor: {self._text.splitlines()[0]}>"
+
+
+def _words(kind: list[Any]) -> str:
+    name, is_event, count, levels, classes = kind
+    what = "an event" if is_event else f"{count} columns"
+    of = f" at the levels {levels}" if levels else f", classes {classes}" if classes else ""
+    return f"{name} of {what}{of}"

@@ -1,8 +1,8 @@
 """Proper scores: lower is better.
 
 Scores of classes take ``(y_true, y_prob)`` as `burn_calibration.metrics` does. Scores of real numbers take ``y_true``,
-``[n]`` or ``[n, d]``, and predictions made by `normal`, `laplace`, `normal_mixture`, `laplace_mixture`, `samples` or
-`quantiles`. All are means over the samples, and take:
+``[n]`` or ``[n, d]``, and predictions: `Normal`, `Laplace`, `NormalMixture`, `LaplaceMixture`, `Samples` or `Quantiles`.
+All are means over the samples, and take:
 
 sample_weight : array, [n], optional
     Weights of the samples.
@@ -21,11 +21,15 @@ from ._arrays import Interval, are_reals, classes_of, reals_of, told
 
 
 @overload
-def brier_score(y_true: Any, y_prob: Any, *, sample_weight: Any = ..., interval: None = ...) -> float: ...
-@overload
-def brier_score(y_true: Any, y_prob: Any, *, sample_weight: Any = ..., interval: float) -> Interval: ...
 def brier_score(
-    y_true: Any, y_prob: Any, *, sample_weight: Any = None, interval: float | None = None
+    y_true: Any, y_prob: Any, *, sample_weight: Any = ..., classes: Any = ..., interval: None = ...
+) -> float: ...
+@overload
+def brier_score(
+    y_true: Any, y_prob: Any, *, sample_weight: Any = ..., classes: Any = ..., interval: float
+) -> Interval: ...
+def brier_score(
+    y_true: Any, y_prob: Any, *, sample_weight: Any = None, classes: Any = None, interval: float | None = None
 ) -> float | Interval:
     """The Brier score, in the convention of scikit-learn's ``brier_score_loss``.
 
@@ -33,15 +37,19 @@ def brier_score(
     or more: the sum over the classes, ``Σ_k (p_k − 1[y = k])²``, from 0 to 2. `evaluate` has the sum for two classes too,
     which is twice this number.
     """
-    return told(_native.brier_score(classes_of(y_true, y_prob, sample_weight), interval), interval)
+    return told(_native.brier_score(classes_of(y_true, y_prob, sample_weight, classes=classes), interval), interval)
 
 
 @overload
-def log_loss(y_true: Any, prediction: Any, *, sample_weight: Any = ..., interval: None = ...) -> float: ...
-@overload
-def log_loss(y_true: Any, prediction: Any, *, sample_weight: Any = ..., interval: float) -> Interval: ...
 def log_loss(
-    y_true: Any, prediction: Any, *, sample_weight: Any = None, interval: float | None = None
+    y_true: Any, prediction: Any, *, sample_weight: Any = ..., classes: Any = ..., interval: None = ...
+) -> float: ...
+@overload
+def log_loss(
+    y_true: Any, prediction: Any, *, sample_weight: Any = ..., classes: Any = ..., interval: float
+) -> Interval: ...
+def log_loss(
+    y_true: Any, prediction: Any, *, sample_weight: Any = None, classes: Any = None, interval: float | None = None
 ) -> float | Interval:
     """The log score in nats: ``−ln p_y`` of classes, ``−ln f(y)`` of normal and Laplace distributions and their mixtures.
 
@@ -50,19 +58,23 @@ def log_loss(
     if are_reals(prediction):
         found = _native.log_loss_of_reals(reals_of(y_true, prediction, sample_weight), interval)
     else:
-        found = _native.log_loss(classes_of(y_true, prediction, sample_weight), interval)
+        found = _native.log_loss(classes_of(y_true, prediction, sample_weight, classes=classes), interval)
     return told(found, interval)
 
 
 @overload
-def spherical_score(y_true: Any, y_prob: Any, *, sample_weight: Any = ..., interval: None = ...) -> float: ...
-@overload
-def spherical_score(y_true: Any, y_prob: Any, *, sample_weight: Any = ..., interval: float) -> Interval: ...
 def spherical_score(
-    y_true: Any, y_prob: Any, *, sample_weight: Any = None, interval: float | None = None
+    y_true: Any, y_prob: Any, *, sample_weight: Any = ..., classes: Any = ..., interval: None = ...
+) -> float: ...
+@overload
+def spherical_score(
+    y_true: Any, y_prob: Any, *, sample_weight: Any = ..., classes: Any = ..., interval: float
+) -> Interval: ...
+def spherical_score(
+    y_true: Any, y_prob: Any, *, sample_weight: Any = None, classes: Any = None, interval: float | None = None
 ) -> float | Interval:
     """The spherical score ``1 − p_y/‖p‖`` of classes, from 0 to 1."""
-    return told(_native.spherical_score(classes_of(y_true, y_prob, sample_weight), interval), interval)
+    return told(_native.spherical_score(classes_of(y_true, y_prob, sample_weight, classes=classes), interval), interval)
 
 
 @overload
@@ -72,7 +84,7 @@ def crps(y_true: Any, prediction: Any, *, sample_weight: Any = ..., interval: fl
 def crps(y_true: Any, prediction: Any, *, sample_weight: Any = None, interval: float | None = None) -> float | Interval:
     """The continuous ranked probability score, ``E|X − y| − ½ E|X − X'|``, in units of the targets.
 
-    The sum over the coordinates. Of `samples` it is that of their empirical distribution. Quantiles have none, see
+    The sum over the coordinates. Of `Samples` it is that of their empirical distribution. Quantiles have none, see
     `interval_score`.
     """
     return told(_native.crps(reals_of(y_true, prediction, sample_weight), interval), interval)
@@ -85,7 +97,7 @@ def interval_score(y_true: Any, prediction: Any, *, sample_weight: Any = ..., in
 def interval_score(
     y_true: Any, prediction: Any, *, sample_weight: Any = None, interval: float | None = None
 ) -> float | Interval:
-    """The weighted interval score of `quantiles` (Bracher et al. 2021), in units of the targets.
+    """The weighted interval score of `Quantiles` (Bracher et al. 2021), in units of the targets.
 
     Twice the mean over the levels of the pinball loss. Where the levels are pairs ``α/2`` and ``1 − α/2`` it is the
     weighted mean of the interval scores of the central intervals and the absolute error of the median.
@@ -95,7 +107,12 @@ def interval_score(
 
 @overload
 def pinball_loss(
-    y_true: Any, prediction: Any, *, sample_weight: Any = ..., levels: Iterable[float] | None = ..., interval: None = ...
+    y_true: Any,
+    prediction: Any,
+    *,
+    sample_weight: Any = ...,
+    levels: Iterable[float] | None = ...,
+    interval: None = ...,
 ) -> float: ...
 @overload
 def pinball_loss(
@@ -114,7 +131,7 @@ def pinball_loss(
     Parameters
     ----------
     levels : sequence of float, optional
-        The levels of distributions and samples, by default 0.05, 0.1, …, 0.95. `quantiles` have their own.
+        The levels of distributions and samples, by default 0.05, 0.1, …, 0.95. `Quantiles` have their own.
     """
     data = reals_of(y_true, prediction, sample_weight)
     if levels is not None and data.levels:

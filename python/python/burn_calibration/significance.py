@@ -13,15 +13,11 @@ asymptotic distribution at least 0.001, which is a bound then. Where a p-value c
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 from . import _native
 from ._arrays import are_reals, check_redraws, classes_of, reals_of
-
-
-class CalibrationWarning(UserWarning):
-    """What to know before a number is used."""
+from ._warnings import warn
 
 
 class SignificanceResult(NamedTuple):
@@ -38,12 +34,18 @@ class SignificanceResult(NamedTuple):
 
 def _result(outcome: _native.Tested) -> SignificanceResult:
     if outcome["caveat"] is not None:
-        warnings.warn(outcome["caveat"], CalibrationWarning, stacklevel=3)
+        warn(outcome["caveat"])
     return SignificanceResult(outcome["statistic"], outcome["pvalue"])
 
 
 def omnibus_test(
-    y_true: Any, prediction: Any, *, sample_weight: Any = None, redraws: int | None = None, seed: int = 0
+    y_true: Any,
+    prediction: Any,
+    *,
+    sample_weight: Any = None,
+    classes: Any = None,
+    redraws: int | None = None,
+    seed: int = 0,
 ) -> SignificanceResult:
     """The omnibus test: several aspects of calibration together, by labels that are drawn from the predictions.
 
@@ -68,7 +70,7 @@ def omnibus_test(
     check_redraws(redraws)
     if are_reals(prediction):
         return _result(_native.omnibus_test_of_reals(reals_of(y_true, prediction, sample_weight), redraws, seed))
-    return _result(_native.omnibus_test(classes_of(y_true, prediction, sample_weight), redraws, seed))
+    return _result(_native.omnibus_test(classes_of(y_true, prediction, sample_weight, classes=classes), redraws, seed))
 
 
 def skce_test(
@@ -76,6 +78,7 @@ def skce_test(
     y_prob: Any,
     *,
     sample_weight: Any = None,
+    classes: Any = None,
     bandwidth: float | None = None,
     redraws: int | None = 999,
     seed: int = 0,
@@ -92,7 +95,7 @@ def skce_test(
     y_true, y_prob, sample_weight, seed
         As of `omnibus_test`.
     """
-    data = classes_of(y_true, y_prob, sample_weight)
+    data = classes_of(y_true, y_prob, sample_weight, classes=classes)
     return _result(_native.skce_test(data, bandwidth, check_redraws(redraws), seed))
 
 
@@ -101,7 +104,8 @@ def spiegelhalter_test(
     y_prob: Any,
     *,
     sample_weight: Any = None,
-    pos_label: int | None = None,
+    classes: Any = None,
+    pos_label: Any = None,
     redraws: int | None = None,
     seed: int = 0,
 ) -> SignificanceResult:
@@ -117,7 +121,7 @@ def spiegelhalter_test(
     y_true, y_prob, sample_weight, pos_label, seed
         As of `omnibus_test` and `burn_calibration.metrics`.
     """
-    data = classes_of(y_true, y_prob, sample_weight, pos_label)
+    data = classes_of(y_true, y_prob, sample_weight, pos_label, classes)
     return _result(_native.spiegelhalter_test(data, check_redraws(redraws), seed))
 
 
@@ -125,7 +129,8 @@ def hosmer_lemeshow_test(
     y_true: Any,
     y_prob: Any,
     *,
-    pos_label: int | None = None,
+    classes: Any = None,
+    pos_label: Any = None,
     groups: int = 10,
     redraws: int | None = None,
     seed: int = 0,
@@ -144,5 +149,5 @@ def hosmer_lemeshow_test(
     y_true, y_prob, pos_label, seed
         As of `spiegelhalter_test`.
     """
-    data = classes_of(y_true, y_prob, None, pos_label)
+    data = classes_of(y_true, y_prob, None, pos_label, classes)
     return _result(_native.hosmer_lemeshow_test(data, groups, check_redraws(redraws), seed))

@@ -48,6 +48,7 @@ fn saved_and_loaded<M: FittedMap, A: Debug>(
     };
     let whole = bytes(&map);
     assert_eq!(whole, bytes(&fit()), "{kind}");
+    assert_eq!(whole, map.to_bytes().unwrap(), "{kind}");
     let (loaded, any) = (load(path).unwrap(), load_any(path).unwrap());
     assert_eq!(
         (loaded.kind(), loaded.guarantees(), loaded.width()),
@@ -106,6 +107,8 @@ fn every_map_of_logits_comes_back_bit_for_bit() {
             };
             assert_eq!(bits(&loaded), bits(&map), "{name}");
             assert_eq!(bits(&*any), bits(&map), "{name}");
+            let again = load_map_bytes(map.to_bytes().unwrap(), &device()).unwrap();
+            assert_eq!(bits(&*again), bits(&map), "{name}");
         }
     }
     each_map!(check);
@@ -121,6 +124,8 @@ fn every_map_of_distributions_comes_back() {
             let load = |path: &Path| $map::load(path, &device());
             let (map, loaded, any) =
                 saved_and_loaded(fit, load, |path| DistributionMap::load(path, &device()));
+            let again = DistributionMap::from_bytes(map.to_bytes().unwrap(), &device()).unwrap();
+            assert_eq!(again.named_parameters(), map.named_parameters());
             let [before, after] = [&map, &loaded].map(|map| map.forward(p.clone()));
             assert_eq!(vector($output(before)), vector($output(after)));
             assert_eq!(any.kind(), map.kind());

@@ -1,0 +1,211 @@
+"""A call of the library about arrays: what it is given, checked, and its answer."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Mapping, Sequence
+
+import numpy as np
+
+from . import _native
+from ._checks import check_choice, check_finite, check_rows, columns, refuse, warn_of_probabilities
+from ._labels import encode
+from ._warnings import CalibrationWarning, warn
+from .predictions import Predictions
+
+#: Columns of variables: numbers, or the groups of rows.
+Variables = dict[str, list[Any]]
+
+_MOST_BINS = 1_000_000
+_MOST_REDRAWN = 20_000_000
+
+
+class Call:
+    """Options and arrays for the library."""
+
+    def __init__(
+        self,
+        y_true: Any,
+        sets: Mapping[str, Predictions],
+        sample_weight: Any = None,
+        given: Variables | None = None,
+        classes: Sequence[Any] | None = None,
+        nan_policy: str = "raise",
+    ):
+        check_choice(nan_policy, "nan_policy", ("raise", "omit"))
+        first = next(iter(sets.values()))
+        numbers = {name: columns(one.rows, name) for name, one in sets.items()}
+        weights = None if sample_weight is None else columns(sample_weight, "sample_weight")
+        n = len(numbers[next(iter(numbers))])
+        are_classes = first.family == "categorical"
+        truth = y_true if are_classes else columns(y_true, "y_true")
+        lengths = {"y_true": len(truth), **{name: len(rows) for name, rows in numbers.items()}}
+        if weights is not None:
+            lengths["sample_weight"] = len(weights)
+        lengths.update({f"given[{name!r}]": len(column) for name, column in (given or {}).items()})
+        for name, length in lengths.items():
+            if length != n:
+                raise ValueError(f"{name}: {length} rows, expected {n}, as many as predictions")
+        if nan_policy == "omit":
+            complete = np.ones(n, dtype=bool)
+            others = [] if weights is None else [weights]
+            if not are_classes:
+                others.append(truth)
+            for rows in [*numbers.values(), *others]:
+                complete &= ~np.isnan(rows).any(axis=1)
+            for column in (given or {}).values():
+                complete &= np.array([value == value for value in column])
+            if are_classes:
+                complete &= ~_missing(truth)
+            if not complete.all():
+                kept = np.flatnonzero(complete)
+                if not kept.size:
+                    raise ValueError("nan_policy is 'omit' and no row is left: each has a missing value")
+                warn(f"{n - kept.size} of {n} rows are left out: a value is missing")
+                numbers = {name: rows[kept] for name, rows in numbers.items()}
+                truth = truth[kept] if not are_classes else _rows(truth, kept)
+                weights = None if weights is None else weights[kept]
+                given = {name: [column[row] for row in kept] for name, column in (given or {}).items()} or None
+        for name, rows in numbers.items():
+            check_rows(sets[name], rows, name)
+        self._sets = numbers
+        self.names: list[str] = []
+        if are_classes:
+            self.count = 2 if first.is_event else numbers[next(iter(numbers))].shape[1]
+            if self.count < 2:
+                raise ValueError(f"{next(iter(sets))}: one class, expected two or more, or an event, [n]")
+            labels, known = encode(truth, self.count, classes)
+            self.names = [] if known is None else [_name(label) for label in known]
+            truth = labels.astype(np.float64)[:, None]
+        else:
+            if classes is not None:
+                raise ValueError(f"classes: {type(first).__name__} predictions have none, expected None")
+            check_finite(truth, "y_true", "target")
+            self.count = truth.shape[1]
+            for name, one in sets.items():
+                _check_width(one, numbers[name], name, self.count)
+        self._options = ["--labels", "y_true", "--family", first.family]
+        self._files: list[tuple[str, Any]] = [("y_true", truth)]
+        if first.is_logits:
+            self._options += ["--logits", "--force"]  # what looks like probabilities is warned of
+            for name, rows in numbers.items():
+                remedy = "probabilities are y_prob, without Logits or logits="
+                warn_of_probabilities(rows, name, remedy, CalibrationWarning)
+        if first.is_event:
+            self._options.append("--positive")
+        if first.levels:
+            self._options += ["--levels", ",".join(map(repr, first.levels))]
+        if weights is not None:
+            check_finite(weights, "sample_weight", "weight")
+            refuse(weights < 0, weights, "sample_weight", "weight", "at least 0")
+            if not weights.any():
+                raise ValueError("sample_weight: all weights are 0, expected a positive one")
+            self._options += ["--weights", "sample_weight"]
+            self._files.append(("sample_weight", weights))
+        if given:
+            _check_given(given)
+            self._options += ["--given", "given"]
+            self._files.append(("given", list(given.items())))
+        self._files += list(numbers.items())
+
+    def option(self, name: str, value: Any) -> None:
+        """Sets an option of the library."""
+        self._options += [f"--{name}", str(value)]
+
+    def options(self, options: Mapping[str, Any]) -> None:
+        """Sets those options that are not None."""
+        for name, value in options.items():
+            if value is not None:
+                self.option(name, value)
+
+    def hold(self, name: str, file: Any) -> None:
+        """Holds a file by its name."""
+        self._files.append((name, file))
+
+    def check_sizes(self, bins: int | None, redraws: int | None) -> None:
+        """Refuses what would not fit into memory."""
+        if bins is not None and bins * self.count > _MOST_BINS:
+            raise ValueError(f"bins is {bins}, expected at most {_MOST_BINS // self.count} of {self.count} classes")
+        if redraws is not None and redraws * self.count > _MOST_REDRAWN and redraws != 999:
+            raise ValueError(
+                f"redraws is {redraws}, expected at most {_MOST_REDRAWN // self.count} of {self.count} classes"
+            )
+
+    def answer(self, name: str, progress: Callable[[int, int, str], Any] | None = None) -> _native.Told:
+        """Answers the call; what to know of it is a warning."""
+        answer = _native.answer([name, *self._options], self._files, self.names, progress)
+        for note in answer.notes:
+            warn(note)
+        return answer
+
+
+def _check_width(predictions: Predictions, rows: np.ndarray, name: str, d: int) -> None:
+    """Refuses predictions of another dimension than the targets."""
+    if predictions.family in ("normal", "laplace"):
+        if rows.shape[1] != 2 * d:
+            got = rows.shape[1] / 2
+            raise ValueError(f"{name}: predictions of dimension {got:g}, expected {d}, that of y_true")
+    elif d != 1:
+        raise ValueError(f"y_true: {d} columns, expected one of {type(predictions).__name__} predictions")
+
+
+def _name(label: Any) -> str:
+    """The name of a class on one line."""
+    return "".join(c if c.isprintable() else " " for c in str(label))[:100]
+
+
+def _missing(labels: Any) -> np.ndarray:
+    """Which labels are NaN or None."""
+    values = labels if isinstance(labels, (list, tuple)) else np.asarray(labels).ravel().tolist()
+    return np.array([value is None or value != value for value in values])
+
+
+def _rows(labels: Any, rows: np.ndarray) -> Any:
+    if hasattr(labels, "iloc"):
+        return labels.iloc[rows]
+    return labels[rows] if hasattr(labels, "dtype") else [labels[row] for row in rows]
+
+
+def given_columns(given: Any, y_true: Any) -> Variables | None:
+    """Variables of each sample by their names: numbers or groups.
+
+    Raises
+    ------
+    ValueError
+        No mapping, no column, or a column that is the outcome.
+    """
+    if given is None:
+        return None
+    if hasattr(given, "columns") and not isinstance(given, Mapping):  # a frame of pandas or polars
+        given = {str(name): given[name] for name in given.columns}
+    if not isinstance(given, Mapping) or not given:
+        raise ValueError("given: expected a mapping of names to columns, or a frame")
+    variables: Variables = {}
+    for name, values in given.items():
+        if not str(name) or str(name) in variables:
+            raise ValueError(f"given: a column is named {str(name)!r}, expected a different name for each")
+        column = np.asarray(values)
+        if column.ndim != 1:
+            raise ValueError(f"given[{name!r}]: an array of shape {column.shape}, expected [n]")
+        if (
+            column.dtype.kind in "fiu"
+            and np.shape(y_true) == column.shape
+            and np.array_equal(column, np.asarray(y_true))
+        ):
+            raise ValueError(f"given[{name!r}] is the outcome, expected variables that are known before it")
+        if column.dtype.kind in "fiu":
+            variables[str(name)] = [float(value) for value in column]
+        else:
+            is_missing = [value is None or value != value for value in column.tolist()]
+            missing = float("nan")
+            variables[str(name)] = [missing if gap else str(value) for gap, value in zip(is_missing, column.tolist())]
+    return variables
+
+
+def _check_given(given: Variables) -> None:
+    for name, column in given.items():
+        for row, value in enumerate(column):
+            if not isinstance(value, str) and not np.isfinite(value):
+                raise ValueError(
+                    f"given[{name!r}], row {row}: the value is {value}, expected a value; nan_policy='omit' leaves the "
+                    "row out"
+                )

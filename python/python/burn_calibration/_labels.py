@@ -1,0 +1,123 @@
+"""Labels of any hashable kind as columns of predictions."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Sequence
+
+import numpy as np
+
+from ._warnings import warn
+
+
+class Labels(NamedTuple):
+    """Labels as columns, ``[n]``, and the classes of the columns, where these are not 0, 1, …."""
+
+    columns: np.ndarray
+    classes: list[Any] | None
+
+
+def categories_of(values: Any) -> list[Any] | None:
+    """The categories of a categorical of pandas."""
+    categories = getattr(values, "categories", None)
+    if categories is None:
+        categories = getattr(getattr(values, "dtype", None), "categories", None)
+    try:
+        return None if categories is None else list(categories)
+    except TypeError:  # polars knows them by a name
+        return None
+
+
+def shown(label: Any) -> str:
+    """A label in short."""
+    label = label.item() if isinstance(label, np.generic) else label
+    text = f"{label:.6g}" if isinstance(label, float) else repr(label)
+    return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+def listed(labels: Sequence[Any]) -> str:
+    """Labels in short, ten at most."""
+    some = ", ".join(map(shown, labels[:10]))
+    return f"{some}, … ({len(labels)} classes)" if len(labels) > 10 else some
+
+
+def as_array(values: Any, name: str = "y_true") -> np.ndarray:
+    """Labels ``[n]``; tuples are labels as they are."""
+    if isinstance(values, (list, tuple)) and any(isinstance(label, tuple) for label in values):
+        tuples = np.empty(len(values), dtype=object)
+        tuples[:] = values
+        return tuples
+    labels: Any = np.asarray(list(values) if isinstance(values, (range, str)) else values)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise ValueError(f"{name}: labels of {labels.ndim} dimensions, expected one: [n]")
+    found: np.ndarray = labels
+    return found
+
+
+def encode(values: Any, count: int, classes: Any = None, name: str = "y_true") -> Labels:
+    """The columns of labels: those of ``classes``, else of the categories of pandas, else numbers from 0.
+
+    Raises
+    ------
+    ValueError
+        A label that is no class, with its row, or another number of classes than of columns.
+    """
+    known = categories_of(values) if classes is None else as_array(classes, "classes").tolist()
+    if known is None:
+        return Labels(_numbers(values, count, name), None)
+    what = "classes" if classes is not None else f"{name}: the categories"
+    if len(known) != count:
+        raise ValueError(f"{what}: {len(known)} classes, expected {count}, one for each column of the predictions")
+    places = {label: place for place, label in enumerate(known)}
+    if len(places) < count:
+        twice = next(label for label in known if known.count(label) > 1)
+        raise ValueError(f"{what}: {shown(twice)} twice, expected each class once")
+    if _are_numbers(values) and all(isinstance(label, str) for label in known):
+        return Labels(_numbers(values, count, name), known)  # the classes are names of the columns
+    labels = as_array(values, name).tolist()
+    found = np.array([places.get(label, -1) for label in labels], dtype=np.int64)
+    wrong = np.flatnonzero(found < 0)
+    if wrong.size:
+        row = wrong[0]
+        raise ValueError(f"{name}, row {row}: the label is {shown(labels[row])}, expected one of {listed(known)}")
+    are_columns = all(type(label) is int for label in known) and known == list(range(count))
+    return Labels(found, None if are_columns else known)
+
+
+def _are_numbers(values: Any) -> bool:
+    return (
+        bool(np.asarray(values).dtype.kind in "fiub")
+        if not isinstance(values, (list, tuple))
+        else all(isinstance(label, (int, float, np.number)) for label in values)
+    )
+
+
+def _plain(labels: np.ndarray) -> np.ndarray:
+    """Objects as an array of their own type."""
+    try:
+        plain = np.asarray(labels.tolist())
+    except ValueError:  # of different lengths
+        return labels
+    return plain if plain.ndim == 1 else labels
+
+
+def _numbers(values: Any, count: int, name: str) -> np.ndarray:
+    """Labels that are numbers of columns."""
+    labels = as_array(values, name)
+    if labels.dtype.kind == "O":
+        labels = _plain(labels)
+    if labels.dtype.kind not in "fiub":
+        names = sorted({label for label in labels.tolist() if isinstance(label, str)})
+        example = f": classes=[{listed(names)}] if the columns are in this order" if len(names) == count else ""
+        raise ValueError(f"{name}: labels are names, expected classes=[…], the class of each column{example}")
+    wrong = np.flatnonzero(~np.isfinite(labels) | (labels != np.floor(labels)) | (labels < 0) | (labels >= count))
+    run_from_1 = len(labels) > 0 and bool(((labels >= 1) & (labels <= count)).all())
+    if wrong.size:
+        row, value = wrong[0], labels[wrong[0]]
+        remedy = f"; labels run from 1: classes=range(1, {count + 1})" if run_from_1 else ""
+        expected = f"a class in 0..{count}, the number of a column"
+        raise ValueError(f"{name}, row {row}: the label is {shown(value)}, expected {expected}{remedy}")
+    if count > 2 and run_from_1 and (labels != labels[0]).any():
+        warn(f"{name}: no label is 0, the first column; classes=range(1, {count + 1}) if labels count from 1")
+    return np.ascontiguousarray(labels, dtype=np.int64)
