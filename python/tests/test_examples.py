@@ -1,6 +1,8 @@
 """The examples and the tour run, and print what they hold."""
 
 import contextlib
+import doctest
+import importlib
 import io
 import json
 import os
@@ -43,3 +45,12 @@ def test_the_tour_runs_cell_by_cell():
         for number, cell in enumerate(cells):
             exec(compile(cell, f"cell {number}", "exec"), names)
     assert "row 5: the label is 'cow', expected one of 'cat', 'dog', 'owl'" in printed.getvalue()
+
+
+@pytest.mark.filterwarnings("ignore::burn_calibration.FitWarning")
+@pytest.mark.parametrize("name", ["metrics", "curves", "significance", "maps", "real_maps", "model", "torch"])
+def test_docstrings(name):
+    if name == "torch":
+        pytest.importorskip("torch")
+    outcome = doctest.testmod(importlib.import_module(f"burn_calibration.{name}"))
+    assert outcome.attempted > 0 and outcome.failed == 0

@@ -112,7 +112,7 @@ class Metric:
     >>> metric = ExpectedCalibrationError(bins=15)
     >>> metric.update(torch.tensor([[2.0, 0.0], [0.0, 1.0]]), torch.tensor([0, 0]))
     >>> round(metric.compute().item(), 3)
-    0.306
+    0.425
 
     ``update`` keeps the predictions in the memory of the processor. ``metric(logits, labels)`` adds a batch, and returns
     the number of the batch alone.
