@@ -19,7 +19,7 @@ use crate::{
     kind::{Kind, View},
     limits::{BLOCK, QUADRATIC_LIMIT},
     quantities::Pairs,
-    table::{TextTable, title_width},
+    table::TextTable,
     words::{Known, Named, or_infinite, probability, shown, verdict},
 };
 
@@ -128,12 +128,23 @@ impl Sizing<'_, Categorical> {
         let (view, event) = (self.view, self.view.event());
         let (predictions, labels) = (&view.predictions, &view.targets);
         let counts = ObservedExpected::of(event, predictions, labels);
-        let ratio = ObservedExpected::interval(event, predictions, labels, self.args.level);
         let mut name = names::OBSERVED_EXPECTED.of(&view.of.event);
         if let Ok(counts) = &counts {
             let (observed, expected) = (counts.observed, numbers::expected(counts.expected));
             name = name.with(format_args!("{observed} of {expected}"));
         }
+        self.ratio_as(name)
+    }
+
+    /// The same under a name.
+    pub fn ratio_as(&self, name: Name) -> (Name, Size) {
+        let View {
+            predictions,
+            targets,
+            ..
+        } = self.view;
+        let level = self.args.level;
+        let ratio = ObservedExpected::interval(self.view.event(), predictions, targets, level);
         let size = Size {
             unit: Unit::Ratio,
             interval: Known::of(ratio),
@@ -186,15 +197,42 @@ impl Answer {
 /// Aspects that a table shows of many classes.
 const SHOWN: usize = 20;
 
-impl fmt::Display for Answer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+/// Findings that the first screen shows.
+const FINDINGS: usize = 5;
+
+/// Writes the verdict of a test, and its findings: all of them, or the first.
+fn write_findings(
+    f: &mut fmt::Formatter<'_>,
+    outcome: &OmnibusOutcome,
+    is_verbose: bool,
+) -> fmt::Result {
+    for (at, sentence) in outcome.sentences().iter().enumerate() {
+        match at {
+            0 => writeln!(f, "{}", verdict(sentence, !outcome.is_rejected()))?,
+            _ => writeln!(f, "{sentence}")?,
+        }
+    }
+    let failing = outcome.failing(OmnibusOutcome::LEVEL);
+    let most = if is_verbose { failing.len() } else { FINDINGS };
+    for aspect in failing.iter().take(most) {
+        let p = outcome.adjusted(aspect);
+        writeln!(f, "    {} (adjusted {p})", aspect.finding)?;
+    }
+    if let more @ 1.. = failing.len().saturating_sub(most) {
+        writeln!(f, "    and {more} more: --verbose")?;
+    }
+    if failing.is_empty() && outcome.is_rejected() {
+        writeln!(f, "    no single aspect is significant by itself")?;
+    }
+    let (samples, redraws) = (outcome.samples, outcome.redraws);
+    writeln!(f, "    omnibus test, n = {samples}, {redraws} redraws")
+}
+
+impl Answer {
+    /// Writes the verdict, the findings and the sizes; the aspects too where all is asked for.
+    pub fn write(&self, f: &mut fmt::Formatter<'_>, is_verbose: bool) -> fmt::Result {
         match &self.omnibus.0 {
-            Ok(outcome) => {
-                let words = outcome.to_string();
-                let (first, others) = words.split_once('\n').unwrap_or((&words, ""));
-                writeln!(f, "{}", verdict(first, !outcome.is_rejected()))?;
-                writeln!(f, "{others}")?;
-            }
+            Ok(outcome) => write_findings(f, outcome, is_verbose)?,
             Err(reason) => writeln!(f, "There is no test of calibration: {reason}")?,
         }
         if !self.intervals.0.is_empty() {
@@ -209,11 +247,11 @@ impl fmt::Display for Answer {
                 "\nnext: `calibration fit` fits a map to held-out predictions, and `calibration apply` applies it to others"
             )?;
         }
+        if !is_verbose {
+            return Ok(());
+        }
         let redraws = outcome.redraws;
-        writeln!(f, "\naspects of the omnibus test, {redraws} redraws")?;
-        let table = TextTable::new(2, 38, [14, 14, 12, 12]);
-        let columns = ["estimate", "standardised", "p-value", "adjusted"];
-        table.head(f, columns)?;
+        let mut table = TextTable::new(&["estimate", "standardised", "p-value", "adjusted"]);
         let mut aspects: Vec<&AspectOutcome> = outcome.aspects.iter().collect();
         if aspects.len() > SHOWN {
             aspects.sort_by(|a, b| a.p_value.total_cmp(&b.p_value)); // stable
@@ -226,8 +264,12 @@ impl fmt::Display for Answer {
                 shown(Probability::resampled(aspect.p_value, redraws)),
                 shown(outcome.adjusted(aspect)),
             ];
-            table.line(f, &self.title(aspect), &cells, "")?;
+            table.row(&self.title(aspect), &cells, "");
         }
+        write!(
+            f,
+            "\naspects of the omnibus test, {redraws} redraws\n{table}"
+        )?;
         if let more @ 1.. = outcome.aspects.len() - aspects.len() {
             let json = "aspects of larger p-values: --json has them";
             writeln!(f, "  and {more} {json}")?;
@@ -238,27 +280,47 @@ impl fmt::Display for Answer {
 
 impl fmt::Display for Named<Size> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let width = title_width(self.0.iter().map(|(name, _)| name));
-        let mut sizes = self.0.iter();
-        sizes.try_for_each(|(name, size)| writeln!(f, "{:width$} {size}", name.title))
+        let mut table = TextTable::default();
+        for (name, size) in &self.0 {
+            table.row(&name.title, &[""; 0], &size.to_string());
+        }
+        write!(f, "{table}")
+    }
+}
+
+impl Size {
+    /// A number as people write it.
+    fn number(&self, value: f64) -> String {
+        match self.unit {
+            Unit::Points => points(value, 2),
+            Unit::Ratio => significant(value, 3),
+            Unit::Number => significant(value, 4),
+        }
+    }
+
+    /// The estimate and its interval as cells of a table.
+    pub fn cells(&self) -> [String; 2] {
+        match &self.interval.0 {
+            Ok(interval) => {
+                let [lower, upper] = [interval.lower, interval.upper].map(|end| self.number(end));
+                [
+                    self.number(interval.estimate),
+                    format!("[{lower}, {upper}]"),
+                ]
+            }
+            Err(_) => ["-", ""].map(str::to_owned),
+        }
     }
 }
 
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let interval = match &self.interval.0 {
-            Ok(interval) => interval,
+        let level = match &self.interval.0 {
+            Ok(interval) => 100.0 * interval.level,
             Err(reason) => return write!(f, "-  {reason}"),
         };
-        let number = |value: f64| match self.unit {
-            Unit::Points => points(value, 2),
-            Unit::Ratio => significant(value, 3),
-            Unit::Number => significant(value, 4),
-        };
-        let [estimate, lower, upper] =
-            [interval.estimate, interval.lower, interval.upper].map(number);
-        let level = 100.0 * interval.level;
-        write!(f, "{estimate} [{lower}, {upper}], {level} % interval")?;
+        let [estimate, interval] = self.cells();
+        write!(f, "{estimate} {interval}, {level} % interval")?;
         match &self.tolerance {
             Some(Known(Ok(tolerance))) => {
                 let error = points(tolerance.error, 2);

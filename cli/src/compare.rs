@@ -2,7 +2,7 @@
 
 mod words;
 
-pub use words::{write_changes, write_unbounded, write_verdict};
+pub use words::{table_of_changes, write_unbounded, write_verdict};
 
 use std::{ops::Not, path::PathBuf};
 

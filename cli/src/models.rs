@@ -2,22 +2,26 @@
 
 use std::fmt;
 
-use burn_calibration::hypothesis::{OmnibusOutcome, holm};
+use burn_calibration::{
+    hypothesis::{OmnibusOutcome, holm},
+    names::Name,
+    numbers::significant,
+};
 use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
 use crate::{
     answer::{Size, beside, omnibus, sizes},
     args::CompareArgs,
-    compare::{Outcome, Paired, paired, write_changes, write_unbounded, write_verdict},
+    compare::{Outcome, Paired, paired, table_of_changes, write_unbounded, write_verdict},
     error::{Result, ensure},
     kernel::whose_median,
     kind::{Kind, View},
     limits::redraws,
     progress::Progress,
     quantities::Pairs,
-    table::title_width,
-    words::{DataWords, KernelWords, Known, Named},
+    table::TextTable,
+    words::{DataWords, KernelWords, Known, Named, shown},
 };
 
 /// Several models.
@@ -132,6 +136,55 @@ fn adjust(pairs: &mut [ModelPair]) -> Result<()> {
     Ok(())
 }
 
+impl Models {
+    /// A row for each model: its scores, its first error with the interval, and the p-value of its test.
+    fn table(&self) -> TextTable {
+        // each model is in a pair
+        let scores = |model: &str| -> Vec<(&str, String)> {
+            let pair = (self.pairs.iter())
+                .find(|pair| pair.before == model || pair.after == model)
+                .expect("there are two models or more");
+            let changes = pair.changes.0.iter();
+            let score = |(_, change): &'_ (Name, Known<Paired>)| -> String {
+                let value = change
+                    .0
+                    .as_ref()
+                    .ok()
+                    .map(|change| change.of(pair.before == model));
+                value.map_or_else(|| "-".to_owned(), |value| significant(value, 4))
+            };
+            changes
+                .map(|change| (&*change.0.title, score(change)))
+                .collect()
+        };
+        let titles: Vec<&str> = scores(&self.models[0].name)
+            .iter()
+            .map(|(title, _)| *title)
+            .collect();
+        let of_error = self.models[0].intervals.0.first();
+        let error = of_error.map(|(name, _)| [&*name.title, "interval"]);
+        let columns = [
+            &titles[..],
+            error.as_ref().map_or(&[], |both| &both[..]),
+            &["p-value"],
+        ]
+        .concat();
+        let mut table = TextTable::new(&columns);
+        for model in &self.models {
+            let mut cells: Vec<String> = scores(&model.name)
+                .into_iter()
+                .map(|(_, cell)| cell)
+                .collect();
+            let first = model.intervals.0.first();
+            cells.extend(first.into_iter().flat_map(|(_, size)| size.cells()));
+            let p_value = model.omnibus.0.as_ref();
+            cells.push(p_value.map_or("-".into(), |outcome| shown(outcome.probability())));
+            table.row(&model.name, &cells, "");
+        }
+        table
+    }
+}
+
 impl fmt::Display for Models {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.models.iter().map(|model| &*model.name).collect();
@@ -145,6 +198,7 @@ impl fmt::Display for Models {
         if let Some(kernel) = &self.kernel {
             writeln!(f, "{kernel}{}", self.median)?;
         }
+        write!(f, "\n{}", self.table())?;
         for ModelPair {
             before,
             after,
@@ -152,9 +206,12 @@ impl fmt::Display for Models {
         } in &self.pairs
         {
             writeln!(f, "\n{before} (before) and {after} (after)")?;
-            let width = title_width(changes.0.iter().map(|(name, _)| name));
             let lines = (changes.0.iter()).map(|(name, change)| (name.title.to_string(), change));
-            write_changes(f, &lines.collect::<Vec<_>>(), self.level, width)?;
+            write!(
+                f,
+                "{}",
+                table_of_changes(&lines.collect::<Vec<_>>(), self.level)
+            )?;
             write_unbounded(f, changes.0.iter().map(|(_, change)| change))?;
         }
         for Model {

@@ -21,7 +21,7 @@ use crate::{
     args::{EvaluateArgs, LengthScale, RowsArgs, SourceArgs},
     error::{Context, Result, ensure},
     files::{File, Files, Inputs, LabelFile, OpenFiles, SampleWeights},
-    given,
+    given::{self, InTheLarge},
     input::{Table, clipped, say},
     kernel::{fixed, some},
     kind::{Estimates, Kind, Loaded, ScoreOf, SubjectWords, Vectors, View, WithKernel},
@@ -30,7 +30,7 @@ use crate::{
     roles::{Halves, by_names, check_no_variances, take_roots},
     rows::Wanted,
     source::{are_levels, order_columns, targets, tensor},
-    words::{OutcomeSpace, TargetWords},
+    words::{Named, OutcomeSpace, TargetWords},
 };
 
 impl Vectors for Normal {
@@ -289,6 +289,17 @@ where
     fn sizes(sizing: &Sizing<Self>) -> Vec<(Name, Size)> {
         let overconfidence = IntervalOverconfidence::default();
         vec![sizing.in_points(names::INTERVAL_OVERCONFIDENCE, &overconfidence)]
+    }
+
+    fn in_the_large(sizing: &Sizing<Self>) -> Option<InTheLarge> {
+        const LEVEL: f64 = 0.9;
+        let (_, size) = Self::sizes(sizing).remove(0);
+        let excess = size.interval.0.as_ref().ok()?.estimate;
+        Some(InTheLarge {
+            expected: LEVEL,
+            observed: LEVEL - excess,
+            error: Named(vec![(names::OVERCONFIDENCE, size)]),
+        })
     }
 
     fn scores(_of: &SubjectWords) -> Vec<ScoreOf<Self>> {

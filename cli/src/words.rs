@@ -72,6 +72,19 @@ pub enum Estimate {
     Mean(MeanEstimate),
 }
 
+impl Estimate {
+    /// The number, and its standard error where it has one.
+    pub fn cells(&self) -> Vec<String> {
+        match self {
+            Self::Number(value) => vec![significant(*value, 4)],
+            Self::Mean(mean) => vec![
+                significant(mean.estimate, 4),
+                significant(mean.standard_error, 2),
+            ],
+        }
+    }
+}
+
 impl From<f64> for Estimate {
     fn from(number: f64) -> Self {
         Self::Number(number)

@@ -193,7 +193,7 @@ impl<P: Reportable<Options = ReliabilityOptions>> ReportBuilder<'_, P> {
         self
     }
 
-    /// Sets the largest number of classes with a diagram, 10 by default: those with most labels.
+    /// Sets the largest number of classes with a diagram, 10 by default: those with the largest calibration errors.
     pub fn with_most_classes(mut self, most_classes: usize) -> Self {
         self.options.most_classes = most_classes;
         self
@@ -206,9 +206,10 @@ impl<P: Reportable<Options = ReliabilityOptions>> ReportBuilder<'_, P> {
         self
     }
 
-    /// Sets the bins of all diagrams and of the ECE.
+    /// Sets the bins of all diagrams and of the ECE. By default they are 15 of equal width, and of equal mass for an event
+    /// whose probabilities are all below a half.
     pub fn with_binning(mut self, binning: Binning) -> Self {
-        self.options.binning = binning;
+        self.options.binning = Some(binning);
         self
     }
 }

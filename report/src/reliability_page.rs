@@ -105,7 +105,7 @@ impl Report<ReliabilitySection> {
         }
         let which = if classes.len() < names.len() {
             let [shown, all] = [classes.len(), names.len()].map(whole);
-            format!("The {shown} of {all} classes with most labels")
+            format!("The {shown} of {all} classes with the largest calibration errors")
         } else {
             "All classes".into()
         };

@@ -1,7 +1,5 @@
 mod quantities;
 
-use std::cmp::Reverse;
-
 use burn::tensor::{Int, Tensor};
 use serde::Serialize;
 
@@ -87,7 +85,8 @@ pub struct EceOfOrder {
 pub struct Classes {
     /// The names of the `m` classes.
     pub names: Vec<String>,
-    /// The classes that have a diagram of their own: those with most labels.
+    /// The classes that have a diagram of their own: those with the largest debiased error
+    /// in bins of equal width.
     pub shown: Vec<usize>,
     /// The bins of all diagrams.
     pub binning: Binning,
@@ -101,7 +100,7 @@ pub struct Classes {
 pub struct ReliabilityOptions {
     pub(super) names: Option<Vec<String>>,
     pub(super) most_classes: usize,
-    pub(super) binning: Binning,
+    pub(super) binning: Option<Binning>,
     pub(super) order: f64,
 }
 
@@ -110,7 +109,7 @@ impl Default for ReliabilityOptions {
         Self {
             names: None,
             most_classes: 10,
-            binning: Binning::Uniform { bins: 15 },
+            binning: None,
             order: 1.0,
         }
     }
@@ -137,14 +136,11 @@ impl Reportable for Categorical {
             }
             None => (0..m).map(|class| class.to_string()).collect(),
         };
+        self.parted().0.check_labels(labels)?;
         Ok(Classes {
             names,
-            shown: most_frequent(
-                &self.parted().0.check_labels(labels)?,
-                m,
-                options.most_classes,
-            ),
-            binning: options.binning,
+            shown: self.worst(labels, options.most_classes),
+            binning: options.binning.unwrap_or(self.usual_binning()),
             order: options.order,
         })
     }
@@ -221,17 +217,40 @@ impl Reportable for Categorical {
     }
 }
 
-/// The classes with most labels, in their order; of equally many the first.
-fn most_frequent(labels: &[usize], classes: usize, most: usize) -> Vec<usize> {
-    let mut counts = vec![0usize; classes];
-    for &label in labels {
-        counts[label] += 1;
+/// What decides the diagrams of a page.
+trait Pages {
+    /// The classes with the largest calibration errors, in their order; of equal ones those with the smaller numbers.
+    fn worst(&self, labels: &Tensor<1, Int>, most: usize) -> Vec<usize>;
+
+    /// Bins of equal width; of equal mass of an event whose probabilities are all below a half, most of which would be in
+    /// one bin.
+    fn usual_binning(&self) -> Binning;
+}
+
+impl Pages for Categorical {
+    fn worst(&self, labels: &Tensor<1, Int>, most: usize) -> Vec<usize> {
+        let error = |class| {
+            let error = Tce::default().with_event(Event::Class(class));
+            let error = error.with_binning(Binning::Uniform { bins: 15 });
+            (class, error.estimate(self, labels).unwrap_or(0.0)) // too few samples
+        };
+        let mut errors: Vec<(usize, f64)> = (0..self.classes()).map(error).collect();
+        errors.sort_by(|(_, a), (_, b)| b.total_cmp(a)); // stable
+        let mut classes: Vec<usize> = errors.into_iter().map(|(class, _)| class).collect();
+        classes.truncate(most);
+        classes.sort_unstable();
+        classes
     }
-    let mut order: Vec<usize> = (0..classes).collect();
-    order.sort_by_key(|&class| Reverse(counts[class])); // stable
-    order.truncate(most);
-    order.sort_unstable();
-    order
+
+    fn usual_binning(&self) -> Binning {
+        let bins = 15;
+        let of_event = || self.probabilities().slice_dim(1, 1..2).max();
+        if self.subject() == Subject::Event && of_event().into_scalar::<f64>() < 0.5 {
+            Binning::EqualMass { bins }
+        } else {
+            Binning::Uniform { bins }
+        }
+    }
 }
 
 impl Section for ReliabilitySection {

@@ -42,6 +42,9 @@ pub struct EvaluationAnswer {
     pub summary: Named<f64>,
     #[serde(flatten)]
     pub found: Found,
+    /// Whether all is printed, and not the answer alone.
+    #[serde(skip)]
+    pub is_verbose: bool,
 }
 
 /// What was found of the whole prediction, or of each class.
@@ -129,7 +132,7 @@ fn read<P: Kind>(inputs: &Inputs, args: &EvaluateArgs) -> Result<(Views, LazyVie
         LensName::TopLabel | LensName::ClassWise => 2,
     };
     let views = Views {
-        redraws: redraws("--replicates", args.replicates, outcomes)?,
+        redraws: redraws("--redraws", args.redraws, outcomes)?,
         summary: predictions.summary(&targets),
         lens: args.lens,
         data: loaded.data,
@@ -166,6 +169,7 @@ fn evaluate<P: Kind>(
         family: args.input.family,
         lens: views.lens,
         binned: args.bins.asked(),
+        is_verbose: args.verbose,
         found: match views.lens {
             LensName::ClassWise => Found::Classes {
                 verdict: words::headline(args.input.family, &aspects),
@@ -224,7 +228,13 @@ fn aspect<P: Kind>(
     let between = kernel.between();
     let given = (!views.given.is_empty()).then(|| {
         progress.step("given");
-        let answer = given::test(&views.given, (view, &names[..]), between, replicates, rng);
+        let answer = given::test(
+            (&views.given, &args.sizes),
+            (view, &names[..]),
+            between,
+            replicates,
+            rng,
+        );
         Known(answer.map_err(|error| Missing::Error(error.to_string())))
     });
     progress.step("omnibus test");

@@ -22,6 +22,7 @@ use crate::{
     compare::{Biased, Change, Others, change},
     error::{Result, bail},
     files::Inputs,
+    given::InTheLarge,
     kernel::fixed,
     limits::{BLOCK, QUADRATIC_LIMIT},
     quantities::{SCORES, binned_errors, estimates_of_classes, tests_of_classes},
@@ -132,7 +133,11 @@ impl Kind for Categorical {
         names: &[String],
         bins: &BinArgs,
     ) -> ReportBuilder<'a, Self> {
-        let builder = (builder.with_binning(bins.binning())).with_order(bins.norm.order());
+        let builder = builder.with_order(bins.norm.order());
+        let builder = match bins.asked() {
+            Some(bins) => builder.with_binning(bins.binning()),
+            None => builder,
+        };
         match names {
             [] => builder,
             names => builder.with_class_names(names),
@@ -211,6 +216,29 @@ impl Kind for Categorical {
             accuracy,
             ece: Named(ece.map(biased).collect::<error::Result<_>>()?),
             levels: Vec::new(),
+        })
+    }
+
+    fn in_the_large(sizing: &Sizing<Self>) -> Option<InTheLarge> {
+        let (predictions, event) = (&sizing.view.predictions, sizing.view.event());
+        let shares = shares(predictions, event, &sizing.view.targets).ok()?;
+        let (count, error) = match predictions.subject() {
+            Subject::Event => (
+                predictions.len() as f64,
+                sizing.ratio_as(names::OBSERVED_EXPECTED),
+            ),
+            _ => {
+                let excess = Overconfidence { event };
+                let (_, size) = sizing.in_points(names::OVERCONFIDENCE, &excess);
+                (1.0, (names::OVERCONFIDENCE, size))
+            }
+        };
+        let [observed, expected] = shares.map(|share| count * share);
+        let error = Named(vec![error]);
+        Some(InTheLarge {
+            expected,
+            observed,
+            error,
         })
     }
 

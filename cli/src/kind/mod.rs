@@ -23,7 +23,7 @@ use crate::{
     coverage::Coverage,
     error::Result,
     files::Inputs,
-    given::Column,
+    given::{Column, InTheLarge},
     quantities::Pairs,
     rows::Wanted,
     words::{DataWords, Estimate, Named, OutcomeSpace, TargetWords, Told},
@@ -189,6 +189,11 @@ pub trait Kind: Reportable<Kernel: Pairs<Self>> + 'static {
     /// The errors whose size is told, before the SKCE.
     fn sizes(_sizing: &Sizing<Self>) -> Vec<(Name, Size)> {
         vec![]
+    }
+
+    /// What was expected and observed in a group, and the error in the large.
+    fn in_the_large(_sizing: &Sizing<Self>) -> Option<InTheLarge> {
+        None
     }
 
     /// Sets names of classes, and bins.

@@ -108,7 +108,7 @@ fn a_gate_has_an_exit_code() {
         "--fail-if-rejected --replicates 19 --level 0.999",
     );
     assert_eq!((code, is_empty), (2, true));
-    contains(&said, "expected a larger --replicates");
+    contains(&said, "expected a larger --redraws");
     let classes = "--fail-if-rejected --lens class-wise";
     assert_eq!(
         (gate("good.csv", classes).0, gate("bad.csv", classes).0),

@@ -230,7 +230,7 @@ def _shape(predictions: Predictions) -> list[str]:
     if predictions.is_event:
         options.append("--positive")
     if predictions.levels:
-        options += ["--levels", ",".join(map(repr, predictions.levels))]
+        options += ["--quantile-levels", ",".join(map(repr, predictions.levels))]
     return options
 
 

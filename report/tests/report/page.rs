@@ -126,17 +126,21 @@ fn many_failing_aspects_are_counted() {
 }
 
 #[test]
-fn classes_with_most_labels_are_shown() {
-    let rows = vec![vec![0.25; 4]; 7];
-    let (predictions, labels) = (categorical(&rows), labels(&[3, 3, 1, 1, 2, 0, 3]));
+fn the_worst_classes_are_shown() {
+    let rows = vec![vec![0.25; 4]; 140];
+    let (predictions, labels) = (
+        categorical(&rows),
+        labels(&[3, 3, 1, 1, 2, 0, 3].repeat(20)),
+    );
     let build = |most| {
         let builder = ReportBuilder::new(&predictions, &labels).with_most_classes(most);
         builder.build().unwrap()
     };
-    assert_eq!(build(2).subject.shown, [1, 3]);
-    assert_eq!(build(3).subject.shown, [0, 1, 3]); // of equally many the first
+    // frequencies of 1, 2, 1 and 3 sevenths, where a quarter is predicted
+    assert_eq!(build(2).subject.shown, [0, 3]); // of equal ones the first
+    assert_eq!(build(3).subject.shown, [0, 2, 3]);
     let page = build(2).to_html();
-    assert!(page.contains("The 2 of 4 classes with most labels"));
+    assert!(page.contains("The 2 of 4 classes with the largest calibration errors"));
     assert!(build(10).to_html().contains("All classes"));
     assert!(!build(0).to_html().contains("Class by class"));
 }
