@@ -15,11 +15,12 @@ use burn_calibration::{
     names::Name,
     score::{Improvement, Scored},
 };
+use burn_calibration_report::{Answer, Size};
 use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
 use crate::{
-    answer::{Size, beside, omnibus, sizes},
+    answer::{omnibus, sizes},
     args::{BinArgs, CompareArgs},
     error::{Result, ensure},
     files::Inputs,
@@ -278,10 +279,8 @@ fn compared<P: Kind, Q: Kind>(
         omnibus(kernel, count, 1, after, names, &mut rng),
     );
     progress.step("confidence intervals");
-    let intervals = BeforeAfter {
-        before: sizes(&args.sizes, before, P::on_classes(kernel)),
-        after: sizes(&args.sizes, after, Q::on_classes(kernel)),
-    };
+    let before = Answer::new(tests.0, sizes(&args.sizes, before, P::on_classes(kernel)));
+    let after = Answer::new(tests.1, sizes(&args.sizes, after, Q::on_classes(kernel)));
     Ok(Outcome::Two(Box::new(Comparison {
         data,
         kernel: kernel.as_ref().map(KernelWords::from),
@@ -290,10 +289,7 @@ fn compared<P: Kind, Q: Kind>(
         changes: Named(changes),
         others,
         binned: args.bins.asked(),
-        omnibus: BeforeAfter {
-            before: beside(tests.0, &intervals.before),
-            after: beside(tests.1, &intervals.after),
-        },
-        intervals,
+        omnibus: [before.omnibus, after.omnibus].into(),
+        intervals: [before.intervals, after.intervals].into(),
     })))
 }

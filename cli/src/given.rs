@@ -11,13 +11,13 @@ use burn_calibration::{
     distribution::Targets,
     hypothesis::{AspectOutcome, Group, GroupTest, OmnibusOutcome, Probability},
     kernel::Kernel,
-    numbers::{expected, percent},
 };
+use burn_calibration_report::{InTheLarge, Unit};
 use rand::rngs::StdRng;
 use serde::Serialize;
 
 use crate::{
-    answer::{Size, Sizing, Unit},
+    answer::sizing,
     args::SizeArgs,
     error::{Context, Result, bail, ensure, wrong},
     files::{File, Files},
@@ -27,7 +27,7 @@ use crate::{
     program::HeldFiles,
     quantities::Pairs,
     table::TextTable,
-    words::{Named, shown, verdict},
+    words::{shown, verdict},
 };
 
 /// More values than this are no groups.
@@ -218,29 +218,6 @@ struct Part {
     outcome: OmnibusOutcome,
 }
 
-/// What was expected, what was observed, and the error: events of an event, the shares that are right of classes, or
-/// those within intervals of 90 %.
-#[derive(Serialize)]
-pub struct InTheLarge {
-    pub expected: f64,
-    pub observed: f64,
-    #[serde(flatten)]
-    pub error: Named<Size>,
-}
-
-impl InTheLarge {
-    /// The numbers as cells of a table: expected, observed, and the error with its interval.
-    fn cells(&self) -> [String; 4] {
-        let (_, size) = &self.error.0[0];
-        let [expected, observed] = match size.unit {
-            Unit::Ratio => [expected(self.expected), self.observed.round().to_string()],
-            _ => [self.expected, self.observed].map(|share| percent(share, 1)),
-        };
-        let [error, interval] = size.cells();
-        [expected, observed, error, interval]
-    }
-}
-
 /// What a kernel compares: a number, or all columns together, under the name of the column or "all".
 fn kernels(columns: &[Column]) -> Vec<(&str, &str, Vec<&Column>)> {
     let numbers = columns.iter().filter(|column| column.is_number);
@@ -278,15 +255,8 @@ pub fn test<P: Kind>(
     let test = kernel.map_or(test, |kernel| test.with_kernel(kernel));
     let outcome = test.outcome(predictions, targets, &groups, rng)?;
     let in_the_large = |group: &Group| {
-        let view = View {
-            predictions: predictions.select_rows(&group.rows),
-            targets: targets.select_rows(&group.rows),
-            ..view.clone()
-        };
-        P::in_the_large(&Sizing {
-            args: sizes,
-            view: &view,
-        })
+        let of_group = predictions.select_rows(&group.rows);
+        of_group.in_the_large(&targets.select_rows(&group.rows), &sizing(sizes, view))
     };
     let in_the_large: Vec<_> = groups.iter().map(in_the_large).collect();
     let in_the_large = in_the_large

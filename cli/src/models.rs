@@ -2,16 +2,13 @@
 
 use std::fmt;
 
-use burn_calibration::{
-    hypothesis::{OmnibusOutcome, holm},
-    names::Name,
-    numbers::significant,
-};
+use burn_calibration::{hypothesis::holm, numbers::significant};
+use burn_calibration_report::Answer;
 use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
 use crate::{
-    answer::{Size, beside, omnibus, sizes},
+    answer::{omnibus, sizes},
     args::CompareArgs,
     compare::{Outcome, Paired, paired, table_of_changes, write_unbounded, write_verdict},
     error::{Result, ensure},
@@ -43,8 +40,8 @@ pub struct Models {
 #[derive(Serialize)]
 struct Model {
     name: String,
-    omnibus: Known<OmnibusOutcome>,
-    intervals: Named<Size>,
+    #[serde(flatten)]
+    answer: Answer,
 }
 
 /// Two of the models: the change is from one to the other.
@@ -83,11 +80,9 @@ pub fn compared<P: Kind>(
     let model = |(name, view): (&String, &View<P>)| {
         progress.step(name);
         let omnibus = omnibus(kernel, count, 1, view, &data.class_names, &mut rng);
-        let intervals = sizes(&args.sizes, view, None);
         Model {
             name: name.clone(),
-            omnibus: beside(omnibus, &intervals),
-            intervals,
+            answer: Answer::new(omnibus, sizes(&args.sizes, view, None)),
         }
     };
     let models = args.models.iter().zip(views).map(model).collect();
@@ -137,50 +132,40 @@ fn adjust(pairs: &mut [ModelPair]) -> Result<()> {
 }
 
 impl Models {
-    /// A row for each model: its scores, its first error with the interval, and the p-value of its test.
+    /// A score of a model, from a pair that it is one of.
+    fn score(&self, model: &str, at: usize) -> Option<f64> {
+        self.pairs.iter().find_map(|pair| {
+            let (_, Known(change)) = &pair.changes.0[at];
+            let [before, after] = change.as_ref().ok()?.ends();
+            let of_before = (pair.before == model).then_some(before);
+            of_before.or((pair.after == model).then_some(after))
+        })
+    }
+
+    /// A column for each model: its scores, the sizes of its errors, and the p-value of its test.
     fn table(&self) -> TextTable {
-        // each model is in a pair
-        let scores = |model: &str| -> Vec<(&str, String)> {
-            let pair = (self.pairs.iter())
-                .find(|pair| pair.before == model || pair.after == model)
-                .expect("there are two models or more");
-            let changes = pair.changes.0.iter();
-            let score = |(_, change): &'_ (Name, Known<Paired>)| -> String {
-                let value = change
-                    .0
-                    .as_ref()
-                    .ok()
-                    .map(|change| change.of(pair.before == model));
-                value.map_or_else(|| "-".to_owned(), |value| significant(value, 4))
-            };
-            changes
-                .map(|change| (&*change.0.title, score(change)))
-                .collect()
+        let names: Vec<&str> = self.models.iter().map(|model| &*model.name).collect();
+        let mut table = TextTable::new(&names);
+        let mut row = |title: &str, cell: &dyn Fn(&Model) -> String| {
+            let cells: Vec<String> = self.models.iter().map(cell).collect();
+            table.row(title, &cells, "");
         };
-        let titles: Vec<&str> = scores(&self.models[0].name)
-            .iter()
-            .map(|(title, _)| *title)
-            .collect();
-        let of_error = self.models[0].intervals.0.first();
-        let error = of_error.map(|(name, _)| [&*name.title, "interval"]);
-        let columns = [
-            &titles[..],
-            error.as_ref().map_or(&[], |both| &both[..]),
-            &["p-value"],
-        ]
-        .concat();
-        let mut table = TextTable::new(&columns);
-        for model in &self.models {
-            let mut cells: Vec<String> = scores(&model.name)
-                .into_iter()
-                .map(|(_, cell)| cell)
-                .collect();
-            let first = model.intervals.0.first();
-            cells.extend(first.into_iter().flat_map(|(_, size)| size.cells()));
-            let p_value = model.omnibus.0.as_ref();
-            cells.push(p_value.map_or("-".into(), |outcome| shown(outcome.probability())));
-            table.row(&model.name, &cells, "");
+        for (at, (name, _)) in self.pairs[0].changes.0.iter().enumerate() {
+            row(&name.title, &|model| {
+                let score = self.score(&model.name, at);
+                score.map_or("-".into(), |score| significant(score, 4))
+            });
         }
+        for (name, _) in &self.models[0].answer.intervals.0 {
+            row(&name.title, &|model| {
+                let size = model.answer.intervals.get(name.key);
+                size.map_or("-".into(), |size| size.cells().join(" "))
+            });
+        }
+        row("p-value of the omnibus test", &|model| {
+            let outcome = model.answer.omnibus.0.as_ref();
+            outcome.map_or("-".into(), |outcome| shown(outcome.probability()))
+        });
         table
     }
 }
@@ -214,14 +199,8 @@ impl fmt::Display for Models {
             )?;
             write_unbounded(f, changes.0.iter().map(|(_, change)| change))?;
         }
-        for Model {
-            name,
-            omnibus,
-            intervals,
-        } in &self.models
-        {
-            write_verdict(f, name, omnibus)?;
-            writeln!(f, "{intervals}")?;
+        for Model { name, answer } in &self.models {
+            write_verdict(f, name, &answer.omnibus)?;
         }
         writeln!(
             f,

@@ -11,7 +11,6 @@ use burn_calibration::{
     },
 };
 use rand::rngs::StdRng;
-use serde_json::{Map, Value};
 
 use crate::{
     align::{check_distinct, in_order},
@@ -88,10 +87,6 @@ impl Kind for QuantileForecasts {
             levels: levels.collect::<Result<_>>()?,
             central_intervals: intervals.collect::<Result<_>>()?,
         }))
-    }
-
-    fn numbers_of_page(numbers: Map<String, Value>) -> Map<String, Value> {
-        numbers
     }
 
     fn scores(_of: &SubjectWords) -> Vec<ScoreOf<Self>> {

@@ -9,19 +9,18 @@ use burn_calibration::{
         Samples, Targets,
     },
     kernel::{RealKernel, TargetKernel, TensorKernel},
-    names::{self, Name},
+    names,
     recalibration::ScaleFamily,
-    score::{Crps, FairCrps, IntervalOverconfidence, LogScore, Score},
+    score::{Crps, FairCrps, LogScore, Score},
 };
 use rand::rngs::StdRng;
 
 use crate::{
     align::{in_order, say_by_name},
-    answer::{Size, Sizing},
     args::{EvaluateArgs, LengthScale, RowsArgs, SourceArgs},
     error::{Context, Result, ensure},
     files::{File, Files, Inputs, LabelFile, OpenFiles, SampleWeights},
-    given::{self, InTheLarge},
+    given,
     input::{Table, clipped, say},
     kernel::{fixed, some},
     kind::{Estimates, Kind, Loaded, ScoreOf, SubjectWords, Vectors, View, WithKernel},
@@ -30,7 +29,7 @@ use crate::{
     roles::{Halves, by_names, check_no_variances, take_roots},
     rows::Wanted,
     source::{are_levels, order_columns, targets, tensor},
-    words::{Named, OutcomeSpace, TargetWords},
+    words::{OutcomeSpace, TargetWords},
 };
 
 impl Vectors for Normal {
@@ -284,22 +283,6 @@ where
 
     fn estimates(view: &View<Self>) -> Estimates {
         estimates_of_vectors(view)
-    }
-
-    fn sizes(sizing: &Sizing<Self>) -> Vec<(Name, Size)> {
-        let overconfidence = IntervalOverconfidence::default();
-        vec![sizing.in_points(names::INTERVAL_OVERCONFIDENCE, &overconfidence)]
-    }
-
-    fn in_the_large(sizing: &Sizing<Self>) -> Option<InTheLarge> {
-        const LEVEL: f64 = 0.9;
-        let (_, size) = Self::sizes(sizing).remove(0);
-        let excess = size.interval.0.as_ref().ok()?.estimate;
-        Some(InTheLarge {
-            expected: LEVEL,
-            observed: LEVEL - excess,
-            error: Named(vec![(names::OVERCONFIDENCE, size)]),
-        })
     }
 
     fn scores(_of: &SubjectWords) -> Vec<ScoreOf<Self>> {

@@ -23,7 +23,7 @@ use burn_calibration::{distribution::Targets, error::Result, estimator::Binning}
 /// let targets = Tensor::<2>::from_floats([[-1.0], [0.5], [2.0]], &Device::default());
 /// let predictions = Normal::new(targets.zeros_like(), targets.ones_like());
 /// let report = ReportBuilder::new(&predictions, &targets).build()?;
-/// assert!((report.before.root_mean_squared_error - 1.75f64.sqrt()).abs() < 1e-6);
+/// assert!((report.before.page.root_mean_squared_error - 1.75f64.sqrt()).abs() < 1e-6);
 /// assert!(report.to_html().contains("3 predictions"));
 /// # Ok(())
 /// # }
@@ -168,7 +168,7 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
         };
         let changes = self.after.map(|after| after.changes_after(before, targets));
         Ok(Report {
-            before: before.section(&plan)?,
+            before: plan.assessed(before)?,
             after: self
                 .after
                 .map(|after| after.section_after(&plan))

@@ -4,7 +4,7 @@ use burn::tensor::{Int, Tensor};
 use serde::Serialize;
 
 use super::{
-    Plan, Report, Reportable, Section,
+    Answer, InTheLarge, Plan, Report, Reportable, Section, Size, Sizing,
     drawn::{Draw, Drawn},
     number::{self, decimals, percent, points, whole},
     page::{bandwidth, profile},
@@ -16,10 +16,9 @@ use burn_calibration::{
     distribution::{Categorical, Subject, Weighted as _},
     error::{Result, checks::check_parameter, serialize_or_infinite, serialize_or_reason},
     estimator::{Binning, Estimator, Event, JointKernel, KolmogorovSmirnov, Tce, TceForm},
-    hypothesis::OmnibusOutcome,
     kernel::Kernel,
-    names,
-    score::{Brier, Interval, LogScore, MeanEstimate, ObservedExpected, Overconfidence, Score},
+    names::{self, Name},
+    score::{Brier, LogScore, MeanEstimate, Score},
 };
 
 /// The numbers and diagrams of one set of class probabilities.
@@ -29,21 +28,6 @@ pub struct ReliabilitySection {
     /// What the predictions are about. For an event, numbers of the top label are numbers of the event.
     #[serde(skip)]
     pub subject: Subject,
-    /// The omnibus test of all samples, or why there is none.
-    #[serde(serialize_with = "serialize_or_reason")]
-    pub omnibus: Result<OmnibusOutcome>,
-    /// Observed events by expected ones, of predictions of an event.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub observed_expected: Option<Interval>,
-    /// The overconfidence of the top label.
-    #[serde(serialize_with = "serialize_or_reason")]
-    pub overconfidence: Result<Interval>,
-    /// The debiased calibration error of order 2 of the top label, that of [`Tce::default`].
-    #[serde(serialize_with = "serialize_or_reason")]
-    pub ece_debiased: Result<Interval>,
-    /// The unbiased SKCE of all probabilities, or why there is none.
-    #[serde(serialize_with = "serialize_or_reason")]
-    pub skce: Result<Interval>,
     /// The accuracy: the frequency with which the most likely class was the right one.
     pub accuracy: MeanEstimate,
     /// The mean confidence in the most likely class.
@@ -145,6 +129,21 @@ impl Reportable for Categorical {
         })
     }
 
+    fn sizes(&self, labels: &Tensor<1, Int>, sizing: &Sizing) -> Vec<(Name, Size)> {
+        sizing.of_event(self, labels)
+    }
+
+    fn in_the_large(&self, labels: &Tensor<1, Int>, sizing: &Sizing) -> Option<InTheLarge> {
+        sizing.event_in_the_large(self, labels)
+    }
+
+    fn answer(&self, plan: &Plan<Self>) -> Answer {
+        let of = quantities::event_in_words(self.subject());
+        let mut sizes = self.sizes(plan.targets, &plan.sizing(of));
+        sizes.push(plan.skce(self));
+        plan.answer(plan.kernel, self, sizes, &plan.subject.names)
+    }
+
     fn section(&self, plan: &Plan<Self>) -> Result<ReliabilitySection> {
         let (labels, level) = (plan.targets, plan.level);
         let event = Event::of(self);
@@ -167,33 +166,8 @@ impl Reportable for Categorical {
             let error = error.estimate(self, labels)?;
             Ok(EceOfOrder { order, error })
         };
-        let (subject, of) = (self.subject(), quantities::event_in_words(self.subject()));
-        let is_event = subject == Subject::Event;
-        let excess = if is_event {
-            names::OVERPREDICTION
-        } else {
-            names::OVERCONFIDENCE
-        };
-        let ratio = is_event.then(|| ObservedExpected::interval(event, self, labels, level));
-        let overconfidence = plan.interval(&Overconfidence { event }, self);
-        let ece_debiased = plan.interval(&Tce::default().with_event(event), self);
-        let skce = plan.skce(self);
-        let errors = (ratio
-            .iter()
-            .map(|ratio| (names::OBSERVED_EXPECTED.of(of), ratio)))
-        .chain([
-            (excess.of(of), &overconfidence),
-            (names::ECE_DEBIASED.of(of), &ece_debiased),
-            (names::SKCE, &skce),
-        ]);
-        let omnibus = plan.omnibus(plan.kernel, self, errors);
         Ok(ReliabilitySection {
-            subject,
-            omnibus: omnibus.map(|outcome| outcome.with_class_names(&plan.subject.names)),
-            observed_expected: ratio.and_then(Result::ok),
-            overconfidence,
-            ece_debiased,
-            skce,
+            subject: self.subject(),
             accuracy: MeanEstimate::weighted(&correct, &weights),
             confidence: MeanEstimate::weighted(&outcomes.probability, &weights),
             brier: score(&Brier)?,
@@ -257,14 +231,6 @@ impl Section for ReliabilitySection {
     type Subject = Classes;
     type Kernel = Kernel;
 
-    fn omnibus(&self) -> &Result<OmnibusOutcome> {
-        &self.omnibus
-    }
-
-    fn skce(&self) -> Option<&Result<Interval>> {
-        Some(&self.skce)
-    }
-
     fn drawings(&self, classes: &Classes) -> Vec<(String, Drawn)> {
         let name = |diagram: &ReliabilityDiagram| match diagram.event {
             Event::TopLabel => "top-label".into(),
@@ -317,14 +283,14 @@ impl Section for ReliabilitySection {
             }
         };
         let distance = report.kernel.distance.words();
-        let mut of_bins = report.before.top_label.bins.iter();
+        let mut of_bins = report.before.page.top_label.bins.iter();
         let bands = if of_bins.any(|bin| bin.weight.is_some()) {
             "about"
         } else {
             "exact"
         };
-        let weights = number::of_weights(report.before.accuracy.effective, report.samples);
-        let of = match report.before.subject {
+        let weights = number::of_weights(report.before.page.accuracy.effective, report.samples);
+        let of = match report.before.page.subject {
             Subject::Classes => format!("over {} classes", whole(report.classes())),
             Subject::Event => "of one event".into(),
             Subject::Correctness => "of whether the model is right".into(),

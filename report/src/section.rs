@@ -5,17 +5,19 @@ use maud::Markup;
 use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
-use super::{Report, drawn::Drawn, table::PageQuantity};
+use super::{
+    Answer, Assessed, InTheLarge, Report, Size, Sizing, drawn::Drawn, table::PageQuantity,
+};
 use burn_calibration::{
     distribution::{
         AbsoluteMoments, Component, Density, Geometry, Laplace, Mixture, Normal, Samples, Targets,
     },
     error::{Result, serialize_or_reason},
     estimator::{JointKernel, Skce},
-    hypothesis::{Omnibus, OmnibusOutcome, OmnibusTest},
+    hypothesis::{Omnibus, OmnibusTest},
     kernel::Kernel,
-    names::Name,
-    score::{self, Improvement, Interval, LogScore, MeanEstimate, Quantify, Score},
+    names::{self, Name},
+    score::{self, Improvement, LogScore, MeanEstimate, Quantify as _, Score},
 };
 
 /// The scores of predictions whose paired changes a page shows, by their names.
@@ -59,6 +61,19 @@ pub trait Reportable: Omnibus {
     /// Options that do not fit the predictions.
     fn subject(&self, targets: &Self::Targets, options: Self::Options) -> Result<Self::Subject>;
 
+    /// Returns the sizes of the errors but the SKCE, the first of them in the large.
+    fn sizes(&self, _targets: &Self::Targets, _sizing: &Sizing) -> Vec<(Name, Size)> {
+        Vec::new()
+    }
+
+    /// Returns what was expected, what was observed, and the error in the large, of predictions that have one.
+    fn in_the_large(&self, _targets: &Self::Targets, _sizing: &Sizing) -> Option<InTheLarge> {
+        None
+    }
+
+    /// Tests the predictions, and measures their errors.
+    fn answer(&self, plan: &Plan<Self>) -> Answer;
+
     /// Computes the numbers and diagrams.
     ///
     /// # Errors
@@ -80,8 +95,8 @@ pub trait After<P: Reportable>: Debug {
     /// Another dimension than before, or predictions or targets that are not valid.
     fn check_after(&self, before: &P, targets: &P::Targets) -> Result<()>;
 
-    /// Computes the numbers and diagrams. The errors are those of [`Reportable::section`].
-    fn section_after(&self, plan: &Plan<P>) -> Result<P::Section>;
+    /// Computes the answer, the numbers and the diagrams. The errors are those of [`Reportable::section`].
+    fn section_after(&self, plan: &Plan<P>) -> Result<Assessed<P::Section>>;
 
     /// Computes the changes of the scores that both have.
     fn changes_after(&self, before: &P, targets: &P::Targets) -> Vec<Change>;
@@ -107,15 +122,16 @@ where
         after.check_targets(targets)
     }
 
-    fn section_after(&self, plan: &Plan<P>) -> Result<P::Section> {
-        self.section(&Plan {
+    fn section_after(&self, plan: &Plan<P>) -> Result<Assessed<P::Section>> {
+        Plan {
             targets: plan.targets,
             subject: plan.subject,
             level: plan.level,
             kernel: plan.kernel.clone(),
             rows: plan.rows,
             seed: plan.seed,
-        })
+        }
+        .assessed(self)
     }
 
     fn changes_after(&self, before: &P, targets: &P::Targets) -> Vec<Change> {
@@ -185,12 +201,6 @@ pub trait Section: Clone + Debug + Serialize {
     /// The kernel of the SKCE.
     type Kernel: Clone + Debug + Serialize;
 
-    /// The outcome of the omnibus test of all samples, or why there is none.
-    fn omnibus(&self) -> &Result<OmnibusOutcome>;
-
-    /// The unbiased SKCE with its confidence interval, or why there is none. None of predictions without a kernel.
-    fn skce(&self) -> Option<&Result<Interval>>;
-
     #[doc(hidden)]
     fn page(report: &Report<Self>) -> Parts;
 
@@ -240,13 +250,21 @@ pub struct Plan<'a, P: Reportable> {
 }
 
 impl<P: Reportable> Plan<'_, P> {
-    /// The size of an error of all samples with its confidence interval.
-    pub(super) fn interval(&self, error: &impl Quantify<P>, predictions: &P) -> Result<Interval> {
-        error.size(predictions, self.targets)?.interval(self.level)
+    /// The answer, the numbers and the diagrams of a set of predictions.
+    pub(super) fn assessed(&self, predictions: &P) -> Result<Assessed<P::Section>> {
+        Ok(Assessed {
+            page: predictions.section(self)?,
+            answer: predictions.answer(self),
+        })
     }
 
-    /// The SKCE of its samples with its confidence interval.
-    pub(super) fn skce(&self, predictions: &P) -> Result<Interval>
+    /// What is asked of the sizes of errors.
+    pub(super) fn sizing<'s>(&self, of_event: &'s str) -> Sizing<'s> {
+        Sizing::new(self.level, of_event)
+    }
+
+    /// The SKCE of its samples.
+    pub(super) fn skce(&self, predictions: &P) -> (Name, Size)
     where
         P: Geometry,
         P::Kernel: JointKernel<P>,
@@ -259,21 +277,23 @@ impl<P: Reportable> Plan<'_, P> {
                 &self.targets.select_rows(rows),
             ),
         };
-        size?.interval(self.level)
+        (names::SKCE, self.sizing("").skce(size))
     }
 
-    /// The omnibus test of all samples, with the kernel of the SKCE on predictions, beside the errors that are known.
-    pub(super) fn omnibus<'e>(
+    /// The omnibus test of all samples with a kernel on predictions, beside the sizes of errors; classes have names.
+    pub(super) fn answer(
         &self,
         kernel: Kernel,
         predictions: &P,
-        errors: impl IntoIterator<Item = (Name, &'e Result<Interval>)>,
-    ) -> Result<OmnibusOutcome> {
+        sizes: Vec<(Name, Size)>,
+        class_names: &[String],
+    ) -> Answer {
         let mut rng = StdRng::seed_from_u64(self.seed);
         let test = OmnibusTest::new().with_kernel(kernel);
-        let outcome = test.outcome(predictions, self.targets, &mut rng)?;
-        let errors = errors.into_iter();
-        let known = errors.filter_map(|(name, error)| Some((name, *error.as_ref().ok()?)));
-        Ok(outcome.beside(known))
+        let outcome = test.outcome(predictions, self.targets, &mut rng);
+        Answer::new(
+            outcome.map(|outcome| outcome.with_class_names(class_names)),
+            sizes,
+        )
     }
 }

@@ -10,6 +10,7 @@ use burn_calibration::{
 
 use super::{Biased, Comparison, End, LevelChange, Outcome, Paired};
 use crate::{
+    answer::table_of_sizes,
     table::TextTable,
     words::{BeforeAfter, Known, probability, verdict},
 };
@@ -95,7 +96,7 @@ impl fmt::Display for Comparison {
             ("after", &omnibus.after, &intervals.after),
         ] {
             write_verdict(f, when, outcome)?;
-            write!(f, "{sizes}")?;
+            write!(f, "{}", table_of_sizes(sizes))?;
         }
         let of_skce = if self.kernel.is_some() {
             "; for the SKCE it is for any map"
@@ -111,9 +112,9 @@ impl fmt::Display for Comparison {
 }
 
 impl Paired {
-    /// The estimate before or after.
-    pub fn of(&self, is_before: bool) -> f64 {
-        if is_before { self.before } else { self.after }
+    /// The estimates before and after.
+    pub fn ends(&self) -> [f64; 2] {
+        [self.before, self.after]
     }
 
     fn cells(&self) -> Vec<String> {

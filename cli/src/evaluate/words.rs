@@ -11,6 +11,7 @@ use burn_calibration::{
 
 use super::{AspectAnswer, Class, EvaluationAnswer, Found};
 use crate::{
+    answer,
     args::{FamilyName, LensName},
     table::TextTable,
     words::{Estimate, Known, Named, Told, key, p_value, probability, shown},
@@ -193,7 +194,7 @@ impl AspectAnswer {
             Some(Class { name, .. }) if self.given.is_none() => writeln!(f, "class {name}")?,
             _ => self.write_given(f)?,
         }
-        self.answer.write(f, is_verbose)?;
+        answer::write(f, &self.answer, &self.class_names, is_verbose)?;
         if is_verbose {
             if let Some(words) = &self.kernel {
                 writeln!(f, "\n{words}")?;

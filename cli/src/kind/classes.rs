@@ -6,23 +6,20 @@ use burn::tensor::{Int, Tensor};
 use burn_calibration::{
     distribution::{Categorical, Predictive, Subject, Weighted as _},
     error,
-    estimator::{Accuracy, Aspect, Estimator, Event, Skce, Tce},
+    estimator::{Accuracy, Estimator, Event, Skce, Tce},
     kernel::Kernel,
     names::{self, Name},
-    recalibration::LpCalibrationError,
-    score::{ErrorSize, MeanEstimate, Overconfidence},
+    score::MeanEstimate,
 };
 use burn_calibration_report::ReportBuilder;
 use rand::rngs::StdRng;
 
 use super::{Estimates, Kind, LazyViews, Loaded, ScoreOf, SubjectWords, Test, View, WithKernel};
 use crate::{
-    answer::{Size, Sizing, Unit},
     args::{BinArgs, CompareArgs, EvaluateArgs, LensName, SourceArgs},
     compare::{Biased, Change, Others, change},
     error::{Result, bail},
     files::Inputs,
-    given::InTheLarge,
     kernel::fixed,
     limits::{BLOCK, QUADRATIC_LIMIT},
     quantities::{SCORES, binned_errors, estimates_of_classes, tests_of_classes},
@@ -218,47 +215,6 @@ impl Kind for Categorical {
             levels: Vec::new(),
         })
     }
-
-    fn in_the_large(sizing: &Sizing<Self>) -> Option<InTheLarge> {
-        let (predictions, event) = (&sizing.view.predictions, sizing.view.event());
-        let shares = shares(predictions, event, &sizing.view.targets).ok()?;
-        let (count, error) = match predictions.subject() {
-            Subject::Event => (
-                predictions.len() as f64,
-                sizing.ratio_as(names::OBSERVED_EXPECTED),
-            ),
-            _ => {
-                let excess = Overconfidence { event };
-                let (_, size) = sizing.in_points(names::OVERCONFIDENCE, &excess);
-                (1.0, (names::OVERCONFIDENCE, size))
-            }
-        };
-        let [observed, expected] = shares.map(|share| count * share);
-        let error = Named(vec![error]);
-        Some(InTheLarge {
-            expected,
-            observed,
-            error,
-        })
-    }
-
-    fn sizes(sizing: &Sizing<Self>) -> Vec<(Name, Size)> {
-        let (event, of) = (sizing.view.event(), &sizing.view.of.event);
-        let excess = Overconfidence { event };
-        let mut sizes = match sizing.view.predictions.subject() {
-            Subject::Event => vec![
-                sizing.ratio(),
-                sizing.in_points(names::OVERPREDICTION.of(of), &excess),
-            ],
-            _ => vec![sizing.in_points(names::OVERCONFIDENCE.of(of), &excess)],
-        };
-        let ece = Tce::default().with_event(event);
-        sizes.push(sizing.in_points(names::ECE_DEBIASED.of(of), &ece));
-        if let Some(order) = sizing.args.lp_error {
-            sizes.extend(lp_errors(sizing, event, order));
-        }
-        sizes
-    }
 }
 
 impl View<Categorical> {
@@ -279,33 +235,4 @@ fn shares(
     let occurred: Vec<f64> = outcomes.pairs().map(|(_, c)| c).collect();
     let shares = [&occurred, &outcomes.probability];
     Ok(shares.map(|values| MeanEstimate::weighted(values, &weights).estimate))
-}
-
-/// The bounds of the error of an event, of its parts, and of the whole vector where that is another.
-fn lp_errors(sizing: &Sizing<Categorical>, event: Event, order: f64) -> Vec<(Name, Size)> {
-    let error = LpCalibrationError::new(order);
-    let bound = |aspect| {
-        let error = error.clone().with_aspect(aspect);
-        error.bound(&sizing.view.predictions, &sizing.view.targets)
-    };
-    let entry = |(name, size): (Name, error::Result<ErrorSize>)| {
-        let name = name.with(format!("order {order}, at least, points"));
-        (name, sizing.known(Unit::Points, size))
-    };
-    let of_event = bound(Aspect::Event(event));
-    let part = |part: usize| {
-        of_event
-            .clone()
-            .map(|bound| bound.parts().expect("of an event")[part].clone())
-    };
-    let mut sizes = vec![
-        (names::LP_ERROR, of_event.clone().map(|bound| bound.size())),
-        (names::LP_OVER, part(0)),
-        (names::LP_UNDER, part(1)),
-    ];
-    if event == Event::TopLabel {
-        let of_vector = bound(Aspect::Vector).map(|bound| bound.size());
-        sizes.push((names::LP_VECTOR, of_vector));
-    }
-    sizes.into_iter().map(entry).collect()
 }

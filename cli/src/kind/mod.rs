@@ -14,16 +14,14 @@ use burn_calibration::{
 };
 use burn_calibration_report::{ReportBuilder, Reportable, Scored};
 use rand::rngs::StdRng;
-use serde_json::{Map, Value};
 
 use crate::{
-    answer::{Size, Sizing},
     args::{BinArgs, CompareArgs, EvaluateArgs, LensName, SourceArgs},
     compare::{Change, Others},
     coverage::Coverage,
     error::Result,
     files::Inputs,
-    given::{Column, InTheLarge},
+    given::Column,
     quantities::Pairs,
     rows::Wanted,
     words::{DataWords, Estimate, Named, OutcomeSpace, TargetWords, Told},
@@ -186,16 +184,6 @@ pub trait Kind: Reportable<Kernel: Pairs<Self>> + 'static {
         vec![]
     }
 
-    /// The errors whose size is told, before the SKCE.
-    fn sizes(_sizing: &Sizing<Self>) -> Vec<(Name, Size)> {
-        vec![]
-    }
-
-    /// What was expected and observed in a group, and the error in the large.
-    fn in_the_large(_sizing: &Sizing<Self>) -> Option<InTheLarge> {
-        None
-    }
-
     /// Sets names of classes, and bins.
     fn set_up<'a>(
         builder: ReportBuilder<'a, Self>,
@@ -203,11 +191,6 @@ pub trait Kind: Reportable<Kernel: Pairs<Self>> + 'static {
         _bins: &BinArgs,
     ) -> ReportBuilder<'a, Self> {
         builder
-    }
-
-    /// The numbers of the page besides verdict, intervals and estimates, in JSON.
-    fn numbers_of_page(numbers: Map<String, Value>) -> Map<String, Value> {
-        [("page".to_owned(), numbers.into())].into_iter().collect()
     }
 
     /// The scores whose paired changes are told, with what they are of.
