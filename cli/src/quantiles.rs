@@ -20,7 +20,7 @@ use crate::{
     error::{Error, Result, bail, ensure, wrong},
     files::{File, Inputs},
     input::{clipped, say},
-    kind::{Estimates, Kind, Loaded, ScoreOf, SubjectWords, View},
+    kind::{Estimates, Kind, Loaded, View},
     quantities::told,
     rows::Wanted,
     vectors::{VectorFiles, one_dimension},
@@ -87,10 +87,6 @@ impl Kind for QuantileForecasts {
             levels: levels.collect::<Result<_>>()?,
             central_intervals: intervals.collect::<Result<_>>()?,
         }))
-    }
-
-    fn scores(_of: &SubjectWords) -> Vec<ScoreOf<Self>> {
-        vec![(names::WIS, &WeightedIntervalScore)]
     }
 
     fn other_changes(

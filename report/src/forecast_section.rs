@@ -6,7 +6,7 @@ use super::{
     drawn::{Draw, Drawn},
     number::{decimals, fixed, of_weights, percent, significant},
     quantile_picture,
-    section::{NamedScores, Parts},
+    section::{NamedScore, Parts},
     table::{Cell, PageQuantity},
 };
 use burn_calibration::{
@@ -83,8 +83,8 @@ impl Reportable for QuantileForecasts {
         })
     }
 
-    fn named_scores(&self) -> NamedScores<'_, Tensor<2>> {
-        vec![(names::WIS, Box::new((self, &WeightedIntervalScore)))]
+    fn scores() -> Vec<NamedScore<Self>> {
+        vec![(names::WIS, &WeightedIntervalScore)]
     }
 }
 

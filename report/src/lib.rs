@@ -78,6 +78,6 @@ pub use monitor_report::{MonitorLine, MonitorReport};
 pub use outcome::Report;
 pub use quantile_section::{Coordinates, QuantileOptions, QuantileSection};
 pub use reliability_section::{Classes, ReliabilityOptions, ReliabilitySection};
-pub use section::{After, Change, NamedScores, Plan, Reportable, Scored, Section};
+pub use section::{After, Change, NamedScore, Plan, Reportable, Scored, Section};
 pub use size::{InTheLarge, Size, Sizing, Tolerance, Unit, probability, shown};
 pub use value::{Known, Missing, Named, check_finite};

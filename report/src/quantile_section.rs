@@ -9,7 +9,7 @@ use super::{
     number::{decimals, fixed, of_weights, percent, significant, whole},
     page::{self, bandwidth, figure, profile},
     pit_picture, quantile_picture,
-    section::{NamedScores, Parts},
+    section::{NamedScore, Parts},
     table::{Cell, PageQuantity},
 };
 use burn_calibration::{
@@ -22,7 +22,7 @@ use burn_calibration::{
     },
     kernel::{RealKernel, RealProfile, TargetKernel, TensorKernel},
     names::{self, Name},
-    score::{self, Crps, MeanEstimate, Score},
+    score::{Crps, MeanEstimate, Score},
 };
 
 /// The numbers and diagrams of one set of predictions over `ℝ^d`. For the coordinates of a sample all are
@@ -165,7 +165,7 @@ where
         let pit = Pit::randomised(self, y, &mut StdRng::seed_from_u64(plan.seed))?;
         let curve = QuantileCalibration::default().curve(self, y)?;
         Ok(QuantileSection {
-            log: self.log_score(y),
+            log: Self::LOG_SCORE.map(|log| log.mean(self, y)),
             crps: Crps.mean(self, y),
             sharpness: Spread {
                 standard_deviation: Sharpness.standard_deviation(self)?,
@@ -182,10 +182,12 @@ where
         })
     }
 
-    fn named_scores(&self) -> NamedScores<'_, Tensor<2>> {
-        let log = self.scored_by_log().map(|log| (names::LOG, log));
-        let crps: Box<dyn score::Scored<Tensor<2>> + '_> = Box::new((self, &Crps));
-        log.into_iter().chain([(names::CRPS, crps)]).collect()
+    fn scores() -> Vec<NamedScore<Self>> {
+        let log = Self::LOG_SCORE.map(|log| (names::LOG, log));
+        [(names::CRPS, &Crps as &dyn Score<Self>)]
+            .into_iter()
+            .chain(log)
+            .collect()
     }
 }
 

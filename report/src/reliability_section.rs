@@ -8,7 +8,7 @@ use super::{
     drawn::{Draw, Drawn},
     number::{self, decimals, percent, points, whole},
     page::{bandwidth, profile},
-    section::{NamedScores, Parts},
+    section::{NamedScore, Parts},
     table::PageQuantity,
 };
 use burn_calibration::{
@@ -18,7 +18,7 @@ use burn_calibration::{
     estimator::{Binning, Estimator, Event, JointKernel, KolmogorovSmirnov, Tce, TceForm},
     kernel::Kernel,
     names::{self, Name},
-    score::{Brier, LogScore, MeanEstimate, Score},
+    score::{Brier, LogScore, MeanEstimate, Score, Spherical},
 };
 
 /// The numbers and diagrams of one set of class probabilities.
@@ -183,10 +183,11 @@ impl Reportable for Categorical {
         })
     }
 
-    fn named_scores(&self) -> NamedScores<'_, Tensor<1, Int>> {
+    fn scores() -> Vec<NamedScore<Self>> {
         vec![
-            (names::BRIER, Box::new((self, &Brier))),
-            (names::LOG, Box::new((self, &LogScore))),
+            (names::BRIER, &Brier),
+            (names::LOG, &LogScore),
+            (names::SPHERICAL, &Spherical),
         ]
     }
 }

@@ -1,6 +1,5 @@
 use std::fmt::Debug;
 
-use burn::tensor::Tensor;
 use maud::Markup;
 use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
@@ -17,11 +16,11 @@ use burn_calibration::{
     hypothesis::{Omnibus, OmnibusTest},
     kernel::Kernel,
     names::{self, Name},
-    score::{self, Improvement, LogScore, MeanEstimate, Quantify as _, Score},
+    score::{Improvement, LogScore, Quantify as _, Score},
 };
 
-/// The scores of predictions whose paired changes a page shows, by their names.
-pub type NamedScores<'a, T> = Vec<(Name, Box<dyn score::Scored<T> + 'a>)>;
+/// A score with its name.
+pub type NamedScore<P> = (Name, &'static dyn Score<P>);
 
 /// Predictions that a [`ReportBuilder`](super::ReportBuilder) takes: the kind of prediction decides
 /// what a page shows.
@@ -31,7 +30,7 @@ pub type NamedScores<'a, T> = Vec<(Name, Box<dyn score::Scored<T> + 'a>)>;
 /// a [`QuantileSection`](super::QuantileSection), and for
 /// [`QuantileForecasts`](burn_calibration::distribution::QuantileForecasts), whose section is a
 /// [`ForecastSection`](super::ForecastSection).
-pub trait Reportable: Omnibus {
+pub trait Reportable: Omnibus + 'static {
     /// The numbers and diagrams of one set of predictions.
     type Section: Section<Subject = Self::Subject, Kernel = Self::Kernel>;
     /// The description of the targets and of the diagrams.
@@ -81,8 +80,8 @@ pub trait Reportable: Omnibus {
     /// Invalid options of the diagrams.
     fn section(&self, plan: &Plan<Self>) -> Result<Self::Section>;
 
-    /// Returns the scores whose paired changes are shown.
-    fn named_scores(&self) -> NamedScores<'_, Self::Targets>;
+    /// Returns the scores whose paired changes are told.
+    fn scores() -> Vec<NamedScore<Self>>;
 }
 
 /// Predictions after a recalibration, of the kind of the predictions before or of another one with the same section.
@@ -135,61 +134,36 @@ where
     }
 
     fn changes_after(&self, before: &P, targets: &P::Targets) -> Vec<Change> {
-        let mut scores = self.named_scores();
-        let change = |(name, of_before): (Name, Box<dyn score::Scored<P::Targets> + '_>)| {
-            let at = scores.iter().position(|(other, _)| *other == name)?;
-            let (_, of_after) = scores.swap_remove(at);
+        let scores = Self::scores();
+        let change = |(name, score): NamedScore<P>| {
+            let (_, other) = scores.iter().find(|(other, _)| *other == name)?;
             Some(Change {
                 key: name.key,
-                improvement: Improvement::between(&*of_before, &*of_after, targets),
+                improvement: Improvement::between(&(before, score), &(self, *other), targets),
             })
         };
-        before
-            .named_scores()
-            .into_iter()
-            .filter_map(change)
-            .collect()
+        P::scores().into_iter().filter_map(change).collect()
     }
 }
 
 /// Predictions over `ℝ^d` that a report can show.
 ///
 /// A kind of prediction of your own needs no more than `impl Scored for MyPredictions {}`.
-pub trait Scored: AbsoluteMoments {
-    /// The mean log score, or why it is infinite. None for predictions without a density.
-    fn log_score(&self, targets: &Tensor<2>) -> Option<Result<MeanEstimate>> {
-        let _ = targets;
-        None
-    }
-
-    /// The predictions with their log score, for its paired change. None for predictions without a density.
-    fn scored_by_log(&self) -> Option<Box<dyn score::Scored<Tensor<2>> + '_>> {
-        None
-    }
-}
-
-macro_rules! with_density {
-    () => {
-        fn log_score(&self, targets: &Tensor<2>) -> Option<Result<MeanEstimate>> {
-            Some(LogScore.mean(self, targets))
-        }
-
-        fn scored_by_log(&self) -> Option<Box<dyn score::Scored<Tensor<2>> + '_>> {
-            Some(Box::new((self, &LogScore)))
-        }
-    };
+pub trait Scored: AbsoluteMoments + 'static {
+    /// The log score, of predictions with a density.
+    const LOG_SCORE: Option<&'static dyn Score<Self>> = None;
 }
 
 impl Scored for Normal {
-    with_density!();
+    const LOG_SCORE: Option<&'static dyn Score<Self>> = Some(&LogScore);
 }
 
 impl Scored for Laplace {
-    with_density!();
+    const LOG_SCORE: Option<&'static dyn Score<Self>> = Some(&LogScore);
 }
 
-impl<C: Component + AbsoluteMoments + Density> Scored for Mixture<C> {
-    with_density!();
+impl<C: Component + AbsoluteMoments + Density + 'static> Scored for Mixture<C> {
+    const LOG_SCORE: Option<&'static dyn Score<Self>> = Some(&LogScore);
 }
 
 impl Scored for Samples {}

@@ -14,7 +14,7 @@ use burn_calibration::{
 use burn_calibration_report::ReportBuilder;
 use rand::rngs::StdRng;
 
-use super::{Estimates, Kind, LazyViews, Loaded, ScoreOf, SubjectWords, Test, View, WithKernel};
+use super::{Estimates, Kind, LazyViews, Loaded, SubjectWords, Test, View, WithKernel};
 use crate::{
     args::{BinArgs, CompareArgs, EvaluateArgs, LensName, SourceArgs},
     compare::{Biased, Change, Others, change},
@@ -22,7 +22,7 @@ use crate::{
     files::Inputs,
     kernel::fixed,
     limits::{BLOCK, QUADRATIC_LIMIT},
-    quantities::{SCORES, binned_errors, estimates_of_classes, tests_of_classes},
+    quantities::{binned_errors, estimates_of_classes, tests_of_classes},
     rows::{Wanted, read_classes},
     words::{Named, OutcomeSpace},
 };
@@ -139,18 +139,6 @@ impl Kind for Categorical {
             [] => builder,
             names => builder.with_class_names(names),
         }
-    }
-
-    fn scores(of: &SubjectWords) -> Vec<ScoreOf<Self>> {
-        let score = |(name, score): ScoreOf<Self>| {
-            let of = if name == names::BRIER {
-                &of.sum
-            } else {
-                &of.whole
-            };
-            (name.of(of), score)
-        };
-        SCORES.into_iter().map(score).collect()
     }
 
     fn change_of_skce(

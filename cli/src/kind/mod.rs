@@ -193,9 +193,6 @@ pub trait Kind: Reportable<Kernel: Pairs<Self>> + 'static {
         builder
     }
 
-    /// The scores whose paired changes are told, with what they are of.
-    fn scores(of: &SubjectWords) -> Vec<ScoreOf<Self>>;
-
     /// The paired change of the SKCE, of classes.
     fn change_of_skce(
         _args: &CompareArgs,
@@ -230,9 +227,6 @@ pub struct Test<P: Kind> {
 /// Builds the test of an aspect with a number of replicates.
 pub type Build<P> = fn(<P as Reportable>::Kernel, &View<P>, usize) -> Box<dyn CalibrationTest<P>>;
 
-/// A score with its name.
-pub type ScoreOf<P> = (Name, &'static dyn Score<P>);
-
 /// Predictions of real numbers, from the rows of a file.
 pub trait Vectors:
     Geometry + Predictive<Unconditional = Self> + AbsoluteMoments + Scored + 'static
@@ -241,8 +235,6 @@ pub trait Vectors:
     const HALVES: bool = false;
     /// Whether scales may be given by variances.
     const VARIANCES: bool = false;
-    /// The log score, where there is a density.
-    const LOG_SCORE: Option<&'static dyn Score<Self>> = None;
     /// The fair CRPS, where the columns are draws, each as likely as the others.
     const FAIR_CRPS: Option<&'static dyn Score<Self>> = None;
 
