@@ -117,10 +117,10 @@ impl Frame {
 /// The most decimals of a name of an axis.
 const DECIMALS: usize = 8;
 
-/// The end of an axis that holds numbers from 0 to 1: the smallest of 1, 0.5, 0.2, 0.1, 0.05, … that is no smaller.
+/// The end of an axis that holds numbers from 0 to 1: the next of 1, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2, 0.15, 0.1, 0.08, …
 pub(super) fn end_of_axis(largest: f64) -> f64 {
     let unit = 10f64.powf(largest.max(1e-6).log10().floor());
-    let ends = [1.0, 2.0, 5.0].map(|step| step * unit);
+    let ends = [1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0].map(|step| step * unit);
     let end = ends.into_iter().find(|end| *end >= largest);
     end.unwrap_or(10.0 * unit).min(1.0)
 }

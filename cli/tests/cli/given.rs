@@ -153,7 +153,7 @@ fn adult_given_marital_status() {
     };
     let given = format!("status,sex,age\n{}", lines(2000, given));
     write(&folder, &[("p.csv", p), ("y.csv", y), ("given.csv", given)]);
-    let evaluate = format!("{EVALUATE} --given given.csv --replicates 199");
+    let evaluate = format!("{EVALUATE} --given given.csv --redraws 199");
     let found = json(&folder, &evaluate);
     let failing = tests(&found).iter().filter(|test| adjusted(test) <= 0.05);
     let failing: Vec<&str> = failing.filter_map(|test| test["name"].as_str()).collect();
