@@ -2,24 +2,24 @@
 
 mod words;
 
-pub use words::{write_changes, write_unbounded, write_verdict};
+pub use words::{table_of_changes, write_unbounded, write_verdict};
 
 use std::{ops::Not, path::PathBuf};
 
 use burn::tensor::Tensor;
 use burn_calibration::{
-    distribution::Targets,
     error::{self, serialize_or_infinite},
     hypothesis::{OmnibusOutcome, TestOutcome},
     kernel::Kernel,
-    names::Name,
-    score::{Improvement, Scored},
+    names::{self, Name},
+    score::Improvement,
 };
+use burn_calibration_report::{Answer, NamedScore, Size};
 use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
 use crate::{
-    answer::{Size, beside, omnibus, sizes},
+    answer::{omnibus, sizes},
     args::{BinArgs, CompareArgs},
     error::{Result, ensure},
     files::Inputs,
@@ -185,28 +185,25 @@ pub fn change(args: &CompareArgs, name: Name, gain: error::Result<Improvement>) 
     (name, Known::of(gain.map(paired)))
 }
 
-/// Predictions with each of their scores.
-type Scores<'a, T> = Vec<(Name, Box<dyn Scored<T> + 'a>)>;
-
-fn scores<P: Kind>(view: &View<P>) -> Scores<'_, P::Targets> {
-    let scores = P::scores(&view.of).into_iter();
-    let scored = |(name, score)| (name, Box::new((&view.predictions, score)) as Box<_>);
-    scores.map(scored).collect()
-}
-
 /// The paired changes of the scores that both sides have.
-fn changes<T: Targets>(
+fn changes<P: Kind, Q: Kind<Targets = P::Targets>>(
     args: &CompareArgs,
-    before: Scores<T>,
-    after: Scores<T>,
-    targets: &T,
+    before: &View<P>,
+    after: &View<Q>,
 ) -> Vec<Change> {
-    let changes = before.into_iter().filter_map(|(name, of_before)| {
-        let (_, of_after) = after.iter().find(|(other, _)| *other == name)?;
-        let gain = Improvement::between(&*of_before, &**of_after, targets);
-        Some(change(args, name, gain))
-    });
-    changes.collect()
+    let others = Q::scores();
+    let of_score = |(name, score): NamedScore<P>| {
+        let (_, other) = others.iter().find(|(other, _)| *other == name)?;
+        let sides = ((&before.predictions, score), (&after.predictions, *other));
+        let gain = Improvement::between(&sides.0, &sides.1, &before.targets);
+        let of = if name == names::BRIER {
+            &before.of.sum
+        } else {
+            &before.of.whole
+        };
+        Some(change(args, name.of(of), gain))
+    };
+    P::scores().into_iter().filter_map(of_score).collect()
 }
 
 /// The paired changes of scores, and of the SKCE of classes, of predictions of one family.
@@ -216,7 +213,7 @@ pub fn paired<P: Kind>(
     after: &View<P>,
     kernel: Option<Kernel>,
 ) -> Vec<Change> {
-    let mut changes = changes(args, scores(before), scores(after), &before.targets);
+    let mut changes = changes(args, before, after);
     changes.extend(P::change_of_skce(args, before, after, kernel));
     changes
 }
@@ -251,8 +248,7 @@ where
     let before = before.view(files.targets.clone(), None, &[]);
     let after = after.view(files.targets, None, &[]);
     compared(args, (&before, &after), data, |_| {
-        let changes = changes(args, scores(&before), scores(&after), &before.targets);
-        Ok((changes, Others::default()))
+        Ok((changes(args, &before, &after), Others::default()))
     })
 }
 
@@ -278,10 +274,8 @@ fn compared<P: Kind, Q: Kind>(
         omnibus(kernel, count, 1, after, names, &mut rng),
     );
     progress.step("confidence intervals");
-    let intervals = BeforeAfter {
-        before: sizes(&args.sizes, before, P::on_classes(kernel)),
-        after: sizes(&args.sizes, after, Q::on_classes(kernel)),
-    };
+    let before = Answer::new(tests.0, sizes(&args.sizes, before, P::on_classes(kernel)));
+    let after = Answer::new(tests.1, sizes(&args.sizes, after, Q::on_classes(kernel)));
     Ok(Outcome::Two(Box::new(Comparison {
         data,
         kernel: kernel.as_ref().map(KernelWords::from),
@@ -290,10 +284,7 @@ fn compared<P: Kind, Q: Kind>(
         changes: Named(changes),
         others,
         binned: args.bins.asked(),
-        omnibus: BeforeAfter {
-            before: beside(tests.0, &intervals.before),
-            after: beside(tests.1, &intervals.after),
-        },
-        intervals,
+        omnibus: [before.omnibus, after.omnibus].into(),
+        intervals: [before.intervals, after.intervals].into(),
     })))
 }

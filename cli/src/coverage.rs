@@ -34,24 +34,23 @@ pub struct LevelCoverage {
 
 impl fmt::Display for Coverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let table = TextTable::new(2, 18, [10, 10, 20, 10, 12]);
         let interval = format!("{} % interval", 100.0 * self.levels[0].interval.level);
-        writeln!(f, "\ncoverage of quantiles")?;
-        table.head(f, ["below", "at most", &interval, "p-value", "pinball"])?;
+        let columns = ["below", "at most", &interval, "p-value", "pinball"];
+        let mut table = TextTable::new(&columns);
         for level in &self.levels {
             let title = format!("level {}", level.coverage.level);
-            table.line(f, &title, &level.cells(), "")?;
+            table.row(&title, &level.cells(), "");
         }
+        write!(f, "\ncoverage of quantiles\n{table}")?;
         if self.central_intervals.is_empty() {
             return Ok(());
         }
-        writeln!(f, "\ncoverage of central intervals")?;
-        table.head(f, ["open", "closed", &interval, "p-value", ""])?;
+        let mut table = TextTable::new(&["open", "closed", &interval, "p-value"]);
         for interval in &self.central_intervals {
             let title = format!("{} %", (1e9 * interval.coverage.expected).round() / 1e7);
-            table.line(f, &title, &interval.cells(), "")?;
+            table.row(&title, &interval.cells(), "");
         }
-        Ok(())
+        write!(f, "\ncoverage of central intervals\n{table}")
     }
 }
 

@@ -1,24 +1,33 @@
 //! `--given`: is the model calibrated for every group, and for whom is it not?
 
-use std::{collections::BTreeSet, fmt, path::Path};
+use std::{
+    collections::BTreeSet,
+    fmt,
+    path::{Path, PathBuf},
+};
 
 use burn::tensor::{Tensor, TensorData};
 use burn_calibration::{
-    hypothesis::{Group, GroupTest, OmnibusOutcome, Probability},
+    distribution::Targets,
+    hypothesis::{AspectOutcome, Group, GroupTest, OmnibusOutcome, Probability},
     kernel::Kernel,
 };
+use burn_calibration_report::{InTheLarge, Unit};
 use rand::rngs::StdRng;
 use serde::Serialize;
 
 use crate::{
+    answer::sizing,
+    args::SizeArgs,
     error::{Context, Result, bail, ensure, wrong},
     files::{File, Files},
     input::{self, Choice, Opened, TextColumn, clipped, say},
     kind::{Kind, View},
     labels::event,
+    program::HeldFiles,
     quantities::Pairs,
     table::TextTable,
-    words::shown,
+    words::{shown, verdict},
 };
 
 /// More values than this are no groups.
@@ -39,6 +48,17 @@ pub struct Column {
     coordinates: Vec<f64>,
     /// The number of coordinates of a sample.
     width: usize,
+}
+
+/// The file and the columns of `FILE:COLUMNS`, such as `risk.csv:site,age`; no columns of a file that has this name.
+pub fn split_columns(path: &Path, held: &HeldFiles) -> (PathBuf, Option<String>) {
+    let text = path.to_string_lossy();
+    match text.rsplit_once(':') {
+        Some((file, columns)) if held.get(path).is_none() && !path.exists() => {
+            (file.into(), Some(columns.to_owned()))
+        }
+        _ => (path.to_path_buf(), None),
+    }
 }
 
 /// The columns of the file that a command names, if it names one, except for labels or targets: given what
@@ -189,6 +209,9 @@ struct Part {
     /// The most significant finding at the level of 5 % over all tests, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     finding: Option<String>,
+    /// What was expected and observed in a group.
+    #[serde(flatten)]
+    in_the_large: Option<InTheLarge>,
     /// The outcome, adjusted for all tests.
     #[serde(flatten)]
     outcome: OmnibusOutcome,
@@ -209,7 +232,7 @@ fn kernels(columns: &[Column]) -> Vec<(&str, &str, Vec<&Column>)> {
 
 /// Tests each group and each kernel with so many redraws, or as many as their number needs.
 pub fn test<P: Kind>(
-    columns: &[Column],
+    (columns, sizes): (&[Column], &SizeArgs),
     (view, class_names): (&View<P>, &[String]),
     kernel: Option<Kernel>,
     redraws: usize,
@@ -230,6 +253,14 @@ pub fn test<P: Kind>(
     let test = GroupTest::new().with_most(redraws);
     let test = kernel.map_or(test, |kernel| test.with_kernel(kernel));
     let outcome = test.outcome(predictions, targets, &groups, rng)?;
+    let in_the_large = |group: &Group| {
+        let of_group = predictions.select_rows(&group.rows);
+        of_group.in_the_large(&targets.select_rows(&group.rows), &sizing(sizes, view))
+    };
+    let in_the_large: Vec<_> = groups.iter().map(in_the_large).collect();
+    let in_the_large = in_the_large
+        .into_iter()
+        .chain(std::iter::repeat_with(|| None));
     let groups = of_groups.into_iter().zip(outcome.groups);
     let (mut tests, mut outcomes): (Vec<(String, &str, &'static str)>, Vec<OmnibusOutcome>) =
         (groups.map(|(column, group)| ((group.name, &**column, "group"), group.outcome))).unzip();
@@ -241,11 +272,15 @@ pub fn test<P: Kind>(
             outcomes.push(outcome?);
         }
     }
-    let part = |((name, column, kind), outcome): ((_, &str, _), OmnibusOutcome)| {
-        let outcome = outcome.with_class_names(class_names);
+    let part = |(((name, column, kind), outcome), in_the_large): (((_, &str, _), _), _)| {
+        let outcome = OmnibusOutcome::with_class_names(outcome, class_names);
         let failing = outcome.failing(OmnibusOutcome::LEVEL);
-        let first = failing.first().filter(|_| outcome.is_rejected());
+        // the SKCE does not say what is wrong
+        let says_what = |aspect: &&&AspectOutcome| !aspect.name.starts_with("skce");
+        let first = failing.iter().find(says_what).or(failing.first());
+        let first = first.filter(|_| outcome.is_rejected());
         Part {
+            in_the_large,
             name,
             column: column.to_owned(),
             kind,
@@ -260,7 +295,9 @@ pub fn test<P: Kind>(
             .iter()
             .filter_map(|outcome| outcome.adjusted_p_value))
         .fold(1.0, f64::min),
-        tests: tests.into_iter().zip(outcomes).map(part).collect(),
+        tests: (tests.into_iter().zip(outcomes).zip(in_the_large))
+            .map(part)
+            .collect(),
     })
 }
 
@@ -283,44 +320,65 @@ impl GivenAnswer {
 }
 
 impl fmt::Display for GivenAnswer {
+    /// The verdict, the table of all groups and kernels, and what is wrong where one fails.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (columns, tests) = (self.columns.join(", "), self.tests.len());
         let failing = self.failing();
         let least = shown(self.by_p_value()[0].outcome.probability());
         let sign = if least.starts_with('≤') { "" } else { "= " };
-        let verdict = if failing.is_empty() {
+        let is_calibrated = failing.is_empty();
+        let words = if is_calibrated {
             "There is no evidence against calibration given"
         } else {
             "The model is not calibrated given"
         };
-        write!(f, "{verdict} {columns}")?;
-        writeln!(f, ": p {sign}{least}, adjusted for {tests} tests.")?;
+        let text = format!("{words} {columns}: p {sign}{least}, adjusted for {tests} tests.");
+        writeln!(f, "{}", verdict(&text, is_calibrated))?;
+        write!(f, "{}", self.table())?;
         for part in failing {
             let finding = part.finding.as_deref();
             let finding = finding.unwrap_or("no aspect is significant by itself");
-            writeln!(
-                f,
-                "    {}: {finding} (adjusted p {})",
-                part.name,
-                shown(part.outcome.probability())
-            )?;
+            let p = shown(part.outcome.probability());
+            writeln!(f, "    {}: {finding} (adjusted p {p})", part.name)?;
         }
-        // quantile forecasts have groups alone
-        let has_kernels = self.tests.iter().any(|part| part.kind == "kernel");
-        let by_kernels = if has_kernels { " and by kernels" } else { "" };
-        writeln!(
-            f,
-            "\ncalibration given {columns}, of each group{by_kernels}"
-        )?;
-        let table = TextTable::new(2, 38, [10, 12, 12]);
-        table.head(f, ["samples", "p-value", "adjusted"])?;
+        Ok(())
+    }
+}
+
+impl GivenAnswer {
+    /// The groups with what was expected and observed, then the kernels.
+    fn table(&self) -> TextTable {
+        let mut sized = self
+            .tests
+            .iter()
+            .filter_map(|part| part.in_the_large.as_ref());
+        let first = sized.next().map(|in_the_large| &in_the_large.error.0[0]);
+        let of_error = first.map(|(name, size)| {
+            let error = match size.unit {
+                Unit::Ratio => name.title.to_string(),
+                _ => format!("{}, points", name.title),
+            };
+            ["expected", "observed", &error, "interval"].map(str::to_owned)
+        });
+        let width = of_error.as_ref().map_or(0, |columns| columns.len());
+        let columns = [
+            ["n".to_owned()].to_vec(),
+            of_error.map_or(Vec::new(), Vec::from),
+        ]
+        .concat();
+        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let mut table = TextTable::new(&[&columns[..], &["p-value", "adjusted"]].concat());
         for part in &self.tests {
             let outcome = &part.outcome;
             let p_value = Probability::resampled(outcome.p_value, outcome.redraws);
-            let [p_value, adjusted] = [p_value, outcome.probability()].map(shown);
-            let cells = [outcome.samples.to_string(), p_value, adjusted];
-            table.line(f, &part.name, &cells, "")?;
+            let mut cells = vec![outcome.samples.to_string()];
+            match &part.in_the_large {
+                Some(in_the_large) => cells.extend(in_the_large.cells()),
+                None => cells.extend(vec![String::new(); width]),
+            }
+            cells.extend([p_value, outcome.probability()].map(shown));
+            table.row(&part.name, &cells, "");
         }
-        Ok(())
+        table
     }
 }

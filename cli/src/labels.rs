@@ -325,7 +325,7 @@ impl<'a> LabelClasses<'a> {
                 let (first, last) = (self.first, self.count as i64 - 1 + self.first);
                 binary.map(|class| class as i64).ok_or_else(|| {
                     format!(
-                        "a class in {first}..={last}; --classes names the classes in the order of the columns"
+                        "a class from {first} to {last}; --classes names the classes in the order of the columns"
                     )
                 })
             }
@@ -339,7 +339,7 @@ impl<'a> LabelClasses<'a> {
             v if v.fract() != 0.0 || v < first as f64 || v.abs() > 2f64.powi(53) => {
                 Err(format!("a whole number of at least {first}"))
             }
-            v if v > last as f64 => Err(format!("a class in {first}..={last}")),
+            v if v > last as f64 => Err(format!("a class from {first} to {last}")),
             v => Ok(v as i64 - first),
         }
     }

@@ -17,7 +17,6 @@ mod coverage;
 mod error;
 mod evaluate;
 mod files;
-mod finite;
 mod fit;
 mod given;
 mod input;

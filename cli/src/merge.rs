@@ -14,7 +14,6 @@ use burn_calibration::{
     error,
     hypothesis::TestOutcome,
     names::{self, Name},
-    numbers::significant,
     score::MeanEstimate,
 };
 use burn_calibration_accumulator::{
@@ -352,20 +351,11 @@ impl fmt::Display for Merged {
             OutcomeSpace::Dimensions(_) => ",",
         };
         writeln!(f, "{data}{separator} in {} parts\n", self.parts)?;
-        let table = TextTable::new(2, 38, [16, 16]);
-        table.head(f, ["estimate", "standard error"])?;
-        let cells = |estimate: &Estimate| match estimate {
-            Estimate::Number(value) => vec![significant(*value, 4)],
-            Estimate::Mean(mean) => {
-                vec![
-                    significant(mean.estimate, 4),
-                    significant(mean.standard_error, 2),
-                ]
-            }
-        };
+        let mut table = TextTable::new(&["estimate", "standard error"]);
         for (Name { title, .. }, estimate) in &self.estimates.0 {
-            table.known(f, title, &estimate.value, cells, "")?;
+            table.known(title, &estimate.value, Estimate::cells, "");
         }
+        write!(f, "{table}")?;
         let Known(Ok(skce)) = &self.skce else {
             return Ok(());
         };

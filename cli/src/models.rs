@@ -2,22 +2,23 @@
 
 use std::fmt;
 
-use burn_calibration::hypothesis::{OmnibusOutcome, holm};
+use burn_calibration::{hypothesis::holm, numbers::significant};
+use burn_calibration_report::Answer;
 use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
 use crate::{
-    answer::{Size, beside, omnibus, sizes},
+    answer::{omnibus, sizes},
     args::CompareArgs,
-    compare::{Outcome, Paired, paired, write_changes, write_unbounded, write_verdict},
+    compare::{Outcome, Paired, paired, table_of_changes, write_unbounded, write_verdict},
     error::{Result, ensure},
     kernel::whose_median,
     kind::{Kind, View},
     limits::redraws,
     progress::Progress,
     quantities::Pairs,
-    table::title_width,
-    words::{DataWords, KernelWords, Known, Named},
+    table::TextTable,
+    words::{DataWords, KernelWords, Known, Named, shown},
 };
 
 /// Several models.
@@ -39,8 +40,8 @@ pub struct Models {
 #[derive(Serialize)]
 struct Model {
     name: String,
-    omnibus: Known<OmnibusOutcome>,
-    intervals: Named<Size>,
+    #[serde(flatten)]
+    answer: Answer,
 }
 
 /// Two of the models: the change is from one to the other.
@@ -79,11 +80,9 @@ pub fn compared<P: Kind>(
     let model = |(name, view): (&String, &View<P>)| {
         progress.step(name);
         let omnibus = omnibus(kernel, count, 1, view, &data.class_names, &mut rng);
-        let intervals = sizes(&args.sizes, view, None);
         Model {
             name: name.clone(),
-            omnibus: beside(omnibus, &intervals),
-            intervals,
+            answer: Answer::new(omnibus, sizes(&args.sizes, view, None)),
         }
     };
     let models = args.models.iter().zip(views).map(model).collect();
@@ -132,6 +131,45 @@ fn adjust(pairs: &mut [ModelPair]) -> Result<()> {
     Ok(())
 }
 
+impl Models {
+    /// A score of a model, from a pair that it is one of.
+    fn score(&self, model: &str, at: usize) -> Option<f64> {
+        self.pairs.iter().find_map(|pair| {
+            let (_, Known(change)) = &pair.changes.0[at];
+            let [before, after] = change.as_ref().ok()?.ends();
+            let of_before = (pair.before == model).then_some(before);
+            of_before.or((pair.after == model).then_some(after))
+        })
+    }
+
+    /// A column for each model: its scores, the sizes of its errors, and the p-value of its test.
+    fn table(&self) -> TextTable {
+        let names: Vec<&str> = self.models.iter().map(|model| &*model.name).collect();
+        let mut table = TextTable::new(&names);
+        let mut row = |title: &str, cell: &dyn Fn(&Model) -> String| {
+            let cells: Vec<String> = self.models.iter().map(cell).collect();
+            table.row(title, &cells, "");
+        };
+        for (at, (name, _)) in self.pairs[0].changes.0.iter().enumerate() {
+            row(&name.title, &|model| {
+                let score = self.score(&model.name, at);
+                score.map_or("-".into(), |score| significant(score, 4))
+            });
+        }
+        for (name, _) in &self.models[0].answer.intervals.0 {
+            row(&name.title, &|model| {
+                let size = model.answer.intervals.get(name.key);
+                size.map_or("-".into(), |size| size.cells().join(" "))
+            });
+        }
+        row("p-value of the omnibus test", &|model| {
+            let outcome = model.answer.omnibus.0.as_ref();
+            outcome.map_or("-".into(), |outcome| shown(outcome.probability()))
+        });
+        table
+    }
+}
+
 impl fmt::Display for Models {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.models.iter().map(|model| &*model.name).collect();
@@ -145,6 +183,7 @@ impl fmt::Display for Models {
         if let Some(kernel) = &self.kernel {
             writeln!(f, "{kernel}{}", self.median)?;
         }
+        write!(f, "\n{}", self.table())?;
         for ModelPair {
             before,
             after,
@@ -152,19 +191,16 @@ impl fmt::Display for Models {
         } in &self.pairs
         {
             writeln!(f, "\n{before} (before) and {after} (after)")?;
-            let width = title_width(changes.0.iter().map(|(name, _)| name));
             let lines = (changes.0.iter()).map(|(name, change)| (name.title.to_string(), change));
-            write_changes(f, &lines.collect::<Vec<_>>(), self.level, width)?;
+            write!(
+                f,
+                "{}",
+                table_of_changes(&lines.collect::<Vec<_>>(), self.level)
+            )?;
             write_unbounded(f, changes.0.iter().map(|(_, change)| change))?;
         }
-        for Model {
-            name,
-            omnibus,
-            intervals,
-        } in &self.models
-        {
-            write_verdict(f, name, omnibus)?;
-            writeln!(f, "{intervals}")?;
+        for Model { name, answer } in &self.models {
+            write_verdict(f, name, &answer.omnibus)?;
         }
         writeln!(
             f,

@@ -83,7 +83,7 @@ pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<(Views, LazyViews<Cate
         summary: Named::default(),
         lens: LensName::ClassWise,
         given: given::of_files(&files, &[], &[])?,
-        redraws: redraws("--replicates", of.replicates, 2)?,
+        redraws: redraws("--redraws", of.redraws, 2)?,
     };
     Ok((views, Box::new(list.into_iter())))
 }

@@ -9,10 +9,7 @@ use std::{
 
 use clap::ArgMatches;
 
-use crate::{
-    error::{Result, ensure},
-    input::split_array_name,
-};
+use crate::error::{Result, ensure};
 
 /// Whether a path is that of standard output, which `-` stands for as well.
 pub fn is_standard_output(path: &Path) -> bool {
@@ -90,11 +87,7 @@ pub fn check(matches: &ArgMatches, json: bool) -> Result<()> {
         );
         // there may be no such file yet
         let found = fs::canonicalize(path).ok().filter(|path| path.is_file());
-        let is_output = |input: &&OsStr| {
-            let (file, _) = split_array_name(input.as_ref());
-            let known: Option<PathBuf> = fs::canonicalize(file).ok();
-            known == found
-        };
+        let is_output = |input: &&OsStr| file_of(input) == found;
         ensure!(
             found.is_none() || !inputs.iter().any(is_output),
             "{}: the output is also an input, expected another name",
@@ -102,4 +95,13 @@ pub fn check(matches: &ArgMatches, json: bool) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// The file of an input that may name an array of it, or columns: `FILE:PART`.
+fn file_of(input: &OsStr) -> Option<PathBuf> {
+    let of_part = || {
+        let text = input.to_str()?;
+        fs::canonicalize(text.rsplit_once(':')?.0).ok()
+    };
+    fs::canonicalize(input).ok().or_else(of_part)
 }

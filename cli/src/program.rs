@@ -166,6 +166,7 @@ fn of_command(command: Command, files: HeldFiles) -> Result<Answer> {
     match command {
         Command::Evaluate(mut args) => {
             hold(&mut args.source.rows);
+            args.verbose = true;
             let evaluation = evaluate::run(&args)?;
             Answer::new("evaluate", &evaluation, evaluation.outcomes())
         }

@@ -11,7 +11,6 @@ use burn_calibration::{
     },
 };
 use rand::rngs::StdRng;
-use serde_json::{Map, Value};
 
 use crate::{
     align::{check_distinct, in_order},
@@ -21,7 +20,7 @@ use crate::{
     error::{Error, Result, bail, ensure, wrong},
     files::{File, Inputs},
     input::{clipped, say},
-    kind::{Estimates, Kind, Loaded, ScoreOf, SubjectWords, View},
+    kind::{Estimates, Kind, Loaded, View},
     quantities::told,
     rows::Wanted,
     vectors::{VectorFiles, one_dimension},
@@ -90,14 +89,6 @@ impl Kind for QuantileForecasts {
         }))
     }
 
-    fn numbers_of_page(numbers: Map<String, Value>) -> Map<String, Value> {
-        numbers
-    }
-
-    fn scores(_of: &SubjectWords) -> Vec<ScoreOf<Self>> {
-        vec![(names::WIS, &WeightedIntervalScore)]
-    }
-
     fn other_changes(
         args: &CompareArgs,
         before: &View<Self>,
@@ -120,7 +111,7 @@ impl Kind for QuantileForecasts {
 }
 
 /// The forecasts of the columns of a file in the order of their levels, and the names of these. The levels are those of
-/// `--levels`, of the names, or, of a file without names, the known ones.
+/// `--quantile-levels`, of the names, or, of a file without names, the known ones.
 pub fn parse(
     file: &File,
     rows: Tensor<2>,
@@ -138,7 +129,7 @@ pub fn parse(
             levels_of(names)?
         }
         Some(levels) if is_other(levels) && !args.by_position => bail!(
-            "the columns are named {}, expected names with the levels of --levels; --by-position takes columns in \
+            "the columns are named {}, expected names with the levels of --quantile-levels; --by-position takes columns in \
              their order",
             clipped(&names.join(", "))
         ),
@@ -146,7 +137,7 @@ pub fn parse(
     };
     ensure!(
         !levels.is_empty(),
-        "{columns} columns without names, expected the levels of the quantiles: --levels 0.1,0.5,0.9, or --header \
+        "{columns} columns without names, expected the levels of the quantiles: --quantile-levels 0.1,0.5,0.9, or --header \
          yes if line 1 has them"
     );
     ensure!(
@@ -204,7 +195,7 @@ fn levels_of(names: &[String]) -> Result<Vec<f64>> {
         level_of(name).ok_or_else(|| {
             wrong!(
                 "the column {} has no level in its name, expected one such as 0.9, q0.9 or quantile_0.9; \
-                 --columns NAME,NAME selects columns, and --levels 0.1,0.5,0.9 gives their levels",
+                 --columns NAME,NAME selects columns, and --quantile-levels 0.1,0.5,0.9 gives their levels",
                 clipped(name)
             )
         })

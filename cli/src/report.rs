@@ -2,29 +2,29 @@
 
 use std::path::{Path, PathBuf};
 
-use burn_calibration::{distribution::Subject, error, file, names};
-use burn_calibration_report::{After as PageAfter, ReportBuilder, Section};
+use burn_calibration::{error, file};
+use burn_calibration_report::{After as PageAfter, Assessed, ReportBuilder};
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 use crate::{
     args::{BinArgs, FamilyName, ReportArgs},
-    error::{Result, bail, wrong},
+    error::{Result, wrong},
     files::Inputs,
-    finite,
-    kind::{Kind, View, with_family, with_vectors},
+    kind::{Estimates, Kind, with_family, with_vectors},
     monitor,
     outputs::is_standard_output,
     progress::Progress,
     quantities::{Pairs, estimates},
     rows::Wanted,
     vectors::VectorFiles,
-    words::{DataWords, Estimate, KernelWords, Named, TargetWords, Told, object, say},
+    words::{
+        DataWords, Estimate, KernelWords, Named, TargetWords, Told, check_finite, object, say,
+    },
 };
 
 /// The numbers of a page.
 #[derive(Serialize)]
-struct Written {
+struct Written<'a, S> {
     /// The page, and the diagrams.
     files: Vec<String>,
     #[serde(flatten)]
@@ -43,21 +43,19 @@ struct Written {
     /// The number of samples of the SKCE, if there is a kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     skce_samples: Option<usize>,
-    before: PageNumbers,
+    before: PageNumbers<'a, S>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    after: Option<PageNumbers>,
+    after: Option<PageNumbers<'a, S>>,
 }
 
 /// The numbers of one set of predictions.
 #[derive(Serialize)]
-struct PageNumbers {
-    omnibus: Value,
-    intervals: Map<String, Value>,
+struct PageNumbers<'a, S> {
+    /// The answer, and the other numbers of the page with standard errors and diagrams.
+    #[serde(flatten)]
+    set: &'a Assessed<S>,
     /// The estimates of `evaluate` of linear cost.
     estimates: Named<Told<Estimate>>,
-    /// The other numbers of the page, with standard errors and diagrams.
-    #[serde(flatten)]
-    page: Map<String, Value>,
 }
 
 pub fn run(args: &ReportArgs, json: bool) -> Result<()> {
@@ -86,31 +84,19 @@ fn report_of_state(args: &ReportArgs, path: &Path, json: bool) -> Result<()> {
     })
 }
 
-/// Predictions after: their page, and their numbers in JSON.
+/// Predictions after: their page, and their estimates.
 trait After<P: Kind>: PageAfter<P> {
-    fn numbers(
-        &self,
-        targets: P::Targets,
-        section: &P::Section,
-        kernel: P::Kernel,
-        bins: BinArgs,
-    ) -> Result<PageNumbers>;
+    fn estimates(&self, targets: &P::Targets, kernel: P::Kernel, bins: BinArgs) -> Estimates;
 }
 
 impl<P: Kind, Q> After<P> for Q
 where
     Q: Kind<Targets = P::Targets, Section = P::Section, Subject = P::Subject, Kernel = P::Kernel>,
 {
-    fn numbers(
-        &self,
-        targets: P::Targets,
-        section: &P::Section,
-        kernel: P::Kernel,
-        bins: BinArgs,
-    ) -> Result<PageNumbers> {
-        let mut view = self.clone().view(targets, None, &[]);
+    fn estimates(&self, targets: &P::Targets, kernel: P::Kernel, bins: BinArgs) -> Estimates {
+        let mut view = self.clone().view(targets.clone(), None, &[]);
         view.bins = bins;
-        PageNumbers::new(section, &view, kernel)
+        estimates(&view, kernel)
     }
 }
 
@@ -168,8 +154,11 @@ fn write_report<P: Kind>(
     let report = builder.build()?;
     drop(progress);
     let kernel = report.kernel;
-    let numbers =
-        |set: &dyn After<P>, section| set.numbers(targets.clone(), section, kernel, args.bins);
+    let numbers = |predictions: &dyn After<P>, set| -> Result<_> {
+        check_finite(set)?;
+        let estimates = Named(predictions.estimates(targets, kernel, args.bins));
+        Ok(PageNumbers { set, estimates })
+    };
     let save_diagrams = |folder: &Path| report.save_diagrams(folder);
     write_page(args, json, &report.to_html(), save_diagrams, |files| {
         let written = Written {
@@ -184,7 +173,7 @@ fn write_report<P: Kind>(
             skce_samples: kernel.between().map(|_| report.skce_samples),
             before: numbers(before, &report.before)?,
             after: (report.after.as_ref().zip(after))
-                .map(|(section, after)| numbers(after, section))
+                .map(|(set, after)| numbers(after, set))
                 .transpose()?,
         };
         object("report", &written)
@@ -220,32 +209,4 @@ fn write_page(
         files.iter().for_each(|file| say(format_args!("{file}\n")));
     }
     Ok(())
-}
-
-impl PageNumbers {
-    fn new<P: Kind>(section: &impl Section, view: &View<P>, kernel: P::Kernel) -> Result<Self> {
-        finite::check(section)?;
-        let Ok(Value::Object(mut page)) = serde_json::to_value(section) else {
-            bail!("the numbers of the page are no object");
-        };
-        let is_event = view.predictions.predicted() == Subject::Event;
-        if is_event && let Some(excess) = page.remove("overconfidence") {
-            page.insert(names::OVERPREDICTION.key.into(), excess);
-        }
-        let intervals = [
-            names::OBSERVED_EXPECTED,
-            names::OVERCONFIDENCE,
-            names::OVERPREDICTION,
-            names::ECE_DEBIASED,
-            names::SKCE,
-        ];
-        let intervals = intervals.iter().map(|name| name.key);
-        let intervals = intervals.filter_map(|name| page.remove_entry(name));
-        Ok(Self {
-            intervals: intervals.collect(),
-            omnibus: page.remove("omnibus").unwrap_or_default(),
-            estimates: Named(estimates(view, kernel)),
-            page: P::numbers_of_page(page),
-        })
-    }
 }

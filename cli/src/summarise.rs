@@ -18,7 +18,7 @@ use crate::{
     error::{Context, Result, wrong},
     files::Inputs,
     kernel::shape,
-    kind::{Kind, SubjectWords, Vectors, with_vectors},
+    kind::{Kind, Vectors, with_vectors},
     limits::check_bins,
     merge::{Piece, Sums},
     outputs::to_write,
@@ -102,7 +102,7 @@ where
     }
     let columns = || -> error::Result<_> {
         let mut columns = Vec::new();
-        for (name, score) in P::scores(&SubjectWords::default()) {
+        for (name, score) in P::scores() {
             columns.push((name, score.each(predictions, &targets)?));
         }
         for (name, level) in [(names::COVERAGE_50, 0.5), (names::COVERAGE_90, 0.9)] {

@@ -1,72 +1,86 @@
-//! Tables in words.
+//! The one writer of tables in words.
 
 use std::fmt;
 
-use burn_calibration::names::Name;
-
 use crate::words::Known;
 
-/// A table of titles and cells, whose columns have widths.
-pub struct TextTable<const N: usize> {
+/// A table of titles and cells. Each column is as wide as its widest cell; cells end where their columns end.
+#[derive(Default)]
+pub struct TextTable {
     /// Spaces before each title.
     indent: usize,
-    /// The width of the titles.
-    titles: usize,
-    /// The widths of the cells, which end where their columns end.
-    cells: [usize; N],
+    rows: Vec<Row>,
 }
 
-impl<const N: usize> TextTable<N> {
-    pub fn new(indent: usize, titles: usize, cells: [usize; N]) -> Self {
-        Self {
-            indent,
-            titles,
-            cells,
-        }
+struct Row {
+    title: String,
+    cells: Vec<String>,
+    note: String,
+}
+
+impl TextTable {
+    /// A table whose columns have titles.
+    pub fn new(columns: &[&str]) -> Self {
+        let mut table = Self {
+            indent: 2,
+            rows: Vec::new(),
+        };
+        table.row("", columns, "");
+        table
     }
 
-    /// The titles of the columns.
-    pub fn head(&self, f: &mut fmt::Formatter, columns: [&str; N]) -> fmt::Result {
-        self.line(f, "", &columns, "")
+    /// Adds a title, cells of the first columns, and a note after them.
+    pub fn row(&mut self, title: &str, cells: &[impl ToString], note: &str) {
+        self.rows.push(Row {
+            title: title.to_owned(),
+            cells: cells.iter().map(ToString::to_string).collect(),
+            note: note.to_owned(),
+        });
     }
 
-    /// A title, cells of the first columns, and a note after them.
-    pub fn line(
-        &self,
-        f: &mut fmt::Formatter,
-        title: &str,
-        cells: &[impl fmt::Display],
-        note: &str,
-    ) -> fmt::Result {
-        let (indent, titles) = (self.indent, self.titles);
-        write!(f, "{:indent$}{title:titles$}", "")?;
-        for (cell, width) in cells.iter().zip(self.cells) {
-            write!(f, " {cell:>width$}")?;
-        }
-        if !note.is_empty() {
-            write!(f, "  {note}")?;
-        }
-        writeln!(f)
-    }
-
-    /// The cells of a value, or why there is none.
+    /// Adds the cells of a value, or why there is none.
     pub fn known<T>(
-        &self,
-        f: &mut fmt::Formatter,
+        &mut self,
         title: &str,
         value: &Known<T>,
         cells: impl Fn(&T) -> Vec<String>,
         note: &str,
-    ) -> fmt::Result {
+    ) {
         match &value.0 {
-            Ok(value) => self.line(f, title, &cells(value), note),
-            Err(reason) => self.line(f, title, &["-"], &reason.to_string()),
+            Ok(value) => self.row(title, &cells(value), note),
+            Err(reason) => self.row(title, &["-"], &reason.to_string()),
         }
     }
 }
 
-/// The width of a column of titles.
-pub fn title_width<'a>(names: impl Iterator<Item = &'a Name>) -> usize {
-    let widths = names.map(|name| name.title.chars().count());
-    widths.fold(38, usize::max)
+impl fmt::Display for TextTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let longest = |texts: &mut dyn Iterator<Item = &String>| {
+            let widths = texts.map(|text| text.chars().count());
+            widths.max().unwrap_or(0)
+        };
+        let columns = self.rows.iter().map(|row| row.cells.len()).max();
+        let titles = longest(&mut self.rows.iter().map(|row| &row.title));
+        let widths: Vec<usize> = (0..columns.unwrap_or(0))
+            .map(|at| longest(&mut self.rows.iter().filter_map(|row| row.cells.get(at))))
+            .collect();
+        for row in self.rows.iter().filter(|row| !row.is_empty()) {
+            let mut line = format!("{:1$}{2:3$}", "", self.indent, row.title, titles);
+            for (cell, width) in row.cells.iter().zip(&widths) {
+                line += &format!("  {cell:>width$}");
+            }
+            if !row.note.is_empty() {
+                line += &format!("  {}", row.note);
+            }
+            writeln!(f, "{}", line.trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+impl Row {
+    fn is_empty(&self) -> bool {
+        let mut texts = [&self.title, &self.note].into_iter().chain(&self.cells);
+        texts.all(String::is_empty)
+    }
 }

@@ -9,22 +9,20 @@ use burn_calibration::{
         Samples, Targets,
     },
     kernel::{RealKernel, TargetKernel, TensorKernel},
-    names::{self, Name},
     recalibration::ScaleFamily,
-    score::{Crps, FairCrps, IntervalOverconfidence, LogScore, Score},
+    score::{FairCrps, Score},
 };
 use rand::rngs::StdRng;
 
 use crate::{
     align::{in_order, say_by_name},
-    answer::{Size, Sizing},
     args::{EvaluateArgs, LengthScale, RowsArgs, SourceArgs},
     error::{Context, Result, ensure},
     files::{File, Files, Inputs, LabelFile, OpenFiles, SampleWeights},
     given,
     input::{Table, clipped, say},
     kernel::{fixed, some},
-    kind::{Estimates, Kind, Loaded, ScoreOf, SubjectWords, Vectors, View, WithKernel},
+    kind::{Estimates, Kind, Loaded, Vectors, View, WithKernel},
     limits::QUADRATIC_LIMIT,
     quantities::estimates_of_vectors,
     roles::{Halves, by_names, check_no_variances, take_roots},
@@ -36,7 +34,6 @@ use crate::{
 impl Vectors for Normal {
     const HALVES: bool = true;
     const VARIANCES: bool = true;
-    const LOG_SCORE: Option<&'static dyn Score<Self>> = Some(&LogScore);
 
     fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self> {
         halves(rows, dimensions, "means and standard deviations")
@@ -45,7 +42,6 @@ impl Vectors for Normal {
 
 impl Vectors for Laplace {
     const HALVES: bool = true;
-    const LOG_SCORE: Option<&'static dyn Score<Self>> = Some(&LogScore);
 
     fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self> {
         halves(rows, dimensions, "locations and scales")
@@ -56,8 +52,6 @@ impl<C: Vectors + Component + Density + ScaleFamily> Vectors for Mixture<C>
 where
     Self: Geometry + Predictive<Unconditional = Self> + AbsoluteMoments,
 {
-    const LOG_SCORE: Option<&'static dyn Score<Self>> = Some(&LogScore);
-
     fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self> {
         one_dimension(dimensions)?;
         let [n, columns] = rows.dims();
@@ -284,18 +278,5 @@ where
 
     fn estimates(view: &View<Self>) -> Estimates {
         estimates_of_vectors(view)
-    }
-
-    fn sizes(sizing: &Sizing<Self>) -> Vec<(Name, Size)> {
-        let overconfidence = IntervalOverconfidence::default();
-        vec![sizing.in_points(names::INTERVAL_OVERCONFIDENCE, &overconfidence)]
-    }
-
-    fn scores(_of: &SubjectWords) -> Vec<ScoreOf<Self>> {
-        let log = Self::LOG_SCORE.map(|log| (names::LOG, log));
-        [(names::CRPS, &Crps as &dyn Score<Self>)]
-            .into_iter()
-            .chain(log)
-            .collect()
     }
 }

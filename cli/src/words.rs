@@ -9,48 +9,27 @@ use std::{
 
 use burn_calibration::{
     distribution::Subject,
-    error,
-    hypothesis::Probability,
     kernel::{Kernel, RealKernel},
-    names::Name,
-    numbers::{decimals, significant},
+    numbers::significant,
     score::MeanEstimate,
 };
 use clap::{ValueEnum, builder::styling::AnsiColor};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::{
-    error::Result,
+    error::{Error, Result},
     files::{LeftOut, SampleWeights},
-    finite,
     input::Resolution,
     kernel::{bandwidth_of, distance_name},
     outputs::is_standard_output,
 };
 
-/// Values under their names: an object in JSON.
-pub struct Named<T>(pub Vec<(Name, T)>);
+pub use burn_calibration_report::{Known, Missing, Named, probability, shown};
 
-impl<T: Serialize> Serialize for Named<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, value)| (name.key, value)))
-    }
+/// Checks that every number of an outcome is finite.
+pub fn check_finite(outcome: &impl Serialize) -> Result<()> {
+    burn_calibration_report::check_finite(outcome).map_err(Error::new)
 }
-
-impl<T> Named<T> {
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-impl<T> Default for Named<T> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
-
-/// An outcome, or why there is none.
-pub struct Known<T>(pub Result<T, Missing>);
 
 /// A value, and what it is of in words, which are for tables.
 #[derive(Serialize)]
@@ -72,6 +51,19 @@ pub enum Estimate {
     Mean(MeanEstimate),
 }
 
+impl Estimate {
+    /// The number, and its standard error where it has one.
+    pub fn cells(&self) -> Vec<String> {
+        match self {
+            Self::Number(value) => vec![significant(*value, 4)],
+            Self::Mean(mean) => vec![
+                significant(mean.estimate, 4),
+                significant(mean.standard_error, 2),
+            ],
+        }
+    }
+}
+
 impl From<f64> for Estimate {
     fn from(number: f64) -> Self {
         Self::Number(number)
@@ -81,51 +73,6 @@ impl From<f64> for Estimate {
 impl From<MeanEstimate> for Estimate {
     fn from(mean: MeanEstimate) -> Self {
         Self::Mean(mean)
-    }
-}
-
-/// Why there is no outcome: `{"error": reason}` or `{"skipped": reason}` in JSON.
-#[derive(Debug, Clone, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Missing {
-    /// It could not be computed.
-    Error(String),
-    /// It was not tried.
-    Skipped(String),
-}
-
-impl<T: Serialize> Known<T> {
-    /// An outcome, if all its numbers are finite.
-    pub fn of(outcome: error::Result<T>) -> Self {
-        let outcome = outcome.map_err(|e| e.to_string());
-        let finite = outcome.and_then(|outcome| match finite::check(&outcome) {
-            Ok(()) => Ok(outcome),
-            Err(reason) => Err(reason.to_string().trim_start().to_owned()),
-        });
-        Self(finite.map_err(Missing::Error))
-    }
-
-    /// An outcome, or why it was not tried.
-    pub fn or_skipped(outcome: Option<T>, reason: &str) -> Self {
-        Self(outcome.ok_or_else(|| Missing::Skipped(reason.into())))
-    }
-}
-
-impl<T: Serialize> Serialize for Known<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match &self.0 {
-            Ok(value) => value.serialize(serializer),
-            Err(missing) => missing.serialize(serializer),
-        }
-    }
-}
-
-impl fmt::Display for Missing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Error(reason) => f.write_str(reason),
-            Self::Skipped(reason) => write!(f, "skipped: {reason}"),
-        }
     }
 }
 
@@ -335,7 +282,7 @@ struct Object<'a, T> {
 
 /// One JSON object. A number in it that is not finite is an error.
 pub fn object(command: &'static str, outcome: &impl Serialize) -> Result<String> {
-    finite::check(outcome)?;
+    check_finite(outcome)?;
     let object = Object {
         schema: SCHEMA,
         command,
@@ -353,7 +300,7 @@ pub fn show<T: Serialize + fmt::Display>(
     if json {
         say(object(command, outcome)?);
     } else {
-        finite::check(outcome)?;
+        check_finite(outcome)?;
         say(outcome);
     }
     Ok(())
@@ -422,20 +369,6 @@ pub fn p_value(p: f64) -> String {
     match p {
         p if p >= 1e-3 => format!("{p:.7}"),
         p => format!("{p:.3e}"),
-    }
-}
-
-/// A p-value, or that it is at most so much.
-pub fn probability(p: f64, is_bound: bool) -> String {
-    let p = decimals(p, 4, 1);
-    if is_bound { format!("≤ {p}") } else { p }
-}
-
-/// The same, as a test gives it.
-pub fn shown(p: Probability) -> String {
-    match p {
-        Probability::Equal(p) => probability(p, false),
-        Probability::AtMost(p) => probability(p, true),
     }
 }
 

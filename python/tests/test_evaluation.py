@@ -210,7 +210,7 @@ def test_real_numbers_as_the_command_has_them(tmp_path):
     expected = command(tmp_path, "evaluate", *options, "samples", p=draws, y=y[:, 0])
     assert bc.evaluate(y[:, 0], bc.Samples(draws), redraws=99).to_dict() == expected
     values = np.sort(draws, axis=1)[:, [1, 5, 9]]
-    expected = command(tmp_path, "evaluate", *options, "quantiles", "--levels", "0.1,0.5,0.9", p=values, y=y[:, 0])
+    expected = command(tmp_path, "evaluate", *options, "quantiles", "--quantile-levels", "0.1,0.5,0.9", p=values, y=y[:, 0])
     assert bc.evaluate(y[:, 0], bc.Quantiles(values, [0.1, 0.5, 0.9]), redraws=99).to_dict() == expected
     both = ["--before", "b.npy", "--after", "a.npy", "--labels", "y.npy", "--redraws", "99", "--family", "normal"]
     one = (loc[:, 0], scale[:, 0], y[:, 0])

@@ -1,102 +1,55 @@
-//! The answer that a page begins with: is the model calibrated, and if not, where does it fail?
-
-use maud::{Markup, html};
+use burn_calibration::{
+    error,
+    hypothesis::{AspectOutcome, OmnibusOutcome},
+    names::Name,
+};
+use serde::Serialize;
 
 use super::{
-    number::{p_value, whole},
-    page::capital,
-};
-use burn_calibration::{
-    error::Result,
-    hypothesis::{AspectOutcome, OmnibusOutcome},
+    size::Size,
+    value::{Known, Named},
 };
 
-/// Findings that are read without a click: the most significant ones.
-const SHOWN: usize = 3;
+/// The answer about one set of predictions: is it calibrated, where does it fail, and how large are the errors? Text, JSON
+/// and pages are made of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Answer {
+    /// The omnibus test of all samples, or why there is none.
+    pub omnibus: Known<OmnibusOutcome>,
+    /// The sizes of the errors, the first of them in the large.
+    pub intervals: Named<Size>,
+}
 
-/// The verdicts on one or two sets of predictions with their names, and the aspects that fail.
-pub(super) fn verdicts(named: &[(&str, &Result<OmnibusOutcome>)]) -> Markup {
-    html! {
-        div.answer.two[named.len() > 1] {
-            @for (name, omnibus) in named {
-                div {
-                    p.verdict {
-                        @if named.len() > 1 { (capital(name)) " recalibration: " }
-                        @match omnibus {
-                            Ok(outcome) => (verdict(outcome)),
-                            Err(reason) => { "There is no test of calibration on these data: " (reason) "." },
-                        }
-                    }
-                    @if let Ok(outcome) = omnibus { (findings(outcome)) }
-                }
-            }
+impl Answer {
+    /// Puts a test beside the sizes of errors, about which its sentences speak as well.
+    pub fn new(omnibus: error::Result<OmnibusOutcome>, intervals: Vec<(Name, Size)>) -> Self {
+        let known = intervals.iter().filter_map(|(name, size)| {
+            let interval = size.interval.0.as_ref().ok()?;
+            Some((name.clone(), *interval))
+        });
+        Self {
+            omnibus: Known::of(omnibus.map(|outcome| outcome.beside(known))),
+            intervals: Named(intervals),
+        }
+    }
+
+    /// The aspects that fail, the most significant first; none unless the test rejects.
+    pub fn findings(&self) -> Vec<&AspectOutcome> {
+        match &self.omnibus.0 {
+            Ok(outcome) if outcome.is_rejected() => outcome.failing(OmnibusOutcome::LEVEL),
+            _ => Vec::new(),
         }
     }
 }
 
-/// The verdict, and how much it says.
-fn verdict(outcome: &OmnibusOutcome) -> Markup {
-    let sentences = outcome.sentences();
-    let (first, others) = sentences.split_first().expect("the answer");
-    html! {
-        strong { (unbroken(first)) }
-        @for sentence in others { " " (unbroken(sentence)) }
-        " Omnibus test with " (whole(outcome.redraws)) " redraws."
-        @if !outcome.is_rejected() {
-            " This does not prove that the model is calibrated."
-        } @else if outcome.failing(OmnibusOutcome::LEVEL).is_empty() {
-            " No single aspect is significant by itself."
-        } @else {
-            " Findings:"
-        }
-    }
-}
-
-/// The aspects that fail, where the model is not calibrated: the first ones, and the others on demand.
-fn findings(outcome: &OmnibusOutcome) -> Markup {
-    let mut failing = outcome.failing(OmnibusOutcome::LEVEL);
-    if !outcome.is_rejected() {
-        failing.clear();
-    }
-    let (first, others) = failing.split_at(failing.len().min(SHOWN));
-    let list = |aspects: &[&AspectOutcome]| {
-        html! {
-            ul {
-                @for aspect in aspects {
-                    li { (unbroken(&aspect.finding)) " (adjusted " (p_value(outcome.adjusted(aspect))) ")" }
-                }
-            }
-        }
-    };
-    html! {
-        @if !first.is_empty() { (list(first)) }
-        @if !others.is_empty() {
-            details {
-                summary { "and " (whole(others.len())) " more" }
-                (list(others))
-            }
-        }
-    }
-}
-
-/// A sentence without line breaks inside numbers: `χ² = 70.9` and `6.96e-5` stay in one piece.
-fn unbroken(sentence: &str) -> String {
-    let spaced = sentence
-        .replace(" = ", "\u{a0}=\u{a0}")
-        .replace(" ≤ ", "\u{a0}≤\u{a0}");
-    ('0'..='9').fold(spaced, |text, digit| {
-        text.replace(&format!("{digit}e-"), &format!("{digit}e\u{2011}"))
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_stay_in_one_piece() {
-        let found = unbroken("of class e-mail: χ² = 70.9, SKCE 6.96e-5");
-        let expected = "of class e-mail: χ²\u{a0}=\u{a0}70.9, SKCE 6.96e\u{2011}5";
-        assert_eq!(found, expected);
-    }
+/// One set of predictions: the answer about it, and the other numbers and diagrams of its page.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct Assessed<S> {
+    /// The answer.
+    #[serde(flatten)]
+    pub answer: Answer,
+    /// The other numbers, and the diagrams.
+    pub page: S,
 }

@@ -23,7 +23,7 @@ use burn_calibration::{distribution::Targets, error::Result, estimator::Binning}
 /// let targets = Tensor::<2>::from_floats([[-1.0], [0.5], [2.0]], &Device::default());
 /// let predictions = Normal::new(targets.zeros_like(), targets.ones_like());
 /// let report = ReportBuilder::new(&predictions, &targets).build()?;
-/// assert!((report.before.root_mean_squared_error - 1.75f64.sqrt()).abs() < 1e-6);
+/// assert!((report.before.page.root_mean_squared_error - 1.75f64.sqrt()).abs() < 1e-6);
 /// assert!(report.to_html().contains("3 predictions"));
 /// # Ok(())
 /// # }
@@ -168,7 +168,7 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
         };
         let changes = self.after.map(|after| after.changes_after(before, targets));
         Ok(Report {
-            before: before.section(&plan)?,
+            before: plan.assessed(before)?,
             after: self
                 .after
                 .map(|after| after.section_after(&plan))
@@ -193,7 +193,7 @@ impl<P: Reportable<Options = ReliabilityOptions>> ReportBuilder<'_, P> {
         self
     }
 
-    /// Sets the largest number of classes with a diagram, 10 by default: those with most labels.
+    /// Sets the largest number of classes with a diagram, 10 by default: those with the largest calibration errors.
     pub fn with_most_classes(mut self, most_classes: usize) -> Self {
         self.options.most_classes = most_classes;
         self
@@ -206,9 +206,10 @@ impl<P: Reportable<Options = ReliabilityOptions>> ReportBuilder<'_, P> {
         self
     }
 
-    /// Sets the bins of all diagrams and of the ECE.
+    /// Sets the bins of all diagrams and of the ECE. By default they are 15 of equal width, and of equal mass for an event
+    /// whose probabilities are all below a half.
     pub fn with_binning(mut self, binning: Binning) -> Self {
-        self.options.binning = binning;
+        self.options.binning = Some(binning);
         self
     }
 }

@@ -2,7 +2,7 @@ use maud::Markup;
 
 use super::{
     drawn::{Draw, Drawn},
-    frame::{Frame, single_plot},
+    frame::{Frame, end_of_axis, plot_under},
     number::{counted, decimals, edge, fixed, share, whole},
     svg::{Paint, area},
     table,
@@ -37,14 +37,36 @@ pub(super) fn drawn_under(diagram: &CorpDiagram, heading: &str, title: String) -
         Event::Class(_) => "predicted probability",
     };
     Drawn {
-        picture: single_plot(
+        picture: plot_under(
             Frame::LARGE.height,
             &format!("{heading}, n = {n}, MCB {miscalibration}"),
             (below, "frequency, isotonic"),
-            |frame| plot(diagram, frame),
+            |frame| {
+                let end = end(diagram);
+                let frame = Frame {
+                    ends: (end, end),
+                    ..*frame
+                };
+                let mut shapes = plot(diagram, &frame);
+                shapes.extend(frame.names_below());
+                shapes
+            },
         ),
         title,
         description: description(diagram),
+    }
+}
+
+/// The end of both axes: of an event the largest number that is shown, and 1 of a confidence.
+fn end(diagram: &CorpDiagram) -> f64 {
+    let steps = diagram
+        .steps
+        .iter()
+        .map(|step| step.upper.max(step.frequency));
+    let bands = diagram.band.iter().map(|point| point.band.1);
+    match diagram.event {
+        Event::TopLabel => 1.0,
+        Event::Class(_) => end_of_axis(steps.chain(bands).fold(0.0, f64::max)),
     }
 }
 
@@ -101,7 +123,7 @@ fn plot(diagram: &CorpDiagram, frame: &Frame) -> Vec<Markup> {
             shapes.extend(pairs.map(|pair| band([&pair[0], &pair[1]], frame)));
         }
     }
-    shapes.push(frame.dashed((0.0, 0.0), (1.0, 1.0)));
+    shapes.push(frame.dashed((0.0, 0.0), frame.ends));
     shapes.push(frame.border());
     shapes.extend(frame.names_left());
     for pair in diagram.steps.windows(2) {
@@ -134,7 +156,7 @@ fn band([a, b]: [&CorpBand; 2], frame: &Frame) -> Markup {
 
 /// A step, never too short to be seen.
 fn flat(step: &CorpStep, frame: &Frame) -> Markup {
-    let least = 1.5 / frame.width;
+    let least = 1.5 / frame.width * frame.ends.0;
     let middle = 0.5 * (step.lower + step.upper);
     let ends = [
         step.lower.min(middle - least),

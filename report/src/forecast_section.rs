@@ -2,11 +2,11 @@ use burn::tensor::Tensor;
 use serde::Serialize;
 
 use super::{
-    Plan, Report, Reportable, Section,
+    Answer, Plan, Report, Reportable, Section,
     drawn::{Draw, Drawn},
     number::{decimals, fixed, of_weights, percent, significant},
     quantile_picture,
-    section::{NamedScores, Parts},
+    section::{NamedScore, Parts},
     table::{Cell, PageQuantity},
 };
 use burn_calibration::{
@@ -14,18 +14,15 @@ use burn_calibration::{
     distribution::{QuantileForecasts, Weighted as _},
     error::{Result, serialize_or_reason},
     estimator::regression::QuantileCoverage,
-    hypothesis::{Omnibus, OmnibusOutcome},
+    hypothesis::Omnibus,
     names::{self, Name},
-    score::{Interval, IntervalScoreParts, MeanEstimate, Score, WeightedIntervalScore},
+    score::{IntervalScoreParts, MeanEstimate, Score, WeightedIntervalScore},
 };
 
 /// The numbers and the diagram of one set of forecasts by quantiles.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct ForecastSection {
-    /// The omnibus test of all samples, or why there is none.
-    #[serde(serialize_with = "serialize_or_reason")]
-    pub omnibus: Result<OmnibusOutcome>,
     /// The weighted interval score, or why it is not finite.
     #[serde(serialize_with = "serialize_or_reason")]
     pub wis: Result<MeanEstimate>,
@@ -64,12 +61,15 @@ impl Reportable for QuantileForecasts {
         Ok(ForecastLevels { levels })
     }
 
+    fn answer(&self, plan: &Plan<Self>) -> Answer {
+        plan.answer(Self::default_kernel(), self, Vec::new(), &[])
+    }
+
     fn section(&self, plan: &Plan<Self>) -> Result<ForecastSection> {
         let targets = plan.targets;
         let levels = QuantileCoverage::of_levels(self, targets)?;
         let curve = QuantileCoverage::curve(&levels);
         Ok(ForecastSection {
-            omnibus: plan.omnibus(Self::default_kernel(), self, []),
             wis: WeightedIntervalScore.mean(self, targets),
             wis_parts: WeightedIntervalScore.parts(self, targets),
             central_intervals: QuantileCoverage::of_intervals(self, targets)?,
@@ -83,22 +83,14 @@ impl Reportable for QuantileForecasts {
         })
     }
 
-    fn named_scores(&self) -> NamedScores<'_, Tensor<2>> {
-        vec![(names::WIS, Box::new((self, &WeightedIntervalScore)))]
+    fn scores() -> Vec<NamedScore<Self>> {
+        vec![(names::WIS, &WeightedIntervalScore)]
     }
 }
 
 impl Section for ForecastSection {
     type Subject = ForecastLevels;
     type Kernel = ();
-
-    fn omnibus(&self) -> &Result<OmnibusOutcome> {
-        &self.omnibus
-    }
-
-    fn skce(&self) -> Option<&Result<Interval>> {
-        None
-    }
 
     fn drawings(&self, _levels: &ForecastLevels) -> Vec<(String, Drawn)> {
         vec![("quantiles".into(), self.quantiles.drawn())]
@@ -117,7 +109,7 @@ impl Section for ForecastSection {
                 percent(section.levels[0].estimate)
             ),
         };
-        let coverage = &report.before.levels[0];
+        let coverage = &report.before.page.levels[0];
         let weights = of_weights(coverage.effective, coverage.samples);
         let levels = report.subject.levels.len();
         Parts {
@@ -136,8 +128,8 @@ impl Section for ForecastSection {
                  or not, whichever brings the share nearer to the level. Band of the diagram: ± {} \
                  ({}), for all levels at once. The weighted interval score is twice the mean pinball score \
                  of the levels (Bracher et al. 2021).",
-                decimals(report.before.quantiles.half_width(), 4),
-                quantile_picture::source_of_band(&report.before.quantiles)
+                decimals(report.before.page.quantiles.half_width(), 4),
+                quantile_picture::source_of_band(&report.before.page.quantiles)
             ),
             kernel: String::new(),
         }

@@ -5,7 +5,7 @@ use super::{
     svg::{Paint, Pen, Picture, Point, line, outline, rectangle, text, upright},
 };
 
-/// Part of a picture with axes from 0 to 1.
+/// Part of a picture with axes from 0.
 #[derive(Clone, Copy)]
 pub(super) struct Frame {
     pub left: f64,
@@ -13,8 +13,10 @@ pub(super) struct Frame {
     pub width: f64,
     pub height: f64,
     pub font: f64,
-    /// The axes are named at multiples of `1/steps`.
+    /// The axes are named at multiples of `1/steps` of their length.
     pub steps: u32,
+    /// The end of the horizontal axis, and that of the vertical one.
+    pub ends: (f64, f64),
 }
 
 impl Frame {
@@ -26,9 +28,16 @@ impl Frame {
         height: 394.0,
         font: 18.0,
         steps: 5,
+        ends: (1.0, 1.0),
     };
 
+    /// The place of a point of the axes.
     pub fn at(&self, x: f64, y: f64) -> Point {
+        self.part(x / self.ends.0, y / self.ends.1)
+    }
+
+    /// The place at these parts of the axes.
+    fn part(&self, x: f64, y: f64) -> Point {
         (
             self.left + x * self.width,
             self.top + (1.0 - y) * self.height,
@@ -36,7 +45,7 @@ impl Frame {
     }
 
     pub fn middle(&self) -> Point {
-        self.at(0.5, 0.5)
+        self.part(0.5, 0.5)
     }
 
     /// A line through points of the axes; its width is in sizes of the font.
@@ -54,31 +63,36 @@ impl Frame {
         line(&[self.at(from.0, from.1), self.at(to.0, to.1)], pen)
     }
 
-    pub fn ticks(&self) -> impl Iterator<Item = f64> {
+    /// The points of an axis with a name.
+    fn ticks(&self, end: f64) -> impl Iterator<Item = f64> {
         let steps = f64::from(self.steps);
-        (0..=self.steps).map(move |k| f64::from(k) / steps)
+        (0..=self.steps).map(move |k| end * f64::from(k) / steps)
     }
 
     pub fn paper(&self) -> Markup {
-        rectangle(self.at(0.0, 0.0), self.at(1.0, 1.0), Paint::PAPER, None)
+        rectangle(self.part(0.0, 0.0), self.part(1.0, 1.0), Paint::PAPER, None)
     }
 
     pub fn border(&self) -> Markup {
-        let corners = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)].map(|(x, y)| self.at(x, y));
+        let corners =
+            [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)].map(|(x, y)| self.part(x, y));
         outline(&corners, Pen::solid(Paint::INK, 0.08 * self.font))
     }
 
     /// The paper, and on it the lines of the grid.
     pub fn grid(&self) -> Vec<Markup> {
-        let lines = self.ticks().flat_map(|t| {
-            [[(t, 0.0), (t, 1.0)], [(0.0, t), (1.0, t)]]
-                .map(|ends| self.line(&ends, Paint::GRID, 0.05))
-        });
+        let (right, top) = self.ends;
+        let upright = self.ticks(right).map(|x| [(x, 0.0), (x, top)]);
+        let flat = self.ticks(top).map(|y| [(0.0, y), (right, y)]);
+        let lines = upright
+            .chain(flat)
+            .map(|ends| self.line(&ends, Paint::GRID, 0.05));
         [self.paper()].into_iter().chain(lines).collect()
     }
 
     pub fn names_left(&self) -> impl Iterator<Item = Markup> {
-        self.ticks().map(|t| self.name_left(t, &decimals(t, 1)))
+        self.ticks(self.ends.1)
+            .map(|t| self.name_left(t, &decimals(t, DECIMALS)))
     }
 
     /// A name of a height of the vertical axis.
@@ -88,11 +102,27 @@ impl Frame {
     }
 
     pub fn names_below(&self) -> impl Iterator<Item = Markup> {
-        self.ticks().map(|t| {
+        self.ticks(self.ends.0).map(|t| {
             let (x, y) = self.at(t, 0.0);
-            text((x, y + self.font), &decimals(t, 1), self.font, "middle")
+            text(
+                (x, y + self.font),
+                &decimals(t, DECIMALS),
+                self.font,
+                "middle",
+            )
         })
     }
+}
+
+/// The most decimals of a name of an axis.
+const DECIMALS: usize = 8;
+
+/// The end of an axis that holds numbers from 0 to 1: the next of 1, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2, 0.15, 0.1, 0.08, …
+pub(super) fn end_of_axis(largest: f64) -> f64 {
+    let unit = 10f64.powf(largest.max(1e-6).log10().floor());
+    let ends = [1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0].map(|step| step * unit);
+    let end = ends.into_iter().find(|end| *end >= largest);
+    end.unwrap_or(10.0 * unit).min(1.0)
 }
 
 /// A picture of one plot with axes from 0 to 1, as [`plot_under`].

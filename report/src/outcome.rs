@@ -7,11 +7,11 @@ use maud::{Markup, html};
 use serde::Serialize;
 
 use super::{
-    Change, Section, answer,
+    Assessed, Change, Section,
     drawn::Drawn,
     number::{counted, decimals, whole},
     page::{self, capital},
-    table,
+    table, verdict,
 };
 use burn_calibration::{error::Result, file, score::Improvement};
 
@@ -37,10 +37,10 @@ pub struct Report<S: Section> {
     /// The seed of all random draws.
     pub seed: u64,
     /// The numbers and diagrams of the model.
-    pub before: S,
+    pub before: Assessed<S>,
     /// The numbers and diagrams of the recalibrated model, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub after: Option<S>,
+    pub after: Option<Assessed<S>>,
     /// The changes of scores from before to after, of the same samples.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
@@ -135,10 +135,13 @@ impl<S: Section> Report<S> {
     /// The verdicts, what the predictions are, and a sentence about each set of them.
     fn overview(&self, of: &str, sentences: &[String]) -> Markup {
         let named = self.named();
-        let answers: Vec<_> = named.iter().map(|(name, s)| (*name, s.omnibus())).collect();
+        let sets = [&self.before].into_iter().chain(&self.after);
+        let answers: Vec<_> = (named.iter().zip(sets))
+            .map(|((name, _), set)| (*name, &set.answer))
+            .collect();
         let paired = self.after.is_some();
         html! {
-            (answer::verdicts(&answers))
+            (verdict::verdicts(&answers))
             p {
                 (counted(self.samples, "prediction")) " " (of)
                 @if paired { ", before and after recalibration" } "."
@@ -157,10 +160,10 @@ impl<S: Section> Report<S> {
         change?.improvement.as_ref().ok()
     }
 
-    /// The sets of predictions with their names.
+    /// The numbers and diagrams of the sets of predictions, with their names.
     pub(super) fn named(&self) -> Vec<(&'static str, &S)> {
-        let after = self.after.as_ref().map(|after| ("after", after));
-        [("before", &self.before)]
+        let after = self.after.as_ref().map(|after| ("after", &after.page));
+        [("before", &self.before.page)]
             .into_iter()
             .chain(after)
             .collect()

@@ -4,12 +4,12 @@ use rand::{SeedableRng, rngs::StdRng};
 use serde::{Serialize, Serializer};
 
 use super::{
-    Plan, Report, Reportable, Scored, Section,
+    Answer, InTheLarge, Plan, Report, Reportable, Scored, Section, Size, Sizing,
     drawn::{Draw, Drawn},
-    number::{decimals, fixed, of_weights, percent, points, significant, whole},
+    number::{decimals, fixed, of_weights, percent, significant, whole},
     page::{self, bandwidth, figure, profile},
     pit_picture, quantile_picture,
-    section::{NamedScores, Parts},
+    section::{NamedScore, Parts},
     table::{Cell, PageQuantity},
 };
 use burn_calibration::{
@@ -20,10 +20,9 @@ use burn_calibration::{
         JointKernel,
         regression::{IntervalCoverage, Pit, QuantileCalibration, Sharpness},
     },
-    hypothesis::OmnibusOutcome,
     kernel::{RealKernel, RealProfile, TargetKernel, TensorKernel},
-    names,
-    score::{self, Crps, Interval, IntervalOverconfidence, MeanEstimate, Score},
+    names::{self, Name},
+    score::{Crps, MeanEstimate, Score},
 };
 
 /// The numbers and diagrams of one set of predictions over `ℝ^d`. For the coordinates of a sample all are
@@ -31,15 +30,6 @@ use burn_calibration::{
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct QuantileSection {
-    /// The omnibus test of all samples, or why there is none.
-    #[serde(serialize_with = "serialize_or_reason")]
-    pub omnibus: Result<OmnibusOutcome>,
-    /// The 90 % of central intervals at that level less what they cover.
-    #[serde(serialize_with = "serialize_or_reason")]
-    pub overconfidence: Result<Interval>,
-    /// The unbiased SKCE, or why there is none.
-    #[serde(serialize_with = "serialize_or_reason")]
-    pub skce: Result<Interval>,
     /// The log score, or why it is infinite; none of predictions without a density.
     #[serde(
         serialize_with = "serialize_log",
@@ -155,24 +145,27 @@ where
         })
     }
 
+    fn sizes(&self, targets: &Tensor<2>, sizing: &Sizing) -> Vec<(Name, Size)> {
+        let name = names::INTERVAL_OVERCONFIDENCE.with("points");
+        vec![(name, sizing.of_intervals(self, targets))]
+    }
+
+    fn in_the_large(&self, targets: &Tensor<2>, sizing: &Sizing) -> Option<InTheLarge> {
+        sizing.intervals_in_the_large(self, targets)
+    }
+
+    fn answer(&self, plan: &Plan<Self>) -> Answer {
+        let mut sizes = self.sizes(plan.targets, &plan.sizing(""));
+        sizes.push(plan.skce(self));
+        plan.answer(plan.kernel.predictions, self, sizes, &[])
+    }
+
     fn section(&self, plan: &Plan<Self>) -> Result<QuantileSection> {
         let y = plan.targets;
         let pit = Pit::randomised(self, y, &mut StdRng::seed_from_u64(plan.seed))?;
         let curve = QuantileCalibration::default().curve(self, y)?;
-        let overconfidence = plan.interval(&IntervalOverconfidence::default(), self);
-        let skce = plan.skce(self);
         Ok(QuantileSection {
-            omnibus: plan.omnibus(
-                plan.kernel.predictions,
-                self,
-                [
-                    (names::INTERVAL_OVERCONFIDENCE, &overconfidence),
-                    (names::SKCE, &skce),
-                ],
-            ),
-            overconfidence,
-            skce,
-            log: self.log_score(y),
+            log: Self::LOG_SCORE.map(|log| log.mean(self, y)),
             crps: Crps.mean(self, y),
             sharpness: Spread {
                 standard_deviation: Sharpness.standard_deviation(self)?,
@@ -189,10 +182,12 @@ where
         })
     }
 
-    fn named_scores(&self) -> NamedScores<'_, Tensor<2>> {
-        let log = self.scored_by_log().map(|log| (names::LOG, log));
-        let crps: Box<dyn score::Scored<Tensor<2>> + '_> = Box::new((self, &Crps));
-        log.into_iter().chain([(names::CRPS, crps)]).collect()
+    fn scores() -> Vec<NamedScore<Self>> {
+        let log = Self::LOG_SCORE.map(|log| (names::LOG, log));
+        [(names::CRPS, &Crps as &dyn Score<Self>)]
+            .into_iter()
+            .chain(log)
+            .collect()
     }
 }
 
@@ -219,14 +214,6 @@ impl Section for QuantileSection {
     type Subject = Coordinates;
     type Kernel = TensorKernel<RealKernel>;
 
-    fn omnibus(&self) -> &Result<OmnibusOutcome> {
-        &self.omnibus
-    }
-
-    fn skce(&self) -> Option<&Result<Interval>> {
-        Some(&self.skce)
-    }
-
     fn drawings(&self, _coordinates: &Coordinates) -> Vec<(String, Drawn)> {
         vec![
             ("pit".into(), self.pit.drawn()),
@@ -247,7 +234,7 @@ impl Section for QuantileSection {
             )
         };
         let level = decimals(100.0 * report.level, 2);
-        let (kernel, quantiles) = (&report.kernel, &report.before.quantiles);
+        let (kernel, quantiles) = (&report.kernel, &report.before.page.quantiles);
         let target = match kernel.targets.profile {
             RealProfile::Gaussian => "a Gaussian",
             RealProfile::Laplacian => "a Laplacian",
@@ -259,8 +246,8 @@ impl Section for QuantileSection {
                 " and coordinates",
             ),
         };
-        let effective = report.before.ninety.coverage.effective;
-        let bar = if report.before.pit.weights.is_some() {
+        let effective = report.before.page.ninety.coverage.effective;
+        let bar = if report.before.page.pit.weights.is_some() {
             format!(
                 "{level} % interval of its weight by 1,999 redraws of uniform numbers with these weights"
             )
@@ -314,12 +301,6 @@ impl Section for QuantileSection {
             None => Cell::missing("–", "these predictions have no density"),
         };
         vec![
-            PageQuantity::new(
-                names::INTERVAL_OVERCONFIDENCE.with("points"),
-                "90 % minus the coverage of central 90 % intervals, in percentage points. Above 0 \
-                 predictions are too narrow, below 0 too wide.",
-                Cell::interval(&self.overconfidence, points),
-            ),
             PageQuantity::new(
                 names::LOG,
                 "Mean of −ln of the predicted density at the target. It measures calibration and \

@@ -15,7 +15,7 @@ impl Report<ReliabilitySection> {
     }
 
     pub(super) fn top_label(&self) -> Markup {
-        let subject = self.before.subject;
+        let subject = self.before.page.subject;
         let (of, heading, paragraph) = match subject {
             Subject::Classes => (
                 "top label",
@@ -59,7 +59,7 @@ impl Report<ReliabilitySection> {
     }
 
     pub(super) fn isotonic(&self) -> Markup {
-        let event = match (self.before.subject, self.before.isotonic.event) {
+        let event = match (self.before.page.subject, self.before.page.isotonic.event) {
             (Subject::Event, _) => "event".to_owned(),
             (Subject::Correctness, _) => "confidence".into(),
             (_, Event::TopLabel) => "top label".into(),
@@ -100,12 +100,12 @@ impl Report<ReliabilitySection> {
     /// The diagrams of the classes, if there are some to show.
     pub(super) fn class_wise(&self) -> Option<Markup> {
         let (names, classes) = (&self.subject.names, &self.subject.shown);
-        if classes.is_empty() || self.before.subject != Subject::Classes {
+        if classes.is_empty() || self.before.page.subject != Subject::Classes {
             return None;
         }
         let which = if classes.len() < names.len() {
             let [shown, all] = [classes.len(), names.len()].map(whole);
-            format!("The {shown} of {all} classes with most labels")
+            format!("The {shown} of {all} classes with the largest calibration errors")
         } else {
             "All classes".into()
         };
@@ -138,7 +138,7 @@ impl Report<ReliabilitySection> {
                 }
             }
         };
-        let frequency = percent(self.before.class_wise[k].frequency());
+        let frequency = percent(self.before.page.class_wise[k].frequency());
         let errors = named
             .iter()
             .map(|(_, section)| fixed(section.class_wise[k].ece()));

@@ -2,7 +2,7 @@ use maud::Markup;
 
 use super::{
     drawn::{Draw, Drawn},
-    frame::Frame,
+    frame::{Frame, end_of_axis},
     number::{counted, decimals, edge, fixed, share, short, whole},
     svg::{Paint, Pen, Picture, mark, rectangle, text, upright},
     table,
@@ -93,10 +93,15 @@ pub(super) fn numbers(diagram: &ReliabilityDiagram, subject: Subject, what: &str
 
 /// The picture with its histogram, under a heading of at most some 15 letters.
 pub(super) fn full(diagram: &ReliabilityDiagram, heading: &str) -> Picture {
-    let plot = Frame::LARGE;
+    let end = end(diagram);
+    let plot = Frame {
+        ends: (end, end),
+        ..Frame::LARGE
+    };
     let below = Frame {
         top: 452.0,
         height: 92.0,
+        ends: (end, 1.0),
         ..plot
     };
     let axis = match diagram.event {
@@ -119,6 +124,15 @@ pub(super) fn full(diagram: &ReliabilityDiagram, heading: &str) -> Picture {
     }
 }
 
+/// The end of both axes: of an event the largest number that is shown, and 1 of a confidence.
+fn end(diagram: &ReliabilityDiagram) -> f64 {
+    let largest = |bin: &ReliabilityBin| bin.upper.max(bin.frequency).max(bin.band.1);
+    match diagram.event {
+        Event::TopLabel => 1.0,
+        Event::Class(_) => end_of_axis(diagram.bins.iter().map(largest).fold(0.0, f64::max)),
+    }
+}
+
 /// The picture alone, for rows of many: it is read at a third of its size.
 pub(super) fn small(diagram: &ReliabilityDiagram, heading: &str) -> Picture {
     let plot = Frame {
@@ -128,6 +142,7 @@ pub(super) fn small(diagram: &ReliabilityDiagram, heading: &str) -> Picture {
         height: 336.0,
         font: 34.0,
         steps: 2,
+        ..Frame::LARGE
     };
     let (x, y) = plot.middle();
     let mut shapes = vec![text((x, 28.0), heading, 38.0, "middle")];
@@ -146,7 +161,7 @@ fn plotted(diagram: &ReliabilityDiagram, frame: &Frame) -> Vec<Markup> {
     let mut shapes = frame.grid();
     let largest = diagram.bins.iter().map(|bin| bin.count).max().unwrap_or(1);
     shapes.extend(diagram.bins.iter().map(|bin| band(bin, frame)));
-    shapes.push(frame.dashed((0.0, 0.0), (1.0, 1.0)));
+    shapes.push(frame.dashed((0.0, 0.0), frame.ends));
     shapes.push(frame.border());
     for bin in &diagram.bins {
         let share = bin.count as f64 / largest as f64;
@@ -157,15 +172,24 @@ fn plotted(diagram: &ReliabilityDiagram, frame: &Frame) -> Vec<Markup> {
 }
 
 fn bars(diagram: &ReliabilityDiagram, frame: &Frame) -> Vec<Markup> {
-    let tallest = diagram.histogram.iter().copied().max().unwrap_or(0).max(1);
     let width = 1.0 / diagram.histogram.len() as f64;
+    let bars: Vec<(f64, f64, usize)> = if frame.ends.0 < 1.0 {
+        let bins = diagram.bins.iter();
+        bins.map(|bin| (bin.lower, bin.upper, bin.count)).collect()
+    } else {
+        let bars = diagram.histogram.iter().enumerate();
+        bars.map(|(k, &count)| (k as f64 * width, (k + 1) as f64 * width, count))
+            .collect()
+    };
+    let tallest = bars.iter().map(|(.., count)| *count).max();
+    let tallest = tallest.unwrap_or(0).max(1);
     let mut shapes = vec![frame.paper()];
-    for (k, &count) in diagram.histogram.iter().enumerate() {
+    for (lower, upper, count) in bars {
         if count > 0 {
             let height = count as f64 / tallest as f64;
             shapes.push(rectangle(
-                frame.at(k as f64 * width, 0.0),
-                frame.at((k + 1) as f64 * width, height),
+                frame.at(lower, 0.0),
+                frame.at(upper, height),
                 Paint::BAR,
                 Some(Pen::solid(Paint::INK, 1.0)),
             ));

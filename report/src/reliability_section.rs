@@ -1,16 +1,14 @@
 mod quantities;
 
-use std::cmp::Reverse;
-
 use burn::tensor::{Int, Tensor};
 use serde::Serialize;
 
 use super::{
-    Plan, Report, Reportable, Section,
+    Answer, InTheLarge, Plan, Report, Reportable, Section, Size, Sizing,
     drawn::{Draw, Drawn},
     number::{self, decimals, percent, points, whole},
     page::{bandwidth, profile},
-    section::{NamedScores, Parts},
+    section::{NamedScore, Parts},
     table::PageQuantity,
 };
 use burn_calibration::{
@@ -18,10 +16,9 @@ use burn_calibration::{
     distribution::{Categorical, Subject, Weighted as _},
     error::{Result, checks::check_parameter, serialize_or_infinite, serialize_or_reason},
     estimator::{Binning, Estimator, Event, JointKernel, KolmogorovSmirnov, Tce, TceForm},
-    hypothesis::OmnibusOutcome,
     kernel::Kernel,
-    names,
-    score::{Brier, Interval, LogScore, MeanEstimate, ObservedExpected, Overconfidence, Score},
+    names::{self, Name},
+    score::{Brier, LogScore, MeanEstimate, Score, Spherical},
 };
 
 /// The numbers and diagrams of one set of class probabilities.
@@ -31,21 +28,6 @@ pub struct ReliabilitySection {
     /// What the predictions are about. For an event, numbers of the top label are numbers of the event.
     #[serde(skip)]
     pub subject: Subject,
-    /// The omnibus test of all samples, or why there is none.
-    #[serde(serialize_with = "serialize_or_reason")]
-    pub omnibus: Result<OmnibusOutcome>,
-    /// Observed events by expected ones, of predictions of an event.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub observed_expected: Option<Interval>,
-    /// The overconfidence of the top label.
-    #[serde(serialize_with = "serialize_or_reason")]
-    pub overconfidence: Result<Interval>,
-    /// The debiased calibration error of order 2 of the top label, that of [`Tce::default`].
-    #[serde(serialize_with = "serialize_or_reason")]
-    pub ece_debiased: Result<Interval>,
-    /// The unbiased SKCE of all probabilities, or why there is none.
-    #[serde(serialize_with = "serialize_or_reason")]
-    pub skce: Result<Interval>,
     /// The accuracy: the frequency with which the most likely class was the right one.
     pub accuracy: MeanEstimate,
     /// The mean confidence in the most likely class.
@@ -87,7 +69,8 @@ pub struct EceOfOrder {
 pub struct Classes {
     /// The names of the `m` classes.
     pub names: Vec<String>,
-    /// The classes that have a diagram of their own: those with most labels.
+    /// The classes that have a diagram of their own: those with the largest debiased error
+    /// in bins of equal width.
     pub shown: Vec<usize>,
     /// The bins of all diagrams.
     pub binning: Binning,
@@ -101,7 +84,7 @@ pub struct Classes {
 pub struct ReliabilityOptions {
     pub(super) names: Option<Vec<String>>,
     pub(super) most_classes: usize,
-    pub(super) binning: Binning,
+    pub(super) binning: Option<Binning>,
     pub(super) order: f64,
 }
 
@@ -110,7 +93,7 @@ impl Default for ReliabilityOptions {
         Self {
             names: None,
             most_classes: 10,
-            binning: Binning::Uniform { bins: 15 },
+            binning: None,
             order: 1.0,
         }
     }
@@ -137,16 +120,28 @@ impl Reportable for Categorical {
             }
             None => (0..m).map(|class| class.to_string()).collect(),
         };
+        self.parted().0.check_labels(labels)?;
         Ok(Classes {
             names,
-            shown: most_frequent(
-                &self.parted().0.check_labels(labels)?,
-                m,
-                options.most_classes,
-            ),
-            binning: options.binning,
+            shown: self.worst(labels, options.most_classes),
+            binning: options.binning.unwrap_or(self.usual_binning()),
             order: options.order,
         })
+    }
+
+    fn sizes(&self, labels: &Tensor<1, Int>, sizing: &Sizing) -> Vec<(Name, Size)> {
+        sizing.of_event(self, labels)
+    }
+
+    fn in_the_large(&self, labels: &Tensor<1, Int>, sizing: &Sizing) -> Option<InTheLarge> {
+        sizing.event_in_the_large(self, labels)
+    }
+
+    fn answer(&self, plan: &Plan<Self>) -> Answer {
+        let of = quantities::event_in_words(self.subject());
+        let mut sizes = self.sizes(plan.targets, &plan.sizing(of));
+        sizes.push(plan.skce(self));
+        plan.answer(plan.kernel, self, sizes, &plan.subject.names)
     }
 
     fn section(&self, plan: &Plan<Self>) -> Result<ReliabilitySection> {
@@ -171,33 +166,8 @@ impl Reportable for Categorical {
             let error = error.estimate(self, labels)?;
             Ok(EceOfOrder { order, error })
         };
-        let (subject, of) = (self.subject(), quantities::event_in_words(self.subject()));
-        let is_event = subject == Subject::Event;
-        let excess = if is_event {
-            names::OVERPREDICTION
-        } else {
-            names::OVERCONFIDENCE
-        };
-        let ratio = is_event.then(|| ObservedExpected::interval(event, self, labels, level));
-        let overconfidence = plan.interval(&Overconfidence { event }, self);
-        let ece_debiased = plan.interval(&Tce::default().with_event(event), self);
-        let skce = plan.skce(self);
-        let errors = (ratio
-            .iter()
-            .map(|ratio| (names::OBSERVED_EXPECTED.of(of), ratio)))
-        .chain([
-            (excess.of(of), &overconfidence),
-            (names::ECE_DEBIASED.of(of), &ece_debiased),
-            (names::SKCE, &skce),
-        ]);
-        let omnibus = plan.omnibus(plan.kernel, self, errors);
         Ok(ReliabilitySection {
-            subject,
-            omnibus: omnibus.map(|outcome| outcome.with_class_names(&plan.subject.names)),
-            observed_expected: ratio.and_then(Result::ok),
-            overconfidence,
-            ece_debiased,
-            skce,
+            subject: self.subject(),
             accuracy: MeanEstimate::weighted(&correct, &weights),
             confidence: MeanEstimate::weighted(&outcomes.probability, &weights),
             brier: score(&Brier)?,
@@ -213,38 +183,54 @@ impl Reportable for Categorical {
         })
     }
 
-    fn named_scores(&self) -> NamedScores<'_, Tensor<1, Int>> {
+    fn scores() -> Vec<NamedScore<Self>> {
         vec![
-            (names::BRIER, Box::new((self, &Brier))),
-            (names::LOG, Box::new((self, &LogScore))),
+            (names::BRIER, &Brier),
+            (names::LOG, &LogScore),
+            (names::SPHERICAL, &Spherical),
         ]
     }
 }
 
-/// The classes with most labels, in their order; of equally many the first.
-fn most_frequent(labels: &[usize], classes: usize, most: usize) -> Vec<usize> {
-    let mut counts = vec![0usize; classes];
-    for &label in labels {
-        counts[label] += 1;
+/// What decides the diagrams of a page.
+trait Pages {
+    /// The classes with the largest calibration errors, in their order; of equal ones those with the smaller numbers.
+    fn worst(&self, labels: &Tensor<1, Int>, most: usize) -> Vec<usize>;
+
+    /// Bins of equal width; of equal mass of an event whose probabilities are all below a half, most of which would be in
+    /// one bin.
+    fn usual_binning(&self) -> Binning;
+}
+
+impl Pages for Categorical {
+    fn worst(&self, labels: &Tensor<1, Int>, most: usize) -> Vec<usize> {
+        let error = |class| {
+            let error = Tce::default().with_event(Event::Class(class));
+            let error = error.with_binning(Binning::Uniform { bins: 15 });
+            (class, error.estimate(self, labels).unwrap_or(0.0)) // too few samples
+        };
+        let mut errors: Vec<(usize, f64)> = (0..self.classes()).map(error).collect();
+        errors.sort_by(|(_, a), (_, b)| b.total_cmp(a)); // stable
+        let mut classes: Vec<usize> = errors.into_iter().map(|(class, _)| class).collect();
+        classes.truncate(most);
+        classes.sort_unstable();
+        classes
     }
-    let mut order: Vec<usize> = (0..classes).collect();
-    order.sort_by_key(|&class| Reverse(counts[class])); // stable
-    order.truncate(most);
-    order.sort_unstable();
-    order
+
+    fn usual_binning(&self) -> Binning {
+        let bins = 15;
+        let of_event = || self.probabilities().slice_dim(1, 1..2).max();
+        if self.subject() == Subject::Event && of_event().into_scalar::<f64>() < 0.5 {
+            Binning::EqualMass { bins }
+        } else {
+            Binning::Uniform { bins }
+        }
+    }
 }
 
 impl Section for ReliabilitySection {
     type Subject = Classes;
     type Kernel = Kernel;
-
-    fn omnibus(&self) -> &Result<OmnibusOutcome> {
-        &self.omnibus
-    }
-
-    fn skce(&self) -> Option<&Result<Interval>> {
-        Some(&self.skce)
-    }
 
     fn drawings(&self, classes: &Classes) -> Vec<(String, Drawn)> {
         let name = |diagram: &ReliabilityDiagram| match diagram.event {
@@ -298,14 +284,14 @@ impl Section for ReliabilitySection {
             }
         };
         let distance = report.kernel.distance.words();
-        let mut of_bins = report.before.top_label.bins.iter();
+        let mut of_bins = report.before.page.top_label.bins.iter();
         let bands = if of_bins.any(|bin| bin.weight.is_some()) {
             "about"
         } else {
             "exact"
         };
-        let weights = number::of_weights(report.before.accuracy.effective, report.samples);
-        let of = match report.before.subject {
+        let weights = number::of_weights(report.before.page.accuracy.effective, report.samples);
+        let of = match report.before.page.subject {
             Subject::Classes => format!("over {} classes", whole(report.classes())),
             Subject::Event => "of one event".into(),
             Subject::Correctness => "of whether the model is right".into(),

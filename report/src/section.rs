@@ -1,25 +1,26 @@
 use std::fmt::Debug;
 
-use burn::tensor::Tensor;
 use maud::Markup;
 use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
-use super::{Report, drawn::Drawn, table::PageQuantity};
+use super::{
+    Answer, Assessed, InTheLarge, Report, Size, Sizing, drawn::Drawn, table::PageQuantity,
+};
 use burn_calibration::{
     distribution::{
         AbsoluteMoments, Component, Density, Geometry, Laplace, Mixture, Normal, Samples, Targets,
     },
     error::{Result, serialize_or_reason},
     estimator::{JointKernel, Skce},
-    hypothesis::{Omnibus, OmnibusOutcome, OmnibusTest},
+    hypothesis::{Omnibus, OmnibusTest},
     kernel::Kernel,
-    names::Name,
-    score::{self, Improvement, Interval, LogScore, MeanEstimate, Quantify, Score},
+    names::{self, Name},
+    score::{Improvement, LogScore, Quantify as _, Score},
 };
 
-/// The scores of predictions whose paired changes a page shows, by their names.
-pub type NamedScores<'a, T> = Vec<(Name, Box<dyn score::Scored<T> + 'a>)>;
+/// A score with its name.
+pub type NamedScore<P> = (Name, &'static dyn Score<P>);
 
 /// Predictions that a [`ReportBuilder`](super::ReportBuilder) takes: the kind of prediction decides
 /// what a page shows.
@@ -29,7 +30,7 @@ pub type NamedScores<'a, T> = Vec<(Name, Box<dyn score::Scored<T> + 'a>)>;
 /// a [`QuantileSection`](super::QuantileSection), and for
 /// [`QuantileForecasts`](burn_calibration::distribution::QuantileForecasts), whose section is a
 /// [`ForecastSection`](super::ForecastSection).
-pub trait Reportable: Omnibus {
+pub trait Reportable: Omnibus + 'static {
     /// The numbers and diagrams of one set of predictions.
     type Section: Section<Subject = Self::Subject, Kernel = Self::Kernel>;
     /// The description of the targets and of the diagrams.
@@ -59,6 +60,19 @@ pub trait Reportable: Omnibus {
     /// Options that do not fit the predictions.
     fn subject(&self, targets: &Self::Targets, options: Self::Options) -> Result<Self::Subject>;
 
+    /// Returns the sizes of the errors but the SKCE, the first of them in the large.
+    fn sizes(&self, _targets: &Self::Targets, _sizing: &Sizing) -> Vec<(Name, Size)> {
+        Vec::new()
+    }
+
+    /// Returns what was expected, what was observed, and the error in the large, of predictions that have one.
+    fn in_the_large(&self, _targets: &Self::Targets, _sizing: &Sizing) -> Option<InTheLarge> {
+        None
+    }
+
+    /// Tests the predictions, and measures their errors.
+    fn answer(&self, plan: &Plan<Self>) -> Answer;
+
     /// Computes the numbers and diagrams.
     ///
     /// # Errors
@@ -66,8 +80,8 @@ pub trait Reportable: Omnibus {
     /// Invalid options of the diagrams.
     fn section(&self, plan: &Plan<Self>) -> Result<Self::Section>;
 
-    /// Returns the scores whose paired changes are shown.
-    fn named_scores(&self) -> NamedScores<'_, Self::Targets>;
+    /// Returns the scores whose paired changes are told.
+    fn scores() -> Vec<NamedScore<Self>>;
 }
 
 /// Predictions after a recalibration, of the kind of the predictions before or of another one with the same section.
@@ -80,8 +94,8 @@ pub trait After<P: Reportable>: Debug {
     /// Another dimension than before, or predictions or targets that are not valid.
     fn check_after(&self, before: &P, targets: &P::Targets) -> Result<()>;
 
-    /// Computes the numbers and diagrams. The errors are those of [`Reportable::section`].
-    fn section_after(&self, plan: &Plan<P>) -> Result<P::Section>;
+    /// Computes the answer, the numbers and the diagrams. The errors are those of [`Reportable::section`].
+    fn section_after(&self, plan: &Plan<P>) -> Result<Assessed<P::Section>>;
 
     /// Computes the changes of the scores that both have.
     fn changes_after(&self, before: &P, targets: &P::Targets) -> Vec<Change>;
@@ -107,73 +121,49 @@ where
         after.check_targets(targets)
     }
 
-    fn section_after(&self, plan: &Plan<P>) -> Result<P::Section> {
-        self.section(&Plan {
+    fn section_after(&self, plan: &Plan<P>) -> Result<Assessed<P::Section>> {
+        Plan {
             targets: plan.targets,
             subject: plan.subject,
             level: plan.level,
             kernel: plan.kernel.clone(),
             rows: plan.rows,
             seed: plan.seed,
-        })
+        }
+        .assessed(self)
     }
 
     fn changes_after(&self, before: &P, targets: &P::Targets) -> Vec<Change> {
-        let mut scores = self.named_scores();
-        let change = |(name, of_before): (Name, Box<dyn score::Scored<P::Targets> + '_>)| {
-            let at = scores.iter().position(|(other, _)| *other == name)?;
-            let (_, of_after) = scores.swap_remove(at);
+        let scores = Self::scores();
+        let change = |(name, score): NamedScore<P>| {
+            let (_, other) = scores.iter().find(|(other, _)| *other == name)?;
             Some(Change {
                 key: name.key,
-                improvement: Improvement::between(&*of_before, &*of_after, targets),
+                improvement: Improvement::between(&(before, score), &(self, *other), targets),
             })
         };
-        before
-            .named_scores()
-            .into_iter()
-            .filter_map(change)
-            .collect()
+        P::scores().into_iter().filter_map(change).collect()
     }
 }
 
 /// Predictions over `ℝ^d` that a report can show.
 ///
 /// A kind of prediction of your own needs no more than `impl Scored for MyPredictions {}`.
-pub trait Scored: AbsoluteMoments {
-    /// The mean log score, or why it is infinite. None for predictions without a density.
-    fn log_score(&self, targets: &Tensor<2>) -> Option<Result<MeanEstimate>> {
-        let _ = targets;
-        None
-    }
-
-    /// The predictions with their log score, for its paired change. None for predictions without a density.
-    fn scored_by_log(&self) -> Option<Box<dyn score::Scored<Tensor<2>> + '_>> {
-        None
-    }
-}
-
-macro_rules! with_density {
-    () => {
-        fn log_score(&self, targets: &Tensor<2>) -> Option<Result<MeanEstimate>> {
-            Some(LogScore.mean(self, targets))
-        }
-
-        fn scored_by_log(&self) -> Option<Box<dyn score::Scored<Tensor<2>> + '_>> {
-            Some(Box::new((self, &LogScore)))
-        }
-    };
+pub trait Scored: AbsoluteMoments + 'static {
+    /// The log score, of predictions with a density.
+    const LOG_SCORE: Option<&'static dyn Score<Self>> = None;
 }
 
 impl Scored for Normal {
-    with_density!();
+    const LOG_SCORE: Option<&'static dyn Score<Self>> = Some(&LogScore);
 }
 
 impl Scored for Laplace {
-    with_density!();
+    const LOG_SCORE: Option<&'static dyn Score<Self>> = Some(&LogScore);
 }
 
-impl<C: Component + AbsoluteMoments + Density> Scored for Mixture<C> {
-    with_density!();
+impl<C: Component + AbsoluteMoments + Density + 'static> Scored for Mixture<C> {
+    const LOG_SCORE: Option<&'static dyn Score<Self>> = Some(&LogScore);
 }
 
 impl Scored for Samples {}
@@ -184,12 +174,6 @@ pub trait Section: Clone + Debug + Serialize {
     type Subject: Clone + Debug + Serialize;
     /// The kernel of the SKCE.
     type Kernel: Clone + Debug + Serialize;
-
-    /// The outcome of the omnibus test of all samples, or why there is none.
-    fn omnibus(&self) -> &Result<OmnibusOutcome>;
-
-    /// The unbiased SKCE with its confidence interval, or why there is none. None of predictions without a kernel.
-    fn skce(&self) -> Option<&Result<Interval>>;
 
     #[doc(hidden)]
     fn page(report: &Report<Self>) -> Parts;
@@ -240,13 +224,21 @@ pub struct Plan<'a, P: Reportable> {
 }
 
 impl<P: Reportable> Plan<'_, P> {
-    /// The size of an error of all samples with its confidence interval.
-    pub(super) fn interval(&self, error: &impl Quantify<P>, predictions: &P) -> Result<Interval> {
-        error.size(predictions, self.targets)?.interval(self.level)
+    /// The answer, the numbers and the diagrams of a set of predictions.
+    pub(super) fn assessed(&self, predictions: &P) -> Result<Assessed<P::Section>> {
+        Ok(Assessed {
+            page: predictions.section(self)?,
+            answer: predictions.answer(self),
+        })
     }
 
-    /// The SKCE of its samples with its confidence interval.
-    pub(super) fn skce(&self, predictions: &P) -> Result<Interval>
+    /// What is asked of the sizes of errors.
+    pub(super) fn sizing<'s>(&self, of_event: &'s str) -> Sizing<'s> {
+        Sizing::new(self.level, of_event)
+    }
+
+    /// The SKCE of its samples.
+    pub(super) fn skce(&self, predictions: &P) -> (Name, Size)
     where
         P: Geometry,
         P::Kernel: JointKernel<P>,
@@ -259,21 +251,23 @@ impl<P: Reportable> Plan<'_, P> {
                 &self.targets.select_rows(rows),
             ),
         };
-        size?.interval(self.level)
+        (names::SKCE, self.sizing("").skce(size))
     }
 
-    /// The omnibus test of all samples, with the kernel of the SKCE on predictions, beside the errors that are known.
-    pub(super) fn omnibus<'e>(
+    /// The omnibus test of all samples with a kernel on predictions, beside the sizes of errors; classes have names.
+    pub(super) fn answer(
         &self,
         kernel: Kernel,
         predictions: &P,
-        errors: impl IntoIterator<Item = (Name, &'e Result<Interval>)>,
-    ) -> Result<OmnibusOutcome> {
+        sizes: Vec<(Name, Size)>,
+        class_names: &[String],
+    ) -> Answer {
         let mut rng = StdRng::seed_from_u64(self.seed);
         let test = OmnibusTest::new().with_kernel(kernel);
-        let outcome = test.outcome(predictions, self.targets, &mut rng)?;
-        let errors = errors.into_iter();
-        let known = errors.filter_map(|(name, error)| Some((name, *error.as_ref().ok()?)));
-        Ok(outcome.beside(known))
+        let outcome = test.outcome(predictions, self.targets, &mut rng);
+        Answer::new(
+            outcome.map(|outcome| outcome.with_class_names(class_names)),
+            sizes,
+        )
     }
 }

@@ -1,14 +1,14 @@
 use maud::{Markup, html};
 
 use super::{
-    Report, Section,
-    number::{decimals, p_value, scientific, whole},
+    Assessed, Known, Report, Section, Size, Unit,
+    number::{self, decimals, p_value, points, scientific, whole},
     page::capital,
 };
 use burn_calibration::{
     error::Result,
     hypothesis::OmnibusOutcome,
-    names::{self, Name},
+    names::Name,
     score::{Improvement, Interval, MeanEstimate},
 };
 
@@ -75,8 +75,13 @@ impl Cell {
     }
 
     /// An error with its confidence interval, where that has two ends.
-    pub fn interval(interval: &Result<Interval>, format: fn(f64) -> String) -> Self {
-        match interval {
+    fn size(size: &Size) -> Self {
+        let format = match size.unit {
+            Unit::Points => points,
+            Unit::Ratio => number::ratio,
+            Unit::Number => scientific,
+        };
+        match &size.interval.0 {
             Ok(interval) => Self {
                 note: ends(interval, format),
                 ..Self::of(format(interval.estimate))
@@ -86,7 +91,7 @@ impl Cell {
     }
 
     /// The p-value of all aspects together.
-    fn p_value(omnibus: &Result<OmnibusOutcome>) -> Self {
+    fn p_value(Known(omnibus): &Known<OmnibusOutcome>) -> Self {
         match omnibus {
             Ok(outcome) => Self {
                 note: Some(format!("({} redraws)", whole(outcome.redraws))),
@@ -128,25 +133,19 @@ fn ends(interval: &Interval, format: fn(f64) -> String) -> Option<String> {
     is_finite.then(|| format!("[{}, {}]", format(lower), format(upper)))
 }
 
-/// All quantities of a set of predictions: the test first, the SKCE last.
-fn quantities<S: Section>(section: &S) -> Vec<PageQuantity> {
+/// All quantities of a set of predictions: the test first, then the sizes of errors.
+fn quantities<S: Section>(set: &Assessed<S>) -> Vec<PageQuantity> {
     let test = PageQuantity::new(
         Name::new("p_value", "p-value of the omnibus test"),
         "The probability of data at least as extreme if the model were calibrated. A small p-value is \
          evidence against calibration. A large one is not evidence for it.",
-        Cell::p_value(section.omnibus()),
+        Cell::p_value(&set.answer.omnibus),
     );
-    let skce = section.skce().map(|skce| {
-        PageQuantity::new(
-            names::SKCE,
-            "Squared kernel calibration error of the whole prediction. The error of the model is at least \
-             0, and 0 only if the model is calibrated; the estimate can be below 0 by chance. Its size \
-             depends on the kernel, so compare models only with the same kernel.",
-            Cell::interval(skce, scientific),
-        )
-    });
-    let others = section.quantities();
-    [test].into_iter().chain(others).chain(skce).collect()
+    let sizes = set.answer.intervals.0.iter();
+    let sizes =
+        sizes.map(|(name, size)| PageQuantity::new(name.clone(), size.meaning, Cell::size(size)));
+    let others = set.page.quantities();
+    [test].into_iter().chain(sizes).chain(others).collect()
 }
 
 /// The quantities of one or two sets of predictions, and the paired changes of two.

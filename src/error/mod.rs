@@ -185,7 +185,7 @@ pub enum Error {
     },
 
     /// A block must fit into the data.
-    #[error("blocks of {size} samples from {samples} samples, expected a size in 2..={samples}")]
+    #[error("blocks of {size} samples from {samples} samples, expected a size from 2 to {samples}")]
     BlockSize {
         /// The block size asked for.
         size: usize,

@@ -48,7 +48,7 @@ impl Group {
     }
 
     /// Returns at most this number of groups of about equal size, by the quantiles of a variable: "age in
-    /// 17..=28". Equal values are in one group. Names have four significant digits of numbers with many.
+    /// 17 to 28". Equal values are in one group. Names have four significant digits of numbers with many.
     ///
     /// # Errors
     ///
@@ -78,7 +78,7 @@ impl Group {
             let name = if least == most {
                 format!("{variable} = {from}")
             } else {
-                format!("{variable} in {from}..={to}")
+                format!("{variable} in {from} to {to}")
             };
             Self { name, rows }
         };

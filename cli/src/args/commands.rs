@@ -23,42 +23,49 @@ pub struct EvaluateArgs {
     #[command(flatten)]
     pub input: PredictionsArgs,
 
-    #[command(flatten)]
-    pub targets: TargetKernelArgs,
-
-    #[command(flatten)]
-    pub source: SourceArgs,
-
-    #[command(flatten)]
-    pub kernel: KernelArgs,
-
     /// What to test: the whole vector of probabilities, the top label, or each class
-    #[arg(long, value_enum, default_value_t = LensName::Canonical)]
+    #[arg(long, value_enum, default_value_t = LensName::Canonical, help_heading = "What is asked")]
     pub lens: LensName,
 
-    /// Also test calibration given these variables, such as age and sex. A table with a header, in the same
-    /// formats, with one row per sample. Each value of a text column is a group. Numbers are compared by a
-    /// kernel, and split into quarters
-    #[arg(long, value_name = "FILE")]
+    /// Also test calibration given these variables, such as age and sex
+    ///
+    /// A table with a header, in the same formats, with one row per sample; it may be the file of the predictions.
+    /// Without columns it is all of them but predictions, ids and labels. Each value of a text column is a group.
+    /// Numbers are compared by a kernel, and split into quarters
+    #[arg(long, value_name = "FILE[:COLUMNS]", help_heading = "What is asked")]
     pub given: Option<PathBuf>,
 
     /// A test to run in addition to the omnibus test; repeatable
-    #[arg(long = "test", value_name = "TEST", value_parser = PossibleValuesParser::new(test_keys()))]
+    #[arg(long = "test", value_name = "TEST", value_parser = PossibleValuesParser::new(test_keys()), help_heading = "What is asked")]
     pub tests: Vec<String>,
-
-    /// Number of redraws of the omnibus test and of resampling tests. The omnibus test draws up to ten
-    /// times as many if its p-value is near 5 %
-    #[arg(long, visible_alias = "redraws", default_value_t = USUAL_REDRAWS, value_parser = clap::value_parser!(u32).range(1..=REDRAWS.into()))]
-    pub replicates: u32,
-
-    #[command(flatten)]
-    pub sizes: SizeArgs,
 
     #[command(flatten)]
     pub gate: GateArgs,
 
     #[command(flatten)]
+    pub sizes: SizeArgs,
+
+    #[command(flatten)]
+    pub source: SourceArgs,
+
+    /// Number of redraws of the omnibus test and of resampling tests
+    ///
+    /// The omnibus test draws up to ten times as many if its p-value is near 5 %
+    #[arg(long, alias = "replicates", default_value_t = USUAL_REDRAWS, value_parser = clap::value_parser!(u32).range(1..=REDRAWS.into()), help_heading = "Numbers")]
+    pub redraws: u32,
+
+    #[command(flatten)]
     pub bins: BinArgs,
+
+    #[command(flatten)]
+    pub kernel: KernelArgs,
+
+    #[command(flatten)]
+    pub targets: TargetKernelArgs,
+
+    /// Print all findings, aspects, scores and other estimates, and not the answer alone
+    #[arg(long, help_heading = "Output")]
+    pub verbose: bool,
 }
 
 #[derive(Debug, Args)]
@@ -71,30 +78,36 @@ pub struct CompareArgs {
         long,
         value_name = "FILE",
         required_unless_present = "models",
-        requires = "after"
+        requires = "after",
+        help_heading = "Input"
     )]
     pub before: Option<PathBuf>,
 
     /// The second predictions, of the same samples in the same order
-    #[arg(long, value_name = "FILE", requires = "before")]
+    #[arg(long, value_name = "FILE", requires = "before", help_heading = "Input")]
     pub after: Option<PathBuf>,
 
     /// Predictions of several models in one file, see --models
-    #[arg(long, value_name = "FILE", requires = "models")]
+    #[arg(long, value_name = "FILE", requires = "models", help_heading = "Input")]
     pub predictions: Option<PathBuf>,
 
-    /// Names of the models. The columns of a model begin with its name: a,b for the columns a_0,a_1,b_0,b_1
-    /// of --predictions. All pairs of models are compared
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "predictions", conflicts_with_all = ["before", "after", "after_family", "columns"])]
+    /// Names of the models
+    ///
+    /// The columns of a model begin with its name: a,b for the columns a_0,a_1,b_0,b_1 of --predictions. All pairs of
+    /// models are compared
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "predictions", conflicts_with_all = ["before", "after", "after_family", "columns"], help_heading = "Input")]
     pub models: Vec<String>,
 
     /// Kind of the predictions
-    #[arg(long, value_enum, default_value_t = FamilyName::Categorical)]
+    #[arg(long, value_enum, default_value_t = FamilyName::Categorical, help_heading = "Input")]
     pub family: FamilyName,
 
     /// Kind of the second predictions, if it differs
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = "Input", hide_short_help = true)]
     pub after_family: Option<FamilyName>,
+
+    #[command(flatten)]
+    pub sizes: SizeArgs,
 
     #[command(flatten)]
     pub source: SourceArgs,
@@ -103,13 +116,10 @@ pub struct CompareArgs {
     pub kernel: KernelArgs,
 
     #[command(flatten)]
-    pub sizes: SizeArgs,
-
-    #[command(flatten)]
     pub bins: BinArgs,
 
     /// Number of redraws of the omnibus test
-    #[arg(long, default_value_t = USUAL_REDRAWS, value_parser = clap::value_parser!(u32).range(1..=REDRAWS.into()))]
+    #[arg(long, default_value_t = USUAL_REDRAWS, value_parser = clap::value_parser!(u32).range(1..=REDRAWS.into()), help_heading = "Numbers")]
     pub redraws: u32,
 }
 
@@ -119,24 +129,35 @@ pub struct CompareArgs {
 )]
 pub struct ReportArgs {
     /// Predictions, in the same formats as for evaluate
-    #[arg(long, value_name = "FILE", required_unless_present = "state")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        required_unless_present = "state",
+        help_heading = "Input"
+    )]
     pub predictions: Option<PathBuf>,
 
-    /// State that monitor wrote, in the place of predictions: the page has its wealth over the rows, its alarms and
-    /// its numbers
-    #[arg(long, value_name = "STATE.json")]
+    /// State that monitor wrote, in the place of predictions: the page has its wealth over the rows, its alarms and its
+    /// numbers
+    #[arg(long, value_name = "STATE.json", help_heading = "Input")]
     pub state: Option<PathBuf>,
 
     /// Kind of the predictions
-    #[arg(long, value_enum, default_value_t = FamilyName::Categorical)]
+    #[arg(long, value_enum, default_value_t = FamilyName::Categorical, help_heading = "Input")]
     pub family: FamilyName,
 
     /// Recalibrated predictions of the same samples in the same order
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
     pub after: Option<PathBuf>,
 
     /// Kind of the recalibrated predictions, if it differs
-    #[arg(long, value_enum, requires = "after")]
+    #[arg(
+        long,
+        value_enum,
+        requires = "after",
+        help_heading = "Input",
+        hide_short_help = true
+    )]
     pub after_family: Option<FamilyName>,
 
     #[command(flatten)]
@@ -146,11 +167,11 @@ pub struct ReportArgs {
     pub bins: BinArgs,
 
     /// Title of the page, "Calibration report" by default, and "Calibration in production" with --state
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub title: Option<String>,
 
     /// File of the page; - is standard output
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: PathBuf,
 
     /// Whether nothing is printed
@@ -158,7 +179,7 @@ pub struct ReportArgs {
     pub quiet: bool,
 
     /// Also write each diagram to a file in this folder, which is created if it does not exist
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub pictures: Option<PathBuf>,
 }
 
@@ -167,44 +188,66 @@ pub struct ReportArgs {
     after_help = "Examples:\n  calibration fit --predictions held_out.csv --labels labels.csv -o best.map\n  calibration fit --predictions logits.npy --logits --labels y.npy --keep accuracy -o best.map\n  calibration fit --family normal --predictions mean_sd.csv --targets y.csv -o best.map\n  calibration fit --trained-at 0.5 --prior 0.002 -o best.map"
 )]
 pub struct FitArgs {
-    /// The map to fit. By default a map is chosen by cross-validation: the simplest one whose gain is established
-    /// within one standard error of the lowest log loss. If no gain is established, predictions stay unchanged
-    #[arg(long, value_parser = PossibleValuesParser::new(methods()))]
+    /// The map to fit
+    ///
+    /// By default a map is chosen by cross-validation: the simplest one whose gain is established within one standard
+    /// error of the lowest log loss. If no gain is established, predictions stay unchanged
+    #[arg(long, value_parser = PossibleValuesParser::new(methods()), help_heading = "What is asked")]
     pub method: Option<String>,
 
     /// What the chosen map must keep of the predictions
-    #[arg(long, value_enum, conflicts_with = "method")]
+    #[arg(
+        long,
+        value_enum,
+        conflicts_with = "method",
+        help_heading = "What is asked"
+    )]
     pub keep: Option<KeepName>,
 
-    /// Base rates of the data on which the map is used: the probability of class 1 of two classes, or one
-    /// number per class. The map corrects predictions to these rates, from the frequencies of the labels or
-    /// from --trained-at
-    #[arg(long, value_name = "RATES", value_delimiter = ',')]
+    /// Base rates of the data on which the map is used: the probability of class 1 of two classes, or one number per
+    /// class
+    ///
+    /// The map corrects predictions to these rates, from the frequencies of the labels or from --trained-at
+    #[arg(
+        long,
+        value_name = "RATES",
+        value_delimiter = ',',
+        help_heading = "What is asked"
+    )]
     pub prior: Vec<f64>,
 
-    /// Base rates of the training data, for example after undersampling or with class weights. This
-    /// correction needs no predictions and no labels
-    #[arg(long, value_name = "RATES", value_delimiter = ',', requires = "prior", conflicts_with_all = ["predictions", "labels", "method", "keep", "loss"])]
+    /// Base rates of the training data, for example after undersampling or with class weights
+    ///
+    /// This correction needs no predictions and no labels
+    #[arg(long, value_name = "RATES", value_delimiter = ',', requires = "prior", conflicts_with_all = ["predictions", "labels", "method", "keep", "loss"], help_heading = "What is asked")]
     pub trained_at: Vec<f64>,
 
-    /// Held-out predictions, in the same formats as for evaluate. The logits of probabilities are their
-    /// logarithms
-    #[arg(long, value_name = "FILE", required_unless_present = "trained_at")]
+    /// Held-out predictions, in the same formats as for evaluate
+    ///
+    /// The logits of probabilities are their logarithms
+    #[arg(
+        long,
+        value_name = "FILE",
+        required_unless_present = "trained_at",
+        help_heading = "Input"
+    )]
     pub predictions: Option<PathBuf>,
 
     /// Kind of the predictions: categorical, normal, laplace or quantiles
-    #[arg(long, value_enum, default_value_t = FamilyName::Categorical)]
+    #[arg(long, value_enum, default_value_t = FamilyName::Categorical, help_heading = "Input")]
     pub family: FamilyName,
 
     #[command(flatten)]
     pub source: SourceArgs,
 
-    /// Loss to minimise. A loss other than log needs --method
-    #[arg(long, value_enum, default_value_t = LossName::Log)]
+    /// Loss to minimise
+    ///
+    /// A loss other than log needs --method
+    #[arg(long, value_enum, default_value_t = LossName::Log, help_heading = "What is asked")]
     pub loss: LossName,
 
     /// Where to save the map
-    #[arg(short, long, value_name = "MAP")]
+    #[arg(short, long, value_name = "MAP", help_heading = "Output")]
     pub output: PathBuf,
 }
 
@@ -214,7 +257,7 @@ pub struct FitArgs {
 )]
 pub struct ApplyArgs {
     /// A map that fit saved
-    #[arg(value_name = "MAP")]
+    #[arg(value_name = "MAP", help_heading = "Input")]
     pub map: PathBuf,
 
     #[command(flatten)]
@@ -223,27 +266,42 @@ pub struct ApplyArgs {
     #[command(flatten)]
     pub rows: RowsArgs,
 
-    /// Raise quantiles below this number to it. Use it if targets cannot be lower, such as counts at 0; for
-    /// --family quantiles
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    /// Raise quantiles below this number to it
+    ///
+    /// Use it if targets cannot be lower, such as counts at 0; for --family quantiles
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        allow_negative_numbers = true,
+        help_heading = "What is asked",
+        hide_short_help = true
+    )]
     pub minimum: Option<f64>,
 
-    /// Write probabilities. By default the output is like the input: probabilities, or logits with --logits
-    #[arg(long)]
+    /// Write probabilities
+    ///
+    /// By default the output is like the input: probabilities, or logits with --logits
+    #[arg(long, help_heading = "Output")]
     pub to_probabilities: bool,
 
     /// Write logits of the classes, or the log-odds of an event with --positive
-    #[arg(long, conflicts_with = "to_probabilities")]
+    #[arg(long, conflicts_with = "to_probabilities", help_heading = "Output")]
     pub to_logits: bool,
 
     /// Do not write the other columns of the file of the predictions
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub only_predictions: bool,
 
-    /// File to write: CSV with all columns of the predictions' file (FILE.csv, FILE.csv.gz), or the
-    /// predictions alone as NPY (FILE.npy) or safetensors (FILE.safetensors, with the tensor "logits" or
-    /// "probabilities"); - is CSV on standard output
-    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    /// File to write: CSV with all columns of the predictions' file (FILE.csv, FILE.csv.gz), or the predictions alone
+    /// as NPY (FILE.npy) or safetensors (FILE.safetensors, with the tensor "logits" or "probabilities"); - is CSV on
+    /// standard output
+    #[arg(
+        short,
+        long,
+        value_name = "FILE",
+        default_value = "-",
+        help_heading = "Output"
+    )]
     pub output: PathBuf,
 }
 
@@ -295,19 +353,25 @@ pub enum LossName {
 )]
 pub struct ShowArgs {
     /// A map that fit saved, or safetensors with a temperature, or weight and bias
-    #[arg(value_name = "MAP")]
+    #[arg(value_name = "MAP", help_heading = "Input")]
     pub map: PathBuf,
 
     /// Print the formula of the map, with the numbers of its parameters
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub formula: bool,
 
     /// Also write the map in a format for other programs
-    #[arg(long, value_enum, requires = "output")]
+    #[arg(long, value_enum, requires = "output", help_heading = "Output")]
     pub export: Option<ExportFormat>,
 
     /// File to write
-    #[arg(short, long, value_name = "FILE", requires = "export")]
+    #[arg(
+        short,
+        long,
+        value_name = "FILE",
+        requires = "export",
+        help_heading = "Output"
+    )]
     pub output: Option<PathBuf>,
 }
 
@@ -332,32 +396,36 @@ pub struct SummariseArgs {
     pub source: SourceArgs,
 
     /// Number of bins of equal width, for the top label and each class; for families of classes
-    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Numbers")]
     pub bins: u32,
 
     #[command(flatten)]
     pub shape: KernelShapeArgs,
 
-    /// Bandwidth of the kernel, the same number for every piece. evaluate --bandwidth median:5000 prints
-    /// one. Without it no SKCE is computed
-    #[arg(long, value_name = "NUMBER", value_parser = positive)]
+    /// Bandwidth of the kernel, the same number for every piece. evaluate --bandwidth median:5000 prints one
+    ///
+    /// Without it no SKCE is computed
+    #[arg(long, value_name = "NUMBER", value_parser = positive, help_heading = "Numbers", hide_short_help = true)]
     pub bandwidth: Option<f64>,
 
     /// Profile of the kernel on targets; for families other than categorical
-    #[arg(long, value_enum, default_value_t = TargetKernelName::Gaussian)]
+    #[arg(long, value_enum, default_value_t = TargetKernelName::Gaussian, help_heading = "Numbers", hide_short_help = true)]
     pub target_kernel: TargetKernelName,
 
-    /// Length scale of the kernel on targets, the same number for every piece. Families other than
-    /// categorical need it with --bandwidth
-    #[arg(long, value_name = "NUMBER", value_parser = positive)]
+    /// Length scale of the kernel on targets, the same number for every piece
+    ///
+    /// Families other than categorical need it with --bandwidth
+    #[arg(long, value_name = "NUMBER", value_parser = positive, help_heading = "Numbers", hide_short_help = true)]
     pub length_scale: Option<f64>,
 
-    /// Number of consecutive samples in a block of the SKCE. Samples that do not fill a block are left out
-    #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(u32).range(2..))]
+    /// Number of consecutive samples in a block of the SKCE
+    ///
+    /// Samples that do not fill a block are left out
+    #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(u32).range(2..), help_heading = "Numbers", hide_short_help = true)]
     pub block: u32,
 
     /// File of the sums, as JSON
-    #[arg(short, long, value_name = "PART.json")]
+    #[arg(short, long, value_name = "PART.json", help_heading = "Output")]
     pub output: PathBuf,
 }
 
@@ -365,15 +433,15 @@ pub struct SummariseArgs {
 #[command(after_help = "Examples:\n  calibration merge part1.json part2.json")]
 pub struct MergeArgs {
     /// Files that summarise or merge saved, in any order
-    #[arg(required = true, value_name = "PART.json")]
+    #[arg(required = true, value_name = "PART.json", help_heading = "Input")]
     pub parts: Vec<PathBuf>,
 
     /// Allow parts with the same predictions, which are then counted more than once
-    #[arg(long)]
+    #[arg(long, help_heading = "What is asked")]
     pub allow_duplicates: bool,
 
     /// File of the merged sums
-    #[arg(short, long, value_name = "OUT.json")]
+    #[arg(short, long, value_name = "OUT.json", help_heading = "Output")]
     pub output: Option<PathBuf>,
 }
 
@@ -383,25 +451,30 @@ pub struct MergeArgs {
 )]
 pub struct MonitorArgs {
     /// File of the state: it is read if there is one, and written with the new rows
-    #[arg(long, value_name = "STATE.json")]
+    #[arg(long, value_name = "STATE.json", help_heading = "Input")]
     pub state: PathBuf,
 
     /// Predictions of new rows in the order of time, in the same formats as for evaluate
-    #[arg(long, value_name = "FILE", required_unless_present = "id")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        required_unless_present = "id",
+        help_heading = "Input"
+    )]
     pub predictions: Option<PathBuf>,
 
     /// Kind of the predictions
-    #[arg(long, value_enum, default_value_t = FamilyName::Categorical)]
+    #[arg(long, value_enum, default_value_t = FamilyName::Categorical, help_heading = "Input")]
     pub family: FamilyName,
 
-    /// Level of the test: at most this share of the streams of a calibrated model ever has an alarm. 0.05 by
-    /// default; fixed by the first call
-    #[arg(long, value_parser = level)]
+    /// Level of the test: at most this share of the streams of a calibrated model ever has an alarm. 0.05 by default;
+    /// fixed by the first call
+    #[arg(long, value_parser = level, help_heading = "Numbers")]
     pub level: Option<f64>,
 
-    /// Least mean number of rows between false alarms of the detector of changes. 10000 by default; fixed by the
-    /// first call
-    #[arg(long, value_name = "ROWS", value_parser = positive)]
+    /// Least mean number of rows between false alarms of the detector of changes. 10000 by default; fixed by the first
+    /// call
+    #[arg(long, value_name = "ROWS", value_parser = positive, help_heading = "What is asked", hide_short_help = true)]
     pub rows_between_alarms: Option<f64>,
 
     #[command(flatten)]

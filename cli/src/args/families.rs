@@ -62,7 +62,7 @@ const OPTIONS: [(Families, &str); 7] = [
         "logits percent log-probabilities clip bins binning norm lp-error lens=class-wise distance=tv \
          distance=total-variation",
     ),
-    (QUANTILES, "levels sort-quantiles minimum"),
+    (QUANTILES, "quantile-levels sort-quantiles minimum"),
     (SCALED, "keep=mean"),
     (Only(&[Categorical, Normal, Laplace]), "keep"),
     (REAL, "target-kernel length-scale"),

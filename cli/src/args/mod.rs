@@ -20,7 +20,7 @@ pub struct Arguments {
     pub command: Command,
 
     /// Print one JSON object instead of text
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = "Output")]
     pub json: bool,
 }
 
@@ -39,6 +39,7 @@ pub enum Command {
     /// Show a map: its kind, its parameters, its guarantees and the result of its fit
     Show(ShowArgs),
     /// Summarise one piece of a set of predictions, to merge it with others
+    #[command(visible_alias = "summarize")]
     Summarise(SummariseArgs),
     /// Merge pieces that summarise saved, and print their estimates and a p-value
     Merge(MergeArgs),

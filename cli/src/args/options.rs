@@ -27,7 +27,7 @@ pub enum FamilyName {
     /// Monte Carlo samples, one per column; targets have one dimension
     Samples,
     /// Quantiles, with one column per level. The level is in the column name (0.9, q0.9, quantile_0.9) or
-    /// in --levels; targets have one dimension
+    /// in --quantile-levels; targets have one dimension
     Quantiles,
     /// One column per event, with its probability or log-odds; several events can happen at once. Labels
     /// have the same number of columns, of 0 and 1; only for evaluate
@@ -37,32 +37,33 @@ pub enum FamilyName {
 /// A file of predictions.
 #[derive(Debug, Args)]
 pub struct PredictionsArgs {
-    /// Predictions, one row per sample; the columns depend on --family. Formats: text such as CSV, NPY, NPZ
-    /// (FILE.npz:ARRAY) or safetensors (FILE.safetensors:TENSOR), also compressed by gzip; - is standard
-    /// input
-    #[arg(long, value_name = "FILE")]
+    /// Predictions, one row per sample; the columns depend on --family
+    ///
+    /// Formats: text such as CSV, NPY, NPZ (FILE.npz:ARRAY) or safetensors (FILE.safetensors:TENSOR), also compressed
+    /// by gzip; - is standard input
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
     pub predictions: PathBuf,
 
     /// Kind of the predictions
-    #[arg(long, value_enum, default_value_t = FamilyName::Categorical)]
+    #[arg(long, value_enum, default_value_t = FamilyName::Categorical, help_heading = "Input")]
     pub family: FamilyName,
 }
 
 /// Options of the sizes of errors.
 #[derive(Debug, Args)]
 pub struct SizeArgs {
-    /// Level of the confidence intervals, between 0 and 1
-    #[arg(long, default_value_t = 0.95, value_parser = level)]
-    pub level: f64,
-
-    /// Also test whether the overconfidence and the debiased ECE are larger than this tolerated error, a
-    /// probability (0.02 is two points)
-    #[arg(long, value_name = "ERROR", value_parser = tolerance)]
+    /// Also test whether the overconfidence and the debiased ECE are larger than this tolerated error, a probability
+    /// (0.02 is two points)
+    #[arg(long, value_name = "ERROR", value_parser = tolerance, help_heading = "What is asked")]
     pub tolerance: Option<f64>,
 
-    /// Also compute a lower bound of the Lp calibration error of this order (1 or more), by maps that are
-    /// fitted to four fifths of the samples and applied to the others; for families of classes
-    #[arg(long, value_name = "ORDER", value_parser = order)]
+    /// Level of the confidence intervals, between 0 and 1
+    #[arg(long, default_value_t = 0.95, value_parser = level, help_heading = "Numbers")]
+    pub level: f64,
+
+    /// Also compute a lower bound of the Lp calibration error of this order (1 or more), by maps that are fitted to
+    /// four fifths of the samples and applied to the others; for families of classes
+    #[arg(long, value_name = "ORDER", value_parser = order, help_heading = "What is asked", hide_short_help = true)]
     pub lp_error: Option<f64>,
 }
 
@@ -70,12 +71,12 @@ pub struct SizeArgs {
 #[derive(Debug, Args)]
 pub struct GateArgs {
     /// Exit with code 3 if the test rejects calibration at 1 - LEVEL, the level of --level
-    #[arg(long)]
+    #[arg(long, help_heading = "What is asked")]
     pub fail_if_rejected: bool,
 
-    /// Exit with code 3 if an error that --tolerance tests is above this one with the confidence of
-    /// --level, a probability (0.02 is two points)
-    #[arg(long, value_name = "ERROR", value_parser = tolerance, conflicts_with = "tolerance")]
+    /// Exit with code 3 if an error that --tolerance tests is above this one with the confidence of --level, a
+    /// probability (0.02 is two points)
+    #[arg(long, value_name = "ERROR", value_parser = tolerance, conflicts_with = "tolerance", help_heading = "What is asked")]
     pub fail_above: Option<f64>,
 }
 
@@ -83,16 +84,16 @@ pub struct GateArgs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args, Serialize)]
 pub struct BinArgs {
     /// Number of bins of the ECE, its tests and the reliability diagrams; for families of classes
-    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Numbers")]
     pub bins: u32,
 
     /// Bins of equal width, or of equal mass, with about the same number of samples in each
-    #[arg(long, value_enum, default_value_t = BinningName::Width)]
+    #[arg(long, value_enum, default_value_t = BinningName::Width, help_heading = "Numbers", hide_short_help = true)]
     pub binning: BinningName,
 
-    /// Also print the error by another norm of the gaps of the bins: 1 is the ECE, 2 the root mean square,
-    /// max the largest gap
-    #[arg(long, value_enum, default_value_t = Norm::One)]
+    /// Also print the error by another norm of the gaps of the bins: 1 is the ECE, 2 the root mean square, max the
+    /// largest gap
+    #[arg(long, value_enum, default_value_t = Norm::One, help_heading = "Numbers", hide_short_help = true)]
     pub norm: Norm,
 }
 
@@ -106,14 +107,22 @@ pub struct SourceArgs {
     pub rows: RowsArgs,
 
     /// Seed of all random draws: redraws, subsamples, folds and networks of fits, labels of --soft-labels
-    #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
+    #[arg(
+        long,
+        default_value_t = 0,
+        allow_negative_numbers = true,
+        help_heading = "Numbers",
+        hide_short_help = true
+    )]
     pub seed: u64,
 }
 
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Input")]
 pub struct LabelsArgs {
-    /// Labels, one per row, or the targets of another family, in the same formats. Not needed with
-    /// --label-column, or if the predictions are confidence and correctness
+    /// Labels, one per row, or the targets of another family, in the same formats
+    ///
+    /// Not needed with --label-column, or if the predictions are confidence and correctness
     #[arg(
         long,
         visible_alias = "targets",
@@ -122,113 +131,137 @@ pub struct LabelsArgs {
     )]
     pub labels: Option<PathBuf>,
 
-    /// The labels are frequencies over several annotators, one column per class. One label is drawn for
-    /// each row, so tests of calibration stay exact
-    #[arg(long, requires = "labels")]
+    /// The labels are frequencies over several annotators, one column per class
+    ///
+    /// One label is drawn for each row, so tests of calibration stay exact
+    #[arg(long, requires = "labels", hide_short_help = true)]
     pub soft_labels: bool,
 
     /// The classes of the labels count from 1, not from 0
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub one_based: bool,
 
-    /// Names of the classes in the order of the columns, if labels are names: a,b,c, or a file with one
-    /// name per line. By default the names in the header of the predictions
+    /// Names of the classes in the order of the columns, if labels are names: a,b,c, or a file with one name per line
+    ///
+    /// By default the names in the header of the predictions
     #[arg(long, value_name = "NAMES|FILE", allow_hyphen_values = true)]
     pub classes: Option<String>,
 
-    /// Weights of the samples: a column of the predictions, or a file with one weight per row. Rows of
-    /// weight 0 are left out
-    #[arg(long, value_name = "COLUMN|FILE")]
+    /// Weights of the samples: a column of the predictions, or a file with one weight per row
+    ///
+    /// Rows of weight 0 are left out
+    #[arg(long, value_name = "COLUMN|FILE", hide_short_help = true)]
     pub weights: Option<String>,
 
-    /// Leave out the rows with this label, and print their number; repeatable. In segmentation 255 often
-    /// means no class
-    #[arg(long, value_name = "LABEL", allow_negative_numbers = true)]
+    /// Leave out the rows with this label, and print their number; repeatable
+    ///
+    /// In segmentation 255 often means no class
+    #[arg(
+        long,
+        value_name = "LABEL",
+        allow_negative_numbers = true,
+        hide_short_help = true
+    )]
     pub ignore_label: Vec<String>,
 
     /// Whether line 1 of the labels is a header; by default this is detected
-    #[arg(long, value_parser = yes_or_no())]
+    #[arg(long, value_parser = yes_or_no(), hide_short_help = true)]
     pub labels_header: Option<bool>,
 }
 
 /// Options of the rows of predictions.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Input")]
 pub struct RowsArgs {
     /// The predictions are logits, not probabilities
     #[arg(long, conflicts_with_all = ["normalise", "clip"])]
     pub logits: bool,
 
     /// Read rows as logits or percentages even if they look like probabilities, in [0, 1] and with sum 1
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub force: bool,
 
     /// The predictions are percentages, with or without the sign %
-    #[arg(long, conflicts_with = "logits")]
+    #[arg(long, conflicts_with = "logits", hide_short_help = true)]
     pub percent: bool,
 
-    /// The predictions are logarithms of probabilities. Rows whose probabilities sum to less than 1, such
-    /// as the choices of a language model, are divided by their sum, with a note
-    #[arg(long, conflicts_with_all = ["logits", "percent"])]
+    /// The predictions are logarithms of probabilities
+    ///
+    /// Rows whose probabilities sum to less than 1, such as the choices of a language model, are divided by their sum,
+    /// with a note
+    #[arg(long, conflicts_with_all = ["logits", "percent"], hide_short_help = true)]
     pub log_probabilities: bool,
 
     /// Divide each row of probabilities by its sum
-    #[arg(long, visible_alias = "normalize")]
+    #[arg(long, visible_alias = "normalize", hide_short_help = true)]
     pub normalise: bool,
 
     /// Raise probabilities below EPS to EPS and divide each row by its sum, because zeros have no logarithm
-    #[arg(long, value_name = "EPS", value_parser = clip)]
+    #[arg(long, value_name = "EPS", value_parser = clip, hide_short_help = true)]
     pub clip: Option<f64>,
 
-    /// The predictions are one column: the probability of class 1 of two classes, or its log-odds with
-    /// --logits
+    /// The predictions are one column: the probability of class 1 of two classes, or its log-odds with --logits
     #[arg(long)]
     pub positive: bool,
 
-    /// The predictions are two columns: the confidence in a class, and whether the class was right. They
-    /// are detected by their names in a header
-    #[arg(long, conflicts_with_all = ["positive", "label_column"])]
+    /// The predictions are two columns: the confidence in a class, and whether the class was right
+    ///
+    /// They are detected by their names in a header
+    #[arg(long, conflicts_with_all = ["positive", "label_column"], hide_short_help = true)]
     pub confidence_correctness: bool,
 
     /// Levels of the quantiles in the order of the columns, if their names do not contain them: 0.1,0.5,0.9
-    #[arg(long, value_name = "LEVELS", value_delimiter = ',')]
+    #[arg(
+        long = "quantile-levels",
+        value_name = "LEVELS",
+        value_delimiter = ',',
+        hide_short_help = true
+    )]
     pub levels: Vec<f64>,
 
     /// Sort the quantiles of rows in which they cross, as they can if each level has a model of its own
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub sort_quantiles: bool,
 
-    /// The columns of the predictions, by name or by number from 0: cat,dog or p0..p9 or 1-10. In JSON
-    /// Lines the fields: probs, doc.probs or resps.*.0
+    /// The columns of the predictions, by name or by number from 0: cat,dog or p0..p9 or 1-10
+    ///
+    /// In JSON Lines the fields: probs, doc.probs or resps.*.0
     #[arg(long)]
     pub columns: Option<String>,
 
-    /// The column of the labels, by name or by number from 0, or several columns of one-hot labels or
-    /// targets. It is a column of the file of labels if there is one, otherwise of the predictions
+    /// The column of the labels, by name or by number from 0, or several columns of one-hot labels or targets
+    ///
+    /// It is a column of the file of labels if there is one, otherwise of the predictions
     #[arg(long, value_name = "COLUMN")]
     pub label_column: Option<String>,
 
-    /// Match the rows of all files by this column, which each of them has. Otherwise rows are in their
-    /// order, and columns that files share must agree
+    /// Match the rows of all files by this column, which each of them has
+    ///
+    /// Otherwise rows are in their order, and columns that files share must agree
     #[arg(long, value_name = "COLUMN")]
     pub id: Option<String>,
 
-    /// Leave out the rows with a missing value: an empty cell, NA, null or NaN. They are left out of all
-    /// files, and their number is printed on standard error. apply writes empty rows in their place
+    /// Leave out the rows with a missing value: an empty cell, NA, null or NaN
+    ///
+    /// They are left out of all files, and their number is printed on standard error. apply writes empty rows in their
+    /// place
     #[arg(long)]
     pub skip_missing: bool,
 
-    /// Match columns by their order, and do not compare columns that files share. By default columns are
-    /// matched by names
-    #[arg(long)]
+    /// Match columns by their order, and do not compare columns that files share
+    ///
+    /// By default columns are matched by names
+    #[arg(long, hide_short_help = true)]
     pub by_position: bool,
 
     /// Whether line 1 of the predictions is a header; by default this is detected
-    #[arg(long, value_parser = yes_or_no())]
+    #[arg(long, value_parser = yes_or_no(), hide_short_help = true)]
     pub header: Option<bool>,
 
-    /// The delimiter of text files: one character, or tab. By default a comma, a semicolon or a tab is
-    /// detected
-    #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
+    /// The delimiter of text files: one character, or tab
+    ///
+    /// By default a comma, a semicolon or a tab is detected
+    #[arg(long, value_name = "CHARACTER", value_parser = delimiter, hide_short_help = true)]
     pub delimiter: Option<u8>,
 
     /// Files in memory
@@ -240,13 +273,20 @@ pub struct RowsArgs {
 pub struct KernelShapeArgs {
     /// Profile of the kernel: exponential, gaussian, matern32, matern52, rational-quadratic:ALPHA or
     /// generalised-exponential:EXPONENT
-    #[arg(long = "kernel", value_name = "PROFILE", default_value = "exponential")]
+    #[arg(
+        long = "kernel",
+        value_name = "PROFILE",
+        default_value = "exponential",
+        help_heading = "Numbers",
+        hide_short_help = true
+    )]
     pub profile: Profile,
 
-    /// Distance of the kernel: total-variation (tv), l1 or euclidean (l2; for families other than
-    /// categorical the 2-Wasserstein distance). By default total-variation for classes with an exponential
-    /// profile, and euclidean otherwise
-    #[arg(long, value_name = "DISTANCE", value_parser = kernel::distance)]
+    /// Distance of the kernel: total-variation (tv), l1 or euclidean (l2; for families other than categorical the
+    /// 2-Wasserstein distance)
+    ///
+    /// By default total-variation for classes with an exponential profile, and euclidean otherwise
+    #[arg(long, value_name = "DISTANCE", value_parser = kernel::distance, help_heading = "Numbers", hide_short_help = true)]
     pub distance: Option<Distance>,
 }
 
@@ -255,11 +295,11 @@ pub struct KernelArgs {
     #[command(flatten)]
     pub shape: KernelShapeArgs,
 
-    /// Bandwidth of the kernel. median: the median distance of all pairs of different samples, or of 5000
-    /// drawn samples if there are more than 20000; compare uses the first predictions. median:SAMPLES: the
-    /// median over this number of drawn samples. median-with-diagonal: as in the published results, the
-    /// median with the distance of each sample to itself
-    #[arg(long, default_value = "median", value_name = "NUMBER|median|median:SAMPLES|median-with-diagonal", value_parser = bandwidth)]
+    /// Bandwidth of the kernel. median: the median distance of all pairs of different samples, or of 5000 drawn samples
+    /// if there are more than 20000; compare uses the first predictions. median:SAMPLES: the median over this number of
+    /// drawn samples. median-with-diagonal: as in the published results, the median with the distance of each sample to
+    /// itself
+    #[arg(long, default_value = "median", value_name = "NUMBER|median|median:SAMPLES|median-with-diagonal", value_parser = bandwidth, help_heading = "Numbers", hide_short_help = true)]
     pub bandwidth: BandwidthChoice,
 }
 
@@ -267,11 +307,10 @@ pub struct KernelArgs {
 #[derive(Debug, Args)]
 pub struct TargetKernelArgs {
     /// Profile of the kernel on targets; for families other than categorical
-    #[arg(long, value_enum, default_value_t = TargetKernelName::Gaussian)]
+    #[arg(long, value_enum, default_value_t = TargetKernelName::Gaussian, help_heading = "Numbers", hide_short_help = true)]
     pub target_kernel: TargetKernelName,
 
-    /// Length scale of the kernel on targets: a positive number, or the median distance of all pairs of
-    /// targets
-    #[arg(long, default_value = "median", value_name = "NUMBER|median", value_parser = length_scale)]
+    /// Length scale of the kernel on targets: a positive number, or the median distance of all pairs of targets
+    #[arg(long, default_value = "median", value_name = "NUMBER|median", value_parser = length_scale, help_heading = "Numbers", hide_short_help = true)]
     pub length_scale: LengthScale,
 }

@@ -10,32 +10,27 @@ use burn_calibration::{
 
 use super::{Biased, Comparison, End, LevelChange, Outcome, Paired};
 use crate::{
-    table::{TextTable, title_width},
+    answer::table_of_sizes,
+    table::TextTable,
     words::{BeforeAfter, Known, probability, verdict},
 };
 
-/// Writes the table of paired changes, to which lines may be added.
-pub fn write_changes(
-    f: &mut fmt::Formatter<'_>,
-    changes: &[(String, &Known<Paired>)],
-    level: f64,
-    width: usize,
-) -> Result<TextTable<6>, fmt::Error> {
-    let table = TextTable::new(0, width, [14, 14, 14, 28, 11, 11]);
+/// The table of paired changes, to which rows may be added.
+pub fn table_of_changes(changes: &[(String, &Known<Paired>)], level: f64) -> TextTable {
     let interval = format!("{} % interval", 100.0 * level);
     let mut adjusted =
         (changes.iter()).filter_map(|(_, change)| change.0.as_ref().ok()?.adjusted_p_value);
     let mut titles = vec!["before", "after", "difference", &interval, "p-value"];
     titles.extend(adjusted.next().map(|_| "adjusted"));
-    table.line(f, "", &titles, "")?;
+    let mut table = TextTable::new(&titles);
     for (title, change) in changes {
         let note = change
             .0
             .as_ref()
             .map_or_else(|_| String::new(), Paired::note);
-        table.known(f, title, change, Paired::cells, &note)?;
+        table.known(title, change, Paired::cells, &note);
     }
-    Ok(table)
+    table
 }
 
 /// Writes why ends of intervals are infinite, each reason once.
@@ -78,23 +73,22 @@ impl fmt::Display for Comparison {
             writeln!(f, "{kernel}{}", self.median)?;
         }
         writeln!(f)?;
-        let titles = (self.changes.0.iter().map(|(name, _)| name))
-            .chain(self.others.ece.0.iter().map(|(name, _)| name));
         let changes =
             (self.changes.0.iter()).map(|(name, change)| (name.title.to_string(), change));
         let levels = (self.others.levels.iter()).map(|LevelChange { level, pinball }| {
             (format!("pinball score, level {level}"), pinball)
         });
         let lines: Vec<_> = changes.chain(levels).collect();
-        let table = write_changes(f, &lines, self.level, title_width(titles))?;
+        let mut table = table_of_changes(&lines, self.level);
         if let Some(BeforeAfter { before, after }) = &self.others.accuracy {
             let cells = [before, after].map(|share| format!("{share:.6}"));
-            table.line(f, &names::ACCURACY.title, &cells, "")?;
+            table.row(&names::ACCURACY.title, &cells, "");
         }
         for (Name { title, .. }, Biased { values, .. }) in &self.others.ece.0 {
             let cells = [values.before, values.after].map(|ece| significant(ece, 4));
-            table.line(f, title, &cells, "")?;
+            table.row(title, &cells, "");
         }
+        write!(f, "{table}")?;
         write_unbounded(f, lines.iter().map(|(_, change)| *change))?;
         let (omnibus, intervals) = (&self.omnibus, &self.intervals);
         for (when, outcome, sizes) in [
@@ -102,7 +96,7 @@ impl fmt::Display for Comparison {
             ("after", &omnibus.after, &intervals.after),
         ] {
             write_verdict(f, when, outcome)?;
-            write!(f, "{sizes}")?;
+            write!(f, "{}", table_of_sizes(sizes))?;
         }
         let of_skce = if self.kernel.is_some() {
             "; for the SKCE it is for any map"
@@ -118,6 +112,11 @@ impl fmt::Display for Comparison {
 }
 
 impl Paired {
+    /// The estimates before and after.
+    pub fn ends(&self) -> [f64; 2] {
+        [self.before, self.after]
+    }
+
     fn cells(&self) -> Vec<String> {
         let values = [self.before, self.after, self.difference];
         let mut cells = values.map(|value| significant(value, 4)).to_vec();

@@ -31,7 +31,7 @@ pub fn reasons(args: &EvaluateArgs, answer: &EvaluationAnswer) -> Result<Vec<Str
         };
         ensure!(
             least <= level || !outcomes.into_iter().any(is_least),
-            "--fail-if-rejected: with so few redraws no p-value is at most {level:.3}, expected a larger --replicates"
+            "--fail-if-rejected: with so few redraws no p-value is at most {level:.3}, expected a larger --redraws"
         );
         if least <= level {
             reasons.push(format!(

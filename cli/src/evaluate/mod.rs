@@ -7,18 +7,18 @@ use burn_calibration::{
     hypothesis::{OmnibusOutcome, TestOutcome, benjamini_hochberg, holm},
     names::{self, Name},
 };
+use burn_calibration_report::Answer;
 use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
 pub use gate::reasons;
 
 use crate::{
-    answer::{Answer, beside, omnibus, sizes},
+    answer::{omnibus, sizes},
     args::{BinArgs, EvaluateArgs, FamilyName, LensName},
     coverage::Coverage,
     error::{Result, wrong},
     files::Inputs,
-    finite,
     given::{self, Column, GivenAnswer},
     kind::{Kind, LazyViews, Test, View, with_family},
     limits::{QUADRATIC_LIMIT, redraws},
@@ -26,7 +26,10 @@ use crate::{
     progress::Progress,
     quantities::{Pairs, estimates, tests},
     rows::Wanted,
-    words::{DataWords, Estimate, KernelWords, Known, Missing, Named, TargetWords, Told, key},
+    words::{
+        DataWords, Estimate, KernelWords, Known, Missing, Named, TargetWords, Told, check_finite,
+        key,
+    },
 };
 
 #[derive(Serialize)]
@@ -42,6 +45,9 @@ pub struct EvaluationAnswer {
     pub summary: Named<f64>,
     #[serde(flatten)]
     pub found: Found,
+    /// Whether all is printed, and not the answer alone.
+    #[serde(skip)]
+    pub is_verbose: bool,
 }
 
 /// What was found of the whole prediction, or of each class.
@@ -72,6 +78,9 @@ pub struct AspectAnswer {
     /// Given the columns of a file, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub given: Option<Known<GivenAnswer>>,
+    /// Names of classes, where these are not numbers from 0.
+    #[serde(skip)]
+    pub class_names: Vec<String>,
     #[serde(flatten)]
     pub answer: Answer,
     pub estimates: Named<Told<Estimate>>,
@@ -129,7 +138,7 @@ fn read<P: Kind>(inputs: &Inputs, args: &EvaluateArgs) -> Result<(Views, LazyVie
         LensName::TopLabel | LensName::ClassWise => 2,
     };
     let views = Views {
-        redraws: redraws("--replicates", args.replicates, outcomes)?,
+        redraws: redraws("--redraws", args.redraws, outcomes)?,
         summary: predictions.summary(&targets),
         lens: args.lens,
         data: loaded.data,
@@ -154,7 +163,7 @@ fn evaluate<P: Kind>(
             ..view?
         };
         let aspect = aspect(args, (&views, count), &view, &tests, &progress, &mut rng)?;
-        finite::check(&aspect)?;
+        check_finite(&aspect)?;
         aspects.push(aspect);
     }
     if views.lens == LensName::ClassWise {
@@ -166,6 +175,7 @@ fn evaluate<P: Kind>(
         family: args.input.family,
         lens: views.lens,
         binned: args.bins.asked(),
+        is_verbose: args.verbose,
         found: match views.lens {
             LensName::ClassWise => Found::Classes {
                 verdict: words::headline(args.input.family, &aspects),
@@ -224,19 +234,22 @@ fn aspect<P: Kind>(
     let between = kernel.between();
     let given = (!views.given.is_empty()).then(|| {
         progress.step("given");
-        let answer = given::test(&views.given, (view, &names[..]), between, replicates, rng);
+        let answer = given::test(
+            (&views.given, &args.sizes),
+            (view, &names[..]),
+            between,
+            replicates,
+            rng,
+        );
         Known(answer.map_err(|error| Missing::Error(error.to_string())))
     });
     progress.step("omnibus test");
     let omnibus = omnibus(between, views.redraws, count, view, &names, rng);
     progress.step("confidence intervals");
-    let intervals = sizes(&args.sizes, view, Some(kernel));
+    let answer = Answer::new(omnibus, sizes(&args.sizes, view, Some(kernel)));
     progress.step("estimates");
-    let mut skce = intervals
-        .0
-        .iter()
-        .filter(|(name, _)| name.key == names::SKCE.key);
-    let unbiased = skce.find_map(|(_, size)| Some(size.interval.0.as_ref().ok()?.estimate));
+    let skce = answer.intervals.get(names::SKCE.key);
+    let unbiased = skce.and_then(|size| Some(size.interval.0.as_ref().ok()?.estimate));
     let unbiased = unbiased.filter(|_| predictions.len() <= QUADRATIC_LIMIT);
     let mut all = kernel.quadratic(view, unbiased);
     all.extend(estimates(view, kernel));
@@ -260,11 +273,8 @@ fn aspect<P: Kind>(
         kernel: between.as_ref().map(KernelWords::from),
         on_targets: P::on_targets(&kernel),
         given,
-        answer: Answer {
-            class_names: names,
-            omnibus: beside(omnibus, &intervals),
-            intervals,
-        },
+        class_names: names,
+        answer,
         estimates_if_calibrated: Named(
             (all.iter())
                 .filter_map(|(name, told)| Some((name.clone(), told.if_calibrated?)))

@@ -11,9 +11,10 @@ use burn_calibration::{
 
 use super::{AspectAnswer, Class, EvaluationAnswer, Found};
 use crate::{
+    answer,
     args::{FamilyName, LensName},
-    table::{TextTable, title_width},
-    words::{Estimate, Known, Told, key, p_value, probability},
+    table::TextTable,
+    words::{Estimate, Known, Named, Told, key, p_value, probability, shown},
 };
 
 impl fmt::Display for EvaluationAnswer {
@@ -52,7 +53,10 @@ impl fmt::Display for EvaluationAnswer {
             writeln!(f, "{zeros}")?;
         }
         let (verdict, classes, adjusted, mean) = match &self.found {
-            Found::Whole(whole) => return write!(f, "{whole}"),
+            Found::Whole(whole) => {
+                whole.write(f, self.is_verbose)?;
+                return self.write_hint(f);
+            }
             Found::Classes {
                 verdict,
                 classes,
@@ -61,28 +65,80 @@ impl fmt::Display for EvaluationAnswer {
             } => (verdict, classes, adjusted, mean),
         };
         writeln!(f, "\n{verdict}")?;
+        if !self.is_verbose {
+            write!(f, "{}", table_of_classes(classes))?;
+            if let more @ 1.. = classes.len().saturating_sub(CLASSES) {
+                writeln!(f, "  and {more} more: --verbose")?;
+            }
+            for class in classes {
+                class.write_given(f)?;
+            }
+            return self.write_hint(f);
+        }
         for class in classes {
-            write!(f, "{class}")?;
+            class.write(f, true)?;
         }
-        writeln!(f, "\nmean of the estimates over the classes")?;
-        let table = TextTable::new(2, title_width(mean.0.iter().map(|(name, _)| name)), [16]);
+        let mut table = TextTable::new(&[""]);
         for (Name { title, .. }, mean) in &mean.0 {
-            table.line(f, title, &[significant(*mean, 4)], "")?;
+            table.row(title, &[significant(*mean, 4)], "");
         }
+        write!(f, "\nmean of the estimates over the classes\n{table}")?;
         if adjusted.0.is_empty() {
             return Ok(());
         }
         let across = "p-values across classes, adjusted (smallest of the classes)";
-        writeln!(f, "\n{across}")?;
-        let table = TextTable::new(2, 38, [12, 20]);
-        table.head(f, ["Holm", "Benjamini-Hochberg"])?;
+        let mut table = TextTable::new(&["Holm", "Benjamini-Hochberg"]);
         let least = |p: &[f64]| p_value(p.iter().copied().fold(1.0, f64::min));
         for (Name { title, .. }, adjusted) in &adjusted.0 {
             let cells = [&adjusted.holm, &adjusted.benjamini_hochberg].map(|p| least(p));
-            table.line(f, title, &cells, "")?;
+            table.row(title, &cells, "");
         }
-        Ok(())
+        write!(f, "\n{across}\n{table}")
     }
+}
+
+impl EvaluationAnswer {
+    /// Says where the rest is.
+    fn write_hint(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_verbose {
+            return Ok(());
+        }
+        writeln!(
+            f,
+            "more: --verbose prints scores and other estimates, and all aspects of the test"
+        )
+    }
+}
+
+/// The ECE of published results with 10 bins per class, which is in JSON alone: people know the class-wise ECE.
+const UNUSUAL: &str = "ece_uniform";
+
+/// Classes that the first screen shows.
+const CLASSES: usize = 20;
+
+/// The first error of each class and the p-value of its test, those with the smallest ones first.
+fn table_of_classes(classes: &[AspectAnswer]) -> TextTable {
+    let p_value = |class: &AspectAnswer| {
+        let outcome = class.answer.omnibus.0.as_ref().ok()?;
+        Some(outcome.adjusted_p_value.unwrap_or(outcome.p_value))
+    };
+    let mut order: Vec<&AspectAnswer> = classes.iter().collect();
+    order.sort_by(|a, b| {
+        let [a, b] = [a, b].map(|class| p_value(class).unwrap_or(f64::INFINITY));
+        a.total_cmp(&b) // stable
+    });
+    let mut table = TextTable::new(&["O/E", "interval", "adjusted p"]);
+    for class in order.into_iter().take(CLASSES) {
+        let Named(sizes) = &class.answer.intervals;
+        let mut cells: Vec<String> = sizes
+            .first()
+            .map_or(Vec::new(), |(_, size)| size.cells().into());
+        let outcome = class.answer.omnibus.0.as_ref();
+        cells.push(outcome.map_or("-".into(), |outcome| shown(outcome.probability())));
+        let name = class.class.as_ref().map_or("", |class| &class.name);
+        table.row(name, &cells, "");
+    }
+    table
 }
 
 /// The classes or columns that fail the omnibus test, whose p-values are adjusted for all of them.
@@ -119,76 +175,77 @@ pub fn headline(family: FamilyName, classes: &[AspectAnswer]) -> String {
     format!("{conclusion} of any of {count} {of}: the smallest adjusted {p}.")
 }
 
-impl fmt::Display for AspectAnswer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f)?;
+impl AspectAnswer {
+    /// Writes what is found given columns, with the name of the class.
+    fn write_given(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(Known(given)) = &self.given else {
+            return Ok(());
+        };
         if let Some(Class { name, .. }) = &self.class {
-            writeln!(f, "class {name}")?;
+            writeln!(f, "\nclass {name}")?;
         }
-        match &self.given {
-            Some(Known(Ok(given))) => writeln!(f, "{given}")?,
-            Some(Known(Err(reason))) => {
-                writeln!(f, "There is no test given the variables: {reason}\n")?
+        match given {
+            Ok(given) => writeln!(f, "{given}"),
+            Err(reason) => writeln!(f, "There is no test given the variables: {reason}\n"),
+        }
+    }
+
+    /// Writes the answer, and all numbers besides if they are asked for.
+    fn write(&self, f: &mut fmt::Formatter<'_>, is_verbose: bool) -> fmt::Result {
+        writeln!(f)?;
+        match &self.class {
+            Some(Class { name, .. }) if self.given.is_none() => writeln!(f, "class {name}")?,
+            _ => self.write_given(f)?,
+        }
+        answer::write(f, &self.answer, &self.class_names, is_verbose)?;
+        if is_verbose {
+            if let Some(words) = &self.kernel {
+                writeln!(f, "\n{words}")?;
             }
-            None => (),
+            if let Some(words) = &self.on_targets {
+                writeln!(f, "{words}")?;
+            }
+            self.write_estimates(f)?;
         }
-        write!(f, "{}", self.answer)?;
-        if let Some(words) = &self.kernel {
-            writeln!(f, "\n{words}")?;
-        }
-        if let Some(words) = &self.on_targets {
-            writeln!(f, "{words}")?;
-        }
-        self.write_estimates(f)?;
         if let Some(coverage) = &self.coverage {
             write!(f, "{coverage}")?;
         }
         if self.tests.0.is_empty() {
             return Ok(());
         }
-        writeln!(f, "\ntests of calibration")?;
-        let table = TextTable::new(2, 38, [16, 14, 12]);
-        table.head(f, ["estimate", "statistic", "p-value"])?;
+        let mut table = TextTable::new(&["estimate", "statistic", "p-value"]);
         let cells = |o: &TestOutcome| {
             let p_value = probability(o.p_value, o.is_bound);
             let (estimate, statistic) = (o.estimate, o.statistic);
             vec![significant(estimate, 4), significant(statistic, 4), p_value]
         };
         for (Name { title, .. }, Told { of, value, .. }) in &self.tests.0 {
-            table.known(f, title, value, cells, of)?;
+            table.known(title, value, cells, of);
+        }
+        write!(f, "\ntests of calibration\n{table}")?;
+        for (Name { title, .. }, Told { value, .. }) in &self.tests.0 {
             if let Some(caveat) = value.0.as_ref().ok().and_then(|o| o.caveat.as_ref()) {
-                writeln!(f, "    {caveat}")?;
+                writeln!(f, "    {title}: {caveat}")?;
             }
         }
         Ok(())
     }
-}
 
-impl AspectAnswer {
     fn write_estimates(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let estimates = &self.estimates.0;
-        let width = title_width(estimates.iter().map(|(name, _)| name));
-        let have_errors = self.coverage.is_some();
-        let table = TextTable::new(2, width, if have_errors { [14, 14] } else { [16, 14] });
-        writeln!(f, "\nestimates")?;
-        if have_errors {
-            table.head(f, ["estimate", "standard error"])?;
-        }
-        let cells = |estimate: &Estimate| match estimate {
-            Estimate::Number(value) => vec![significant(*value, 4)],
-            Estimate::Mean(mean) => vec![
-                significant(mean.estimate, 4),
-                significant(mean.standard_error, 2),
-            ],
+        let mut table = match &self.coverage {
+            Some(_) => TextTable::new(&["estimate", "standard error"]),
+            None => TextTable::new(&[]),
         };
-        for (Name { title, .. }, told) in estimates {
+        let shown = self.estimates.0.iter();
+        for (Name { title, .. }, told) in shown.filter(|(name, _)| name.key != UNUSUAL) {
             let mut note = told.of.clone();
             if let Some(mean) = told.if_calibrated {
                 let mean = significant(mean, 3);
                 note.push_str(&format!("; a calibrated model has {mean}"));
             }
-            table.known(f, title, &told.value, cells, note.trim_start_matches("; "))?;
+            let note = note.trim_start_matches("; ");
+            table.known(title, &told.value, Estimate::cells, note);
         }
-        Ok(())
+        write!(f, "\nestimates\n{table}")
     }
 }

@@ -5,7 +5,9 @@ use crate::{
     args::{RowsArgs, SourceArgs},
     error::{Context, Result, ensure, wrong},
     given,
-    input::{Choice, OpenOptions, Opened, PredictionColumns, is_id, say, split_array_name},
+    input::{
+        Choice, OpenOptions, Opened, PredictionColumns, clipped, is_id, say, split_array_name,
+    },
     outputs::is_standard_input,
 };
 
@@ -132,6 +134,7 @@ impl<'a> OpenFiles<'a> {
             weights.filter(|name| !is_file(name)),
         );
         let are_beside = args.labels.labels.is_none();
+        let given = (inputs.given).map(|given| given::split_columns(given, &rows.held));
         let mut sets: Vec<OpenFile> = Vec::new();
         for path in &inputs.predictions {
             let is_first = sets.is_empty();
@@ -141,6 +144,10 @@ impl<'a> OpenFiles<'a> {
             };
             let mut columns = PredictionColumns {
                 models: inputs.models,
+                given: given
+                    .as_ref()
+                    .filter(|(file, _)| file == path)
+                    .and_then(|(_, columns)| columns.as_deref()),
                 weights: column.map(|column| (column, is_first)),
                 has_label_file: !are_beside,
                 ..columns(rows, are_classes)
@@ -209,24 +216,51 @@ impl<'a> OpenFiles<'a> {
             }
             files.weights = Some(OpenFile::new(file, choice));
         }
-        if let Some(path) = inputs.given {
-            let mut file = open(path, Some(true))?;
-            let known = files.known();
-            let is_held = file.is_held();
-            let is_key = |name: &str| !is_held && known.contains(&shared_name(name)) && is_id(name);
-            let choice = Choice::of_variables(&mut file, id, is_key)?;
-            let keys = (0..file.columns.len()).filter(|&at| is_key(&file.columns[at].name));
-            let keys = keys
-                .filter(|at| Some(*at) != choice.id)
-                .map(|at| file.title(at));
-            if let Some(title) = keys.collect::<Vec<_>>().first() {
-                let note = format!("{title} names the rows, as in other files, and is left out");
-                file.notes.push(note);
-            }
+        if let Some((path, columns)) = given {
+            let mut file = open(&path, Some(true))?;
+            let choice = match columns {
+                Some(spec) => Choice::of_named(&mut file, id, &spec)?,
+                None => files.variables(&mut file, id)?,
+            };
             given::check_header(&file, &choice)?;
             files.given = Some(OpenFile::new(file, choice));
         }
         Ok(files)
+    }
+
+    /// The variables of a file of which none is named: all columns but those that name rows and the predictions.
+    fn variables(&self, file: &mut Opened, id: Option<&str>) -> Result<Choice> {
+        let known = self.known();
+        let own = self.sets.iter().flat_map(|set| {
+            let columns = set.choice.numbers.iter().chain(&set.choice.weights);
+            let names = columns.map(|&column| set.file.columns[column].name.clone());
+            names.filter(|name| !name.is_empty())
+        });
+        let own: Vec<String> = own.collect();
+        // columns in memory are what the program says
+        let is_held = file.is_held();
+        let is_key = |name: &str| !is_held && known.contains(&shared_name(name)) && is_id(name);
+        let is_own = |name: &str| !is_held && own.iter().any(|other| other == name);
+        let choice = Choice::of_variables(file, id, |name| is_key(name) || is_own(name))?;
+        let titles = |is_such: &dyn Fn(&str) -> bool| {
+            let all = (0..file.columns.len()).filter(|at| Some(*at) != choice.id);
+            let such = all.filter(|&at| is_such(&file.columns[at].name));
+            such.map(|at| file.title(at)).collect::<Vec<_>>()
+        };
+        let (keys, predictions) = (
+            titles(&is_key),
+            titles(&|name| is_own(name) && !is_key(name)),
+        );
+        if let Some(title) = keys.first() {
+            let note = format!("{title} names the rows, as in other files, and is left out");
+            file.notes.push(note);
+        }
+        if !predictions.is_empty() {
+            let titles = clipped(&predictions.join(", "));
+            let note = format!("the predictions are no variables, and left out: {titles}");
+            file.notes.push(note);
+        }
+        Ok(choice)
     }
 
     /// The names of columns that files of predictions have besides the predictions.

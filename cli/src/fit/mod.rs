@@ -21,10 +21,9 @@ pub use words::warnings;
 use crate::{
     args::{FamilyName, FitArgs, KeepName},
     error::Result,
-    finite,
     kind::{Kind, Loaded},
     outputs::{is_standard_output, to_write},
-    words::{BeforeAfter, DataWords, Known, key, show},
+    words::{BeforeAfter, DataWords, Known, check_finite, key, show},
 };
 use classes::of_classes;
 use distributions::{of_distributions, of_quantiles};
@@ -173,7 +172,7 @@ fn finish(
         choice: Known::or_skipped(choice, "the map was named by --method"),
         data,
     };
-    finite::check(&fitted)?;
+    check_finite(&fitted)?;
     map.set_fitted_to(FittedTo {
         family: Some(family(args.family, fitted.data.of.subject)),
         logits: is_of_classes.then_some(rows.logits),

@@ -28,6 +28,8 @@ pub struct PredictionColumns<'a> {
     /// The column of weights, and whether it must be there.
     pub weights: Option<(&'a str, bool)>,
     pub id: Option<&'a str>,
+    /// Variables that are columns of the same file.
+    pub given: Option<&'a str>,
     /// What the names of the columns of each of several models begin with.
     pub models: &'a [String],
     /// Whether the columns are confidence and correctness, if that is not told by their names.
@@ -77,22 +79,20 @@ impl Choice {
         check_labels(file, &labels)?;
         let weights = named(file, options.weights, "--weights")?.map(|columns| columns[0]);
         let id = options.id.map(|id| file.select_id(id)).transpose()?;
+        let given = options.given.map(|spec| file.select(spec, "--given"));
+        let given = given.transpose()?.unwrap_or_default();
         let chosen = options.columns.map(|spec| file.select(spec, "--columns"));
         let chosen = chosen.transpose()?;
-        let names = file.names();
-        let is_of_model = |column: &usize| of_model(&names[*column], options.models).is_some();
-        let chosen = if options.models.is_empty() {
-            chosen
-        } else {
-            ensure!(
-                file.fields().is_none(),
-                "JSON Lines, expected a table with a header for --models"
-            );
-            Some((0..names.len()).filter(is_of_model).collect())
+        let chosen = match options.models {
+            [] => chosen,
+            models => Some(of_models(file, models)?),
         };
+        let names = file.names();
         let is_default = chosen.is_none();
-        let is_named =
-            |column: &usize| labels.contains(column) || [weights, id].contains(&Some(*column));
+        let is_named = |column: &usize| {
+            let are_variables = labels.contains(column) || given.contains(column);
+            are_variables || [weights, id].contains(&Some(*column))
+        };
         let is_other = |column: &usize| !is_named(column) && !file.is_index(*column);
         let (numbers, left_out) = match (chosen, file.fields()) {
             (Some(chosen), _) => (chosen, Vec::new()),
@@ -121,6 +121,9 @@ impl Choice {
             is_confidence: false,
             is_default,
         };
+        if let Some(column) = given.iter().find(|column| choice.numbers.contains(column)) {
+            bail!("--given: {} is one of the predictions", file.title(*column));
+        }
         if let Some(column) = weights {
             ensure!(
                 !choice.labels.contains(&column) && !choice.numbers.contains(&column),
@@ -310,6 +313,17 @@ impl Choice {
         Ok(choice)
     }
 
+    /// Named columns as text: variables.
+    pub fn of_named(file: &mut Opened, id: Option<&str>, spec: &str) -> Result<Self> {
+        let id = id.map(|id| file.select_id(id)).transpose()?;
+        let labels = file.select(spec, "--given")?;
+        Ok(Self {
+            labels,
+            id,
+            ..Self::default()
+        })
+    }
+
     /// All columns as text but an index and the column that names rows: variables and weights.
     pub fn of_variables(
         file: &mut Opened,
@@ -327,6 +341,23 @@ impl Choice {
             ..Self::default()
         })
     }
+}
+
+/// The columns of several models, whose names begin with those of the models. Of JSON Lines they are fields by themselves,
+/// or within the field of a model.
+fn of_models(file: &mut Opened, models: &[String]) -> Result<Vec<usize>> {
+    let of = |name: &str| of_model(name, models).map(|(at, _)| at);
+    for (at, model) in models.iter().enumerate() {
+        if !file
+            .columns
+            .iter()
+            .any(|column| of(&column.name) == Some(at))
+        {
+            file.select_model(model)?;
+        }
+    }
+    let is_of_model = |at: &usize| of(&file.columns[*at].name).is_some();
+    Ok((0..file.columns.len()).filter(is_of_model).collect())
 }
 
 /// Checks that labels are numbers or text.

@@ -55,6 +55,8 @@ impl<R: Read> JsonObjects<R> {
 struct Path {
     path: String,
     count: usize,
+    /// What the names of its columns begin with besides.
+    stem: String,
 }
 
 /// JSON Lines whose first object is known. Its fields with a single value are columns; other paths become columns when they
@@ -81,7 +83,7 @@ impl JsonLines {
         };
         let members = first.as_object().into_iter().flatten();
         for (key, value) in members.filter(|(_, value)| !value.is_array() && !value.is_object()) {
-            file.add(key, vec![(key.clone(), value)]);
+            file.add(key, "", vec![(key.clone(), value)]);
         }
         file.first = first;
         Ok(file)
@@ -98,15 +100,16 @@ impl JsonLines {
         clipped(&keys.join(", "))
     }
 
-    /// Adds the columns of a path; returns the place of the first.
-    fn add(&mut self, path: &str, values: Values) -> usize {
+    /// Adds the columns of a path, whose names begin with a stem; returns the place of the first.
+    fn add(&mut self, path: &str, stem: &str, values: Values) -> usize {
         let start = self.columns.len();
         self.paths.push(Path {
             path: path.to_owned(),
             count: values.len(),
+            stem: stem.to_owned(),
         });
         let column = |(name, value): (String, &Value)| ColumnInfo {
-            name,
+            name: format!("{stem}{name}"),
             kind: match value {
                 Value::String(text) if is_text(text) => ColumnKind::Text,
                 _ => ColumnKind::Numbers,
@@ -116,8 +119,8 @@ impl JsonLines {
         start
     }
 
-    /// The columns of paths between commas.
-    pub fn select(&mut self, spec: &str) -> Result<Vec<usize>> {
+    /// The columns of paths between commas. The names of those that are models begin with their paths.
+    pub fn select(&mut self, spec: &str, are_models: bool) -> Result<Vec<usize>> {
         let mut found = Vec::new();
         for path in spec.split(',').map(str::trim) {
             let mut start = 0;
@@ -132,7 +135,13 @@ impl JsonLines {
             let first = std::mem::take(&mut self.first);
             let values = at(&first, path);
             let count = values.len();
-            let start = self.add(path, values);
+            let is_named = |(name, _): &(String, &Value)| name.starts_with(path);
+            let stem = if are_models && !values.iter().all(is_named) {
+                format!("{path}.")
+            } else {
+                String::new()
+            };
+            let start = self.add(path, &stem, values);
             self.first = first;
             ensure!(
                 count > 0,
@@ -197,9 +206,12 @@ impl Path {
             columns.iter().for_each(|_| cells.push_field(""));
             return Ok(());
         }
-        let found = values.iter().map(|(name, _)| name);
+        let found = values.iter().map(|(name, _)| Some(&**name));
+        let expected = columns
+            .iter()
+            .map(|column| column.name.strip_prefix(&*self.stem));
         ensure!(
-            found.eq(columns.iter().map(|column| &column.name)),
+            found.eq(expected),
             "the field {} has {} values, expected {} as on the first line, and of the same names",
             self.path,
             values.len(),

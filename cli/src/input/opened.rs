@@ -141,7 +141,7 @@ impl Opened {
     /// The places of the columns that an option names.
     pub fn select(&mut self, spec: &str, option: &str) -> Result<Vec<usize>> {
         if let Body::JsonLines(file) = &mut self.body {
-            let found = file.select(spec);
+            let found = file.select(spec, false);
             self.columns = file.columns();
             return found.of(&self.path);
         }
@@ -155,6 +155,16 @@ impl Opened {
             return None;
         }
         self.select(spec, option).ok()
+    }
+
+    /// Adds the columns of a field of JSON Lines that has the predictions of a model, under names that begin with it.
+    pub fn select_model(&mut self, model: &str) -> Result<()> {
+        if let Body::JsonLines(file) = &mut self.body {
+            let found = file.select(model, true);
+            self.columns = file.columns();
+            found.of(&self.path)?;
+        }
+        Ok(())
     }
 
     /// The place of the column of `--id`, whose letters may be others in other files.

@@ -6,25 +6,23 @@ use burn::tensor::{Int, Tensor};
 use burn_calibration::{
     distribution::{Categorical, Predictive, Subject, Weighted as _},
     error,
-    estimator::{Accuracy, Aspect, Estimator, Event, Skce, Tce},
+    estimator::{Accuracy, Estimator, Event, Skce, Tce},
     kernel::Kernel,
     names::{self, Name},
-    recalibration::LpCalibrationError,
-    score::{ErrorSize, MeanEstimate, Overconfidence},
+    score::MeanEstimate,
 };
 use burn_calibration_report::ReportBuilder;
 use rand::rngs::StdRng;
 
-use super::{Estimates, Kind, LazyViews, Loaded, ScoreOf, SubjectWords, Test, View, WithKernel};
+use super::{Estimates, Kind, LazyViews, Loaded, SubjectWords, Test, View, WithKernel};
 use crate::{
-    answer::{Size, Sizing, Unit},
     args::{BinArgs, CompareArgs, EvaluateArgs, LensName, SourceArgs},
     compare::{Biased, Change, Others, change},
     error::{Result, bail},
     files::Inputs,
     kernel::fixed,
     limits::{BLOCK, QUADRATIC_LIMIT},
-    quantities::{SCORES, binned_errors, estimates_of_classes, tests_of_classes},
+    quantities::{binned_errors, estimates_of_classes, tests_of_classes},
     rows::{Wanted, read_classes},
     words::{Named, OutcomeSpace},
 };
@@ -132,23 +130,15 @@ impl Kind for Categorical {
         names: &[String],
         bins: &BinArgs,
     ) -> ReportBuilder<'a, Self> {
-        let builder = (builder.with_binning(bins.binning())).with_order(bins.norm.order());
+        let builder = builder.with_order(bins.norm.order());
+        let builder = match bins.asked() {
+            Some(bins) => builder.with_binning(bins.binning()),
+            None => builder,
+        };
         match names {
             [] => builder,
             names => builder.with_class_names(names),
         }
-    }
-
-    fn scores(of: &SubjectWords) -> Vec<ScoreOf<Self>> {
-        let score = |(name, score): ScoreOf<Self>| {
-            let of = if name == names::BRIER {
-                &of.sum
-            } else {
-                &of.whole
-            };
-            (name.of(of), score)
-        };
-        SCORES.into_iter().map(score).collect()
     }
 
     fn change_of_skce(
@@ -213,24 +203,6 @@ impl Kind for Categorical {
             levels: Vec::new(),
         })
     }
-
-    fn sizes(sizing: &Sizing<Self>) -> Vec<(Name, Size)> {
-        let (event, of) = (sizing.view.event(), &sizing.view.of.event);
-        let excess = Overconfidence { event };
-        let mut sizes = match sizing.view.predictions.subject() {
-            Subject::Event => vec![
-                sizing.ratio(),
-                sizing.in_points(names::OVERPREDICTION.of(of), &excess),
-            ],
-            _ => vec![sizing.in_points(names::OVERCONFIDENCE.of(of), &excess)],
-        };
-        let ece = Tce::default().with_event(event);
-        sizes.push(sizing.in_points(names::ECE_DEBIASED.of(of), &ece));
-        if let Some(order) = sizing.args.lp_error {
-            sizes.extend(lp_errors(sizing, event, order));
-        }
-        sizes
-    }
 }
 
 impl View<Categorical> {
@@ -251,33 +223,4 @@ fn shares(
     let occurred: Vec<f64> = outcomes.pairs().map(|(_, c)| c).collect();
     let shares = [&occurred, &outcomes.probability];
     Ok(shares.map(|values| MeanEstimate::weighted(values, &weights).estimate))
-}
-
-/// The bounds of the error of an event, of its parts, and of the whole vector where that is another.
-fn lp_errors(sizing: &Sizing<Categorical>, event: Event, order: f64) -> Vec<(Name, Size)> {
-    let error = LpCalibrationError::new(order);
-    let bound = |aspect| {
-        let error = error.clone().with_aspect(aspect);
-        error.bound(&sizing.view.predictions, &sizing.view.targets)
-    };
-    let entry = |(name, size): (Name, error::Result<ErrorSize>)| {
-        let name = name.with(format!("order {order}, at least, points"));
-        (name, sizing.known(Unit::Points, size))
-    };
-    let of_event = bound(Aspect::Event(event));
-    let part = |part: usize| {
-        of_event
-            .clone()
-            .map(|bound| bound.parts().expect("of an event")[part].clone())
-    };
-    let mut sizes = vec![
-        (names::LP_ERROR, of_event.clone().map(|bound| bound.size())),
-        (names::LP_OVER, part(0)),
-        (names::LP_UNDER, part(1)),
-    ];
-    if event == Event::TopLabel {
-        let of_vector = bound(Aspect::Vector).map(|bound| bound.size());
-        sizes.push((names::LP_VECTOR, of_vector));
-    }
-    sizes.into_iter().map(entry).collect()
 }

@@ -14,10 +14,8 @@ use burn_calibration::{
 };
 use burn_calibration_report::{ReportBuilder, Reportable, Scored};
 use rand::rngs::StdRng;
-use serde_json::{Map, Value};
 
 use crate::{
-    answer::{Size, Sizing},
     args::{BinArgs, CompareArgs, EvaluateArgs, LensName, SourceArgs},
     compare::{Change, Others},
     coverage::Coverage,
@@ -186,11 +184,6 @@ pub trait Kind: Reportable<Kernel: Pairs<Self>> + 'static {
         vec![]
     }
 
-    /// The errors whose size is told, before the SKCE.
-    fn sizes(_sizing: &Sizing<Self>) -> Vec<(Name, Size)> {
-        vec![]
-    }
-
     /// Sets names of classes, and bins.
     fn set_up<'a>(
         builder: ReportBuilder<'a, Self>,
@@ -199,14 +192,6 @@ pub trait Kind: Reportable<Kernel: Pairs<Self>> + 'static {
     ) -> ReportBuilder<'a, Self> {
         builder
     }
-
-    /// The numbers of the page besides verdict, intervals and estimates, in JSON.
-    fn numbers_of_page(numbers: Map<String, Value>) -> Map<String, Value> {
-        [("page".to_owned(), numbers.into())].into_iter().collect()
-    }
-
-    /// The scores whose paired changes are told, with what they are of.
-    fn scores(of: &SubjectWords) -> Vec<ScoreOf<Self>>;
 
     /// The paired change of the SKCE, of classes.
     fn change_of_skce(
@@ -242,9 +227,6 @@ pub struct Test<P: Kind> {
 /// Builds the test of an aspect with a number of replicates.
 pub type Build<P> = fn(<P as Reportable>::Kernel, &View<P>, usize) -> Box<dyn CalibrationTest<P>>;
 
-/// A score with its name.
-pub type ScoreOf<P> = (Name, &'static dyn Score<P>);
-
 /// Predictions of real numbers, from the rows of a file.
 pub trait Vectors:
     Geometry + Predictive<Unconditional = Self> + AbsoluteMoments + Scored + 'static
@@ -253,8 +235,6 @@ pub trait Vectors:
     const HALVES: bool = false;
     /// Whether scales may be given by variances.
     const VARIANCES: bool = false;
-    /// The log score, where there is a density.
-    const LOG_SCORE: Option<&'static dyn Score<Self>> = None;
     /// The fair CRPS, where the columns are draws, each as likely as the others.
     const FAIR_CRPS: Option<&'static dyn Score<Self>> = None;
 

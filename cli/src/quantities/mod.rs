@@ -11,12 +11,12 @@ use burn_calibration::{
     distribution::{Categorical, Predictive, Subject},
     error::Result,
     estimator::{
-        Ece, Estimator, Event, KolmogorovSmirnov, Tce, TceForm,
+        Cwce, Ece, Estimator, Event, KolmogorovSmirnov, Tce, TceForm,
         regression::{Ence, IntervalCoverage, Pinball, QuantileCalibration, Sharpness},
     },
     hypothesis::*,
     names::{self, Name},
-    score::{Brier, Corp, Crps, Divergence, LogScore, MeanEstimate, Score, Spherical},
+    score::{Brier, Corp, Crps, Divergence, LogScore, MeanEstimate, Score},
 };
 use rand::{SeedableRng, rngs::StdRng};
 
@@ -120,13 +120,6 @@ pub fn binned_errors(bins: &BinArgs, view: &View<Categorical>) -> Vec<(Name, Tce
     norms.into_iter().map(error).collect()
 }
 
-/// The proper scores of classes.
-pub const SCORES: [(Name, &dyn Score<Categorical>); 3] = [
-    (names::BRIER, &Brier),
-    (names::LOG, &LogScore),
-    (names::SPHERICAL, &Spherical),
-];
-
 /// Names of the parts of scores: miscalibration, discrimination, uncertainty.
 const BRIER_PARTS: [Name; 3] = [
     Name::new("brier_miscalibration", "Brier, CORP miscalibration"),
@@ -177,6 +170,12 @@ pub fn estimates_of_classes(view: &View<Categorical>) -> Estimates {
         ),
         ece("ece_median_variance", bins, Ece::median_variance(100)),
     ];
+    if predictions.subject() == Subject::Classes {
+        let bins = format_args!("{} equal-{} bins", view.bins.bins, key(view.bins.binning));
+        let name = names::ECE_CLASS_WISE.with(bins);
+        let cwce = Cwce::default().with_binning(view.bins.binning());
+        estimates.push(told_with_calibrated(name, &of.whole, &cwce, view));
+    }
     let binned = binned.into_iter();
     estimates.extend(binned.map(|(name, tce)| told_with_calibrated(name, &of.event, &tce, view)));
     estimates.push(told_with_calibrated(names::KS, &of.event, &ks, view));

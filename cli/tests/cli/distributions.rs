@@ -35,7 +35,7 @@ fn a_choice_is_applied_and_evaluated() {
         assert_eq!(done(&folder, &apply).1, expected);
         let crps = |family: &str, file: &str| {
             let files = format!("--predictions {file} --targets y.csv");
-            let arguments = format!("evaluate --family {family} {files} --replicates 19");
+            let arguments = format!("evaluate --family {family} {files} --redraws 19");
             number(&json(&folder, &arguments)["estimates"]["crps"])
         };
         let [before, after] = [crps(family, "p.csv"), crps(mixture, "q.csv")];

@@ -103,12 +103,9 @@ fn a_gate_has_an_exit_code() {
     }
     // 30 points are not above 40, and 1 in 20 redraws is not below 1 %
     assert_eq!(gate("bad.csv", "--fail-above 0.4").0, 0);
-    let (code, is_empty, said) = gate(
-        "bad.csv",
-        "--fail-if-rejected --replicates 19 --level 0.999",
-    );
+    let (code, is_empty, said) = gate("bad.csv", "--fail-if-rejected --redraws 19 --level 0.999");
     assert_eq!((code, is_empty), (2, true));
-    contains(&said, "expected a larger --replicates");
+    contains(&said, "expected a larger --redraws");
     let classes = "--fail-if-rejected --lens class-wise";
     assert_eq!(
         (gate("good.csv", classes).0, gate("bad.csv", classes).0),

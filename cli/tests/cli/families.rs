@@ -101,7 +101,10 @@ fn other_families() {
     let p_value = number(&samples["tests"]["skce_unbiased_exact"]["p_value"]);
     assert!((0.001..=1.0).contains(&p_value), "{p_value}");
     assert!(samples["estimates"].get("log").is_none());
-    let table = printed(&folder, &format!("evaluate --family normal {FILES} {fast}"));
+    let table = printed(
+        &folder,
+        &format!("evaluate --family normal {FILES} {fast} --verbose"),
+    );
     contains(&table, "kernel on targets: gaussian, length scale");
     contains(&table, "CRPS");
 }

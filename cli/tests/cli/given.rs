@@ -32,9 +32,24 @@ fn says_for_whom() {
     let answer = "The model is not calibrated given sex, age: p ≤ 0.0";
     begins(lines[4], answer);
     assert!(lines[4].ends_with("adjusted for 8 tests."), "{text}");
-    let [women, men] = [lines[5], lines[6]].map(str::trim);
-    begins(women, "sex = Female: overconfident by 50.0 points");
-    begins(men, "sex = Male: underconfident by 50.0 points");
+    let words = |at: usize| lines[at].split_whitespace().collect::<Vec<_>>().join(" ");
+    let columns = "n expected observed overconfidence, points interval p-value adjusted";
+    assert_eq!(words(5), columns);
+    begins(&words(6), "sex = Female 60 50.0 % 0 % 50.00 [");
+    begins(&words(7), "sex = Male 60 50.0 % 100 % -50.00 [");
+    begins(&words(12), "age, by a kernel 120 ");
+    let failing = lines[14..].iter().map(|line| line.trim());
+    let failing: Vec<&str> = failing.take_while(|line| !line.is_empty()).collect();
+    assert!(
+        failing
+            .iter()
+            .any(|line| line.starts_with("sex = Female: overconfident by 50.0 points"))
+    );
+    assert!(
+        failing
+            .iter()
+            .any(|line| line.starts_with("sex = Male: underconfident by 50.0 points"))
+    );
     contains(&text, "There is no evidence against calibration: p");
 
     let found = json(&folder, &format!("{EVALUATE} --given given.csv"));
@@ -44,10 +59,10 @@ fn says_for_whom() {
     let expected = [
         ("sex = Female", 60, true),
         ("sex = Male", 60, true),
-        ("age in 20..=34", 30, false),
-        ("age in 35..=49", 30, false),
-        ("age in 50..=64", 30, false),
-        ("age in 65..=79", 30, false),
+        ("age in 20 to 34", 30, false),
+        ("age in 35 to 49", 30, false),
+        ("age in 50 to 64", 30, false),
+        ("age in 65 to 79", 30, false),
         ("age, by a kernel", 120, false),
         ("all columns, by a kernel", 120, true),
     ];
@@ -58,6 +73,14 @@ fn says_for_whom() {
         assert_eq!(test["samples"], samples);
         assert_eq!(test["finding"].is_null(), !is_wrong);
     }
+    let women = &tests(&found)[0];
+    let numbers = [
+        &women["expected"],
+        &women["observed"],
+        &women["overconfidence"]["estimate"],
+    ];
+    assert_eq!(numbers.map(number), [0.5, 0.0, 0.5]);
+    assert!(tests(&found)[6].get("expected").is_none());
     let many = format!("id\n{}", crate::lines(120, |k| format!("id{k}")));
     fs::write(folder.join("many.csv"), many).unwrap();
     let complaint = complaint(&folder, &format!("{EVALUATE} --given many.csv"));
@@ -130,7 +153,7 @@ fn adult_given_marital_status() {
     };
     let given = format!("status,sex,age\n{}", lines(2000, given));
     write(&folder, &[("p.csv", p), ("y.csv", y), ("given.csv", given)]);
-    let evaluate = format!("{EVALUATE} --given given.csv --replicates 199");
+    let evaluate = format!("{EVALUATE} --given given.csv --redraws 199");
     let found = json(&folder, &evaluate);
     let failing = tests(&found).iter().filter(|test| adjusted(test) <= 0.05);
     let failing: Vec<&str> = failing.filter_map(|test| test["name"].as_str()).collect();

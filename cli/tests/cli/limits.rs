@@ -190,7 +190,7 @@ fn memory_is_bounded() {
     let labels = (0..n).map(|i| format!("{}\n", if i % 5 == 0 { 0 } else { i % m }));
     fs::write(folder.join("y.csv"), labels.collect::<String>()).unwrap();
     for logits in ["", " --logits --force"] {
-        let arguments = format!("{EVALUATE} --replicates 19 --bandwidth 0.5{logits}");
+        let arguments = format!("{EVALUATE} --redraws 19 --bandwidth 0.5{logits}");
         let mut evaluate = command(&folder, &arguments);
         let evaluate = evaluate.stdout(std::process::Stdio::null());
         let mut child = evaluate.spawn().unwrap();
@@ -226,7 +226,7 @@ fn redraws_are_limited() {
     let wide = "--predictions p --labels y --header no";
     let many = complaint(&folder, &format!("evaluate {wide} --redraws 100000"));
     let expected =
-        "--replicates 100000: expected at most 20000, because classes or dimensions times redraws";
+        "--redraws 100000: expected at most 20000, because classes or dimensions times redraws";
     begins(&many, expected);
     write(&folder, &[("p", &row(40_000))]);
     let evaluate = format!("evaluate {wide} --normalise --kernel gaussian");

@@ -145,7 +145,8 @@ fn two_fits_are_the_same_bytes() {
 fn results_are_the_same_bytes_for_any_number_of_threads() {
     let folder = many("threads");
     let with = |threads: &str| {
-        let tests = "--replicates 19 --test skce_unbiased_asymptotic --test skce_block_asymptotic --test cox";
+        let tests =
+            "--redraws 19 --test skce_unbiased_asymptotic --test skce_block_asymptotic --test cox";
         let mut evaluate = evaluate(&folder);
         let evaluate = evaluate.args(tests.split(' ')).arg("--json");
         let output = evaluate.env("RAYON_NUM_THREADS", threads).output().unwrap();

@@ -7,7 +7,7 @@
 //! | `--- name` | a file, whose lines follow: `\| line`, or `9\| line` for nine of them; `--- name x9` repeats all |
 //! | `--- name < path` | a copy of a file that lies beside these tests |
 //! | `$ arguments` | the command; `$ cat name` has the text of a file as its output, or the error `no file` |
-//! | `? arguments` | the same, but its output is the answer alone, which stands above the table of aspects |
+//! | `? arguments` | the same with `--verbose`, but its output is what stands above the table of aspects |
 //! | `& line`, `! line` | all that standard error has: notes, and the error of what ends with exit code 2 |
 //! | `> part`, `- part` | a line of the output has this part; no line has it |
 //! | `= /pointer value` | with `--json`: a JSON value, `number`, `low..high` or `middle ± tolerance` |
@@ -76,7 +76,8 @@ fn run_command(folder: &Path, mark: &str, arguments: &str) -> (String, Vec<Strin
             Err(_) => (String::new(), vec!["! no file".to_owned()]),
         };
     }
-    let output = calibration(folder, arguments);
+    let verbose = if mark == "?" { " --verbose" } else { "" };
+    let output = calibration(folder, &format!("{arguments}{verbose}"));
     let [mut text, said] =
         [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
     if mark == "?" {

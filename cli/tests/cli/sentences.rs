@@ -23,7 +23,7 @@ fn check(folder: &Path, rows: impl Iterator<Item = (f64, f64)>, there: &[&str], 
     let data = "mean,sd,y\n".to_owned() + &rows.map(row).collect::<String>();
     write(folder, &[("p.csv", &data)]);
     let evaluate =
-        "evaluate --predictions p.csv --label-column y --family normal --columns mean,sd";
+        "evaluate --predictions p.csv --label-column y --family normal --columns mean,sd --verbose";
     let text = printed(folder, evaluate);
     let (answer, _) = text.split_once("\naspects of the omnibus test").unwrap();
     for part in there {

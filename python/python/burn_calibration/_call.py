@@ -93,7 +93,7 @@ class Call:
         if first.is_event:
             self._options.append("--positive")
         if first.levels:
-            self._options += ["--levels", ",".join(map(repr, first.levels))]
+            self._options += ["--quantile-levels", ",".join(map(repr, first.levels))]
         if weights is not None:
             check_finite(weights, "sample_weight", "weight")
             refuse(weights < 0, weights, "sample_weight", "weight", "at least 0")

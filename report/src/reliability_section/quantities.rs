@@ -7,7 +7,7 @@ use burn_calibration::{
 
 use super::{EceOfOrder, ReliabilitySection};
 use crate::{
-    number::{self, fixed, percent, points},
+    number::{fixed, percent},
     table::{Cell, PageQuantity},
 };
 
@@ -25,8 +25,8 @@ impl ReliabilitySection {
     pub(super) fn all_quantities(&self) -> Vec<PageQuantity> {
         let of = event_in_words(self.subject);
         let first = match self.subject {
-            Subject::Event => self.of_event(of),
-            Subject::Classes | Subject::Correctness => self.of_confidence(of),
+            Subject::Event => self.of_event(),
+            Subject::Classes | Subject::Correctness => self.of_confidence(),
         };
         let mut quantities = first;
         quantities.extend(self.of_both(of));
@@ -35,23 +35,8 @@ impl ReliabilitySection {
     }
 
     /// The quantities of an event in the large.
-    fn of_event(&self, of: &str) -> Vec<PageQuantity> {
-        let ratio = match self.observed_expected {
-            Some(ratio) => Cell::interval(&Ok(ratio), number::ratio),
-            None => Cell::missing("–", "no event is expected"),
-        };
+    fn of_event(&self) -> Vec<PageQuantity> {
         vec![
-            PageQuantity::new(
-                names::OBSERVED_EXPECTED.with("observed by expected events"),
-                "Observed number of events divided by the expected number: 1 for a calibrated model, below \
-                 1 if probabilities are too high. Errors in opposite directions cancel.",
-                ratio,
-            ),
-            PageQuantity::new(
-                names::OVERPREDICTION.of(of).with("points"),
-                "The same as a difference, in percentage points.",
-                Cell::interval(&self.overconfidence, points),
-            ),
             PageQuantity::new(
                 Name::new("frequency", "frequency of the event"),
                 "How often the event occurred. It says nothing about the probabilities.",
@@ -66,14 +51,8 @@ impl ReliabilitySection {
     }
 
     /// The quantities of confidence and accuracy.
-    fn of_confidence(&self, of: &str) -> Vec<PageQuantity> {
+    fn of_confidence(&self) -> Vec<PageQuantity> {
         vec![
-            PageQuantity::new(
-                names::OVERCONFIDENCE.of(of).with("points"),
-                "Mean confidence minus accuracy, in percentage points, below 0 if the model is \
-                 underconfident. Over- and underconfidence of different samples cancel.",
-                Cell::interval(&self.overconfidence, points),
-            ),
             PageQuantity::new(
                 names::ACCURACY,
                 "How often the most likely class was right. It says nothing about the probabilities.",
@@ -89,14 +68,8 @@ impl ReliabilitySection {
     }
 
     /// The quantities that are the same of the top label and of an event.
-    fn of_both(&self, of: &str) -> [PageQuantity; 5] {
+    fn of_both(&self, of: &str) -> [PageQuantity; 4] {
         [
-            PageQuantity::new(
-                names::ECE_DEBIASED.of(of).with("points"),
-                "Root mean squared distance between probability and frequency in 15 bins of equal mass, \
-                 minus the part due to chance. It uses only one probability of each prediction.",
-                Cell::interval(&self.ece_debiased, points),
-            ),
             PageQuantity::new(
                 names::BRIER,
                 "Mean squared distance of the probabilities from the outcome, summed over all classes (an \

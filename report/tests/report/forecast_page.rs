@@ -18,7 +18,7 @@ fn numbers_are_those_of_the_estimators() {
     let (after, _) = forecasts(40, &[10.0, 20.0, 31.0], &levels);
     let report = ReportBuilder::new(&before, &y).with_after(&after);
     let report = report.with_title("Sales").build().unwrap();
-    let section = report.after.as_ref().unwrap();
+    let section = &report.after.as_ref().unwrap().page;
     assert_eq!(section.wis, WeightedIntervalScore.mean(&after, &y));
     assert_eq!(section.wis_parts, WeightedIntervalScore.parts(&after, &y));
     let intervals = QuantileCoverage::of_intervals(&after, &y);
@@ -27,7 +27,7 @@ fn numbers_are_those_of_the_estimators() {
     assert_eq!(section.quantiles.curve, curve);
     let expected = omnibus(OmnibusTest::new(), &before, &y, 0);
     assert!(expected.p_value < 0.05);
-    assert_eq!(report.before.omnibus, Ok(expected));
+    assert_eq!(report.before.answer.omnibus.0, Ok(expected));
     let page = report.to_html();
     let document = parsed(&page);
     let nodes = all(&document, "body").flat_map(|body| body.descendants());

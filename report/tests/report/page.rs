@@ -2,7 +2,7 @@
 
 use burn_calibration_report::ReportBuilder;
 
-use crate::support::{all, digits, parsed, pictures, report, sample};
+use crate::support::{all, digits, interval, parsed, pictures, report, sample};
 use burn_calibration_testing::data::*;
 
 /// The numbers of a page are those of the estimators.
@@ -10,7 +10,7 @@ use burn_calibration_testing::data::*;
 fn numbers_are_those_of_the_estimators() {
     let (predictions, labels) = sample(300, 4, 5);
     let report = ReportBuilder::new(&predictions, &labels).build().unwrap();
-    let summary = &report.before;
+    let (answer, summary) = (&report.before.answer, &report.before.page);
     assert_eq!((report.samples, report.classes()), (300, 4));
     let ece = Ece::default().on(&predictions, &labels);
     assert_relative(summary.ece, ece, 1e-12);
@@ -25,7 +25,7 @@ fn numbers_are_those_of_the_estimators() {
     assert_eq!(kernel, median.unwrap());
     let test = OmnibusTest::new().with_kernel(kernel);
     let (found, expected) = (
-        summary.omnibus.clone().unwrap(),
+        answer.omnibus.0.clone().unwrap(),
         omnibus(test, &predictions, &labels, 0),
     );
     assert_eq!(
@@ -33,11 +33,13 @@ fn numbers_are_those_of_the_estimators() {
         (expected.p_value, &expected.aspects)
     );
     let skce = Skce::unbiased(kernel).size(&predictions, &labels).unwrap();
-    assert_eq!(summary.skce, skce.interval(0.95));
+    assert_eq!(interval(answer, "skce"), skce.interval(0.95).unwrap());
     let over = Overconfidence::default().size(&predictions, &labels);
-    assert_eq!(summary.overconfidence, over.unwrap().interval(0.95));
+    let over = over.unwrap().interval(0.95).unwrap();
+    assert_eq!(interval(answer, "overconfidence"), over);
     let debiased = Tce::default().size(&predictions, &labels).unwrap();
-    assert_eq!(summary.ece_debiased, debiased.interval(0.95));
+    let debiased = debiased.interval(0.95).unwrap();
+    assert_eq!(interval(answer, "ece_debiased"), debiased);
     let (top, accuracy) = (&summary.top_label, summary.accuracy.estimate);
     assert_relative(accuracy, top.frequency(), 1e-12);
     assert_relative(summary.confidence.estimate, top.confidence(), 1e-12);
@@ -53,7 +55,7 @@ fn the_verdict_names_intervals_that_disagree() {
     let report = ReportBuilder::new(&predictions, &labels(&drawn))
         .build()
         .unwrap();
-    let outcome = report.before.omnibus.as_ref().unwrap();
+    let outcome = report.before.answer.omnibus.0.as_ref().unwrap();
     let sentence = "Some intervals exclude the value of a calibrated model: O/E of the event (1), mean probability \
                     minus frequency of the event (0). An interval is of one quantity by itself. The verdict is adjusted \
                     for all 9 aspects.";
@@ -93,7 +95,7 @@ fn the_answer_comes_first() {
     assert!(page.contains("After recalibration: <strong>There is no evidence against calibration"));
     assert!(page.contains("This does not prove that the model is calibrated."));
     assert!(page.contains("<td>p\u{a0}≤\u{a0}0.001<span class=\"note\">(999 redraws)</span></td>"));
-    let over = report.before.overconfidence.unwrap();
+    let over = interval(&report.before.answer, "overconfidence");
     let lower = 100.0 * over.lower;
     let cell = format!("<td>90.00<span class=\"note\">[{lower:.2}, 90.00]</span></td>");
     assert!(page.contains(&cell), "{cell}");
@@ -118,7 +120,15 @@ fn many_failing_aspects_are_counted() {
     let drawn: Vec<usize> = (0..600).map(|i| i % 3).collect();
     let (predictions, labels) = (categorical(&rows), labels(&drawn));
     let report = ReportBuilder::new(&predictions, &labels).build().unwrap();
-    let failing = report.before.omnibus.as_ref().unwrap().failing(0.05).len();
+    let failing = report
+        .before
+        .answer
+        .omnibus
+        .0
+        .as_ref()
+        .unwrap()
+        .failing(0.05)
+        .len();
     assert!(failing > 30, "{failing}");
     let page = report.to_html();
     assert!(page.contains(&format!("<summary>and {} more</summary>", failing - 3)));
@@ -126,17 +136,21 @@ fn many_failing_aspects_are_counted() {
 }
 
 #[test]
-fn classes_with_most_labels_are_shown() {
-    let rows = vec![vec![0.25; 4]; 7];
-    let (predictions, labels) = (categorical(&rows), labels(&[3, 3, 1, 1, 2, 0, 3]));
+fn the_worst_classes_are_shown() {
+    let rows = vec![vec![0.25; 4]; 140];
+    let (predictions, labels) = (
+        categorical(&rows),
+        labels(&[3, 3, 1, 1, 2, 0, 3].repeat(20)),
+    );
     let build = |most| {
         let builder = ReportBuilder::new(&predictions, &labels).with_most_classes(most);
         builder.build().unwrap()
     };
-    assert_eq!(build(2).subject.shown, [1, 3]);
-    assert_eq!(build(3).subject.shown, [0, 1, 3]); // of equally many the first
+    // frequencies of 1, 2, 1 and 3 sevenths, where a quarter is predicted
+    assert_eq!(build(2).subject.shown, [0, 3]); // of equal ones the first
+    assert_eq!(build(3).subject.shown, [0, 2, 3]);
     let page = build(2).to_html();
-    assert!(page.contains("The 2 of 4 classes with most labels"));
+    assert!(page.contains("The 2 of 4 classes with the largest calibration errors"));
     assert!(build(10).to_html().contains("All classes"));
     assert!(!build(0).to_html().contains("Class by class"));
 }
@@ -150,11 +164,12 @@ fn a_subset_is_drawn_by_the_seed_and_said() {
     };
     let (one, same, other) = (build(1), build(1), build(2));
     assert_eq!(one.to_html(), same.to_html());
-    assert_ne!(one.before.skce, other.before.skce);
-    assert_eq!(one.before.brier, other.before.brier);
+    let skce = [&one, &other].map(|report| interval(&report.before.answer, "skce"));
+    assert_ne!(skce[0], skce[1]);
+    assert_eq!(one.before.page.brier, other.before.page.brier);
     assert_eq!(one.skce_samples, 100);
     // the test is of all samples
-    assert_eq!(one.before.omnibus.as_ref().unwrap().samples, 400);
+    assert_eq!(one.before.answer.omnibus.0.as_ref().unwrap().samples, 400);
     assert!(one.to_html().contains("on 100 samples drawn at random"));
 }
 
@@ -188,11 +203,11 @@ fn the_page_is_well_formed_and_complete() {
             assert!(node.children().any(|node| node.has_tag_name(child)));
         }
     }
-    for summary in [&report.before, report.after.as_ref().unwrap()] {
-        let skce = summary.skce.as_ref().unwrap();
-        let debiased = summary.ece_debiased.as_ref().unwrap();
+    for set in [&report.before, report.after.as_ref().unwrap()] {
+        let summary = &set.page;
+        let [skce, debiased] = ["skce", "ece_debiased"].map(|key| interval(&set.answer, key));
         let points = |x: f64| format!("{:.2}", 100.0 * x).replace('-', "−");
-        let interval = format!("[{}, {}]", points(debiased.lower), points(debiased.upper));
+        let ends = format!("[{}, {}]", points(debiased.lower), points(debiased.upper));
         let numbers = [
             format!("{:.2}\u{a0}%", 100.0 * summary.accuracy.estimate),
             format!("{:.2}\u{a0}%", 100.0 * summary.confidence.estimate),
@@ -201,7 +216,7 @@ fn the_page_is_well_formed_and_complete() {
             format!("{:.4}", summary.log.as_ref().unwrap().estimate),
             format!("{:.4}", summary.ece),
             format!("{:.4}", summary.ks),
-            points(debiased.estimate) + "<span class=\"note\">" + &interval,
+            points(debiased.estimate) + "<span class=\"note\">" + &ends,
             digits(skce.estimate) + "\u{a0}×\u{a0}10",
         ];
         for number in numbers {

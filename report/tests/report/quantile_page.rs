@@ -1,7 +1,7 @@
 use burn_calibration::estimator::regression::{IntervalCoverage, QuantileCalibration, Sharpness};
 use burn_calibration_report::ReportBuilder;
 
-use crate::support::{digits, parsed, pictures, standard};
+use crate::support::{digits, interval, parsed, pictures, standard};
 use burn_calibration_testing::data::*;
 
 #[test]
@@ -9,7 +9,7 @@ fn numbers_are_those_of_the_estimators() {
     let (predictions, targets) = standard(200, 2, 1.3, &mut rng(7));
     let report = ReportBuilder::new(&predictions, &targets).build();
     let report = report.unwrap();
-    let summary = &report.before;
+    let (answer, summary) = (&report.before.answer, &report.before.page);
     assert_eq!((report.samples, report.subject.dimensions), (200, 2));
     assert_eq!(summary.log, Some(LogScore.mean(&predictions, &targets)));
     assert_eq!(summary.crps, Crps.mean(&predictions, &targets));
@@ -29,12 +29,13 @@ fn numbers_are_those_of_the_estimators() {
     let kernel = RealKernel::gaussian(1.0).with_median_of(&targets);
     let skce = Skce::unbiased(TensorKernel::wasserstein(kernel));
     let skce = skce.size(&predictions, &targets).unwrap();
-    assert_eq!(summary.skce, skce.interval(0.95));
+    assert_eq!(interval(answer, "skce"), skce.interval(0.95).unwrap());
     let over = IntervalOverconfidence::default().size(&predictions, &targets);
-    assert_eq!(summary.overconfidence, over.unwrap().interval(0.95));
+    let over = over.unwrap().interval(0.95).unwrap();
+    assert_eq!(interval(answer, "overconfidence"), over);
     let test = OmnibusTest::new().with_kernel(report.kernel.predictions);
     let outcome = test.outcome(&predictions, &targets, &mut rng(0)).unwrap();
-    assert_eq!(summary.omnibus.as_ref().unwrap().aspects, outcome.aspects);
+    assert_eq!(answer.omnibus.0.as_ref().unwrap().aspects, outcome.aspects);
     let errors = targets.clone() - predictions.means();
     let mean_square = mean(&vector(errors.powi_scalar(2)));
     assert_near(summary.root_mean_squared_error, mean_square.sqrt(), 1e-12);
@@ -52,12 +53,13 @@ fn a_subset_is_drawn_by_the_seed_and_said() {
     };
     let (one, same, other) = (build(1), build(1), build(2));
     assert_eq!(one.to_html(), same.to_html());
-    assert_ne!(one.before.skce, other.before.skce);
-    assert_eq!(one.before.crps, other.before.crps);
+    let skce = [&one, &other].map(|report| interval(&report.before.answer, "skce"));
+    assert_ne!(skce[0], skce[1]);
+    assert_eq!(one.before.page.crps, other.before.page.crps);
     assert!(one.to_html().contains("on 100 samples drawn at random"));
     assert_eq!(one.skce_samples, 100);
     // the test is of all samples
-    assert_eq!(one.before.omnibus.as_ref().unwrap().samples, 400);
+    assert_eq!(one.before.answer.omnibus.0.as_ref().unwrap().samples, 400);
 }
 
 #[test]
@@ -74,10 +76,11 @@ fn the_page_is_well_formed_and_complete() {
         }
     }
     let after = report.after.as_ref().unwrap();
-    for summary in [&report.before, after] {
+    for set in [&report.before, after] {
+        let summary = &set.page;
         let (log, crps) = (summary.log.as_ref().unwrap(), summary.crps.as_ref());
         let percent = |x: f64| format!("{:.2}\u{a0}%", 100.0 * x);
-        let skce = summary.skce.as_ref().unwrap().estimate;
+        let skce = interval(&set.answer, "skce").estimate;
         let mut numbers = vec![
             format!("<td>{:.4}<", log.as_ref().unwrap().estimate),
             format!("<td>{:.3}<", crps.unwrap().estimate),
@@ -100,11 +103,11 @@ fn the_page_is_well_formed_and_complete() {
         .find("Before recalibration: <strong>The model is not calibrated: p\u{a0}≤\u{a0}0.001.");
     assert!(verdict.unwrap() < page.find("<h2>").unwrap(), "first");
     assert!(page.contains("<li>predictions of coordinate 1 are too narrow: after a common shift"));
-    let over = report.before.overconfidence.as_ref().unwrap();
+    let over = interval(&report.before.answer, "overconfidence");
     let ends = [over.estimate, over.lower, over.upper].map(|x| format!("{:.2}", 100.0 * x));
     let [estimate, lower, upper] = ends;
     let cell = format!("<td>{estimate}<span class=\"note\">[{lower}, {upper}]</span></td>");
     assert!(page.contains(&cell), "{cell}");
-    assert!(report.before.ninety.coverage.estimate < 0.85 && after.pit.outside() < 4);
+    assert!(report.before.page.ninety.coverage.estimate < 0.85 && after.page.pit.outside() < 4);
     assert!(page.contains("too certain") && page.contains("coordinates are counted together"));
 }

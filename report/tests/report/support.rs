@@ -2,7 +2,7 @@
 
 use std::{fs, path::PathBuf};
 
-use burn_calibration_report::{ReliabilitySection, Report, ReportBuilder};
+use burn_calibration_report::{Answer, ReliabilitySection, Report, ReportBuilder};
 use rand_distr::{Distribution, StandardNormal};
 use roxmltree::{Document, Node, ParsingOptions};
 
@@ -92,4 +92,10 @@ pub fn standard(n: usize, d: usize, factor: f64, rng: &mut StdRng) -> (Normal, T
     let targets = column(draws).reshape([n, d]) * factor;
     let predictions = Normal::new(targets.zeros_like(), targets.ones_like());
     (predictions, targets)
+}
+
+/// An error of an answer with its interval.
+pub fn interval(answer: &Answer, key: &str) -> Interval {
+    let size = answer.intervals.get(key).expect(key);
+    *size.interval.0.as_ref().expect(key)
 }
