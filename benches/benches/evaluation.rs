@@ -71,7 +71,7 @@ fn fits(criterion: &mut Criterion) {
     let (logits, labels) = data(5000, 10, &Default::default());
     for kind in MapKind::ALL {
         group.bench_function(format!("{}/n5000_m10", kind.name()), |b| {
-            b.iter(|| kind.fit(0, None, logits.clone(), labels.clone(), &mut |_| {}))
+            b.iter(|| kind.config(0).fit(logits.clone(), labels.clone()))
         });
     }
 }

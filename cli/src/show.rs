@@ -55,9 +55,9 @@ pub fn run(args: &ShowArgs) -> Result<Shown> {
         _ => None,
     };
     let (map, of): (&dyn FittedMap, _) = match (&of_distributions, &of_quantiles, &of_classes) {
-        (Some(map), ..) => (&**map, "dimensions"),
+        (Some(map), ..) => (map, "dimensions"),
         (_, Some(map), _) => (map, "levels"),
-        (.., map) => (map.as_deref().expect("one of the three"), "classes"),
+        (.., map) => (map.as_ref().expect("one of the three"), "classes"),
     };
     let formula = match (&of_distributions, &of_quantiles, &of_classes) {
         (Some(map), ..) => Formula::for_distributions(map),

@@ -10,7 +10,7 @@ impl Formula {
     /// None for a kind that this version of the crate does not know. An order-preserving map makes the smallest
     /// difference that the dtype has between logits that differ; the formula does not have this difference.
     pub fn for_classes(map: &LogitMap) -> Option<Self> {
-        let parameters = &Parameters::new(&**map);
+        let parameters = &Parameters::new(map);
         let z = Term::logits();
         let logits = match map {
             LogitMap::Temperature(map) => z / map.temperature(),

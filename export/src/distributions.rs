@@ -19,7 +19,7 @@ impl Formula {
     /// on all errors of its fit with weights that differ for each prediction, and for a temperature unless it says
     /// that it was fitted to normal or Laplace predictions.
     pub fn for_distributions(map: &DistributionMap) -> Option<Self> {
-        let parameters = Parameters::new(&**map);
+        let parameters = Parameters::new(map);
         match map {
             DistributionMap::Temperature(map) => tempered(map),
             DistributionMap::Variance(_) => {

@@ -1,6 +1,6 @@
 //! Formulas of the maps of one event: of class 1 of two classes, otherwise of each class against the others.
 
-use burn_calibration::recalibration::LogitMap;
+use burn_calibration::recalibration::{FittedMap as _, LogitMap};
 
 use crate::{Formula, Operation, Term, parameters::Parameters};
 

@@ -13,7 +13,9 @@ mod real;
 use std::sync::Mutex;
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
-use burn_calibration::recalibration::{AutoRecalibrationConfig, Fit, FitWarning};
+use burn_calibration::recalibration::{
+    AutoRecalibrationConfig, Fit, FitWarning, Recalibration as _,
+};
 use clap::Parser;
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
 use rand_distr::StandardNormal;

@@ -19,7 +19,9 @@ use arguments::Arguments;
 use burn::tensor::Device;
 use burn_calibration::{
     prelude::*,
-    recalibration::{AutoRecalibrationConfig, Fit, MapKind, load_map},
+    recalibration::{
+        AutoRecalibrationConfig, Fit, FittedMap as _, MapKind, Recalibration as _, load_map,
+    },
 };
 use clap::Parser;
 use reading::Predictions;
@@ -48,7 +50,7 @@ fn main() -> Result<()> {
             let (method, start) = (kind.map_or("auto", MapKind::name), Instant::now());
             let (logits, labels) = (fit.logits.clone(), fit.labels.clone());
             let map = match kind {
-                Some(kind) => kind.fit(0, None, logits, labels, &mut |_| {})?,
+                Some(kind) => kind.config(0).fit(logits, labels)?,
                 None => {
                     let chosen = AutoRecalibrationConfig::new().fit(logits, labels)?;
                     eprint!("{}", chosen.choice());

@@ -12,7 +12,7 @@ use burn::{
 use burn_calibration::{
     distribution::{Categorical, Weighted as _},
     error::{self, Error},
-    recalibration::*,
+    recalibration::{FittedMap as _, *},
 };
 use burn_calibration_export::{Formula, to_onnx};
 use numpy::PyReadonlyArray1;

@@ -39,85 +39,7 @@ pub trait JointKernel<P: Geometry>: Clone + Debug {
     ///
     /// Predictions, targets or parameters of the kernel that are not valid.
     fn pairs(&self, predictions: &P, targets: &P::Targets) -> Result<PairMatrix<'_, P>> {
-        self.pairs_by(Computation::Auto, predictions, targets)
-    }
-
-    /// `h` of data as [`pairs`](Self::pairs), by a computation.
-    ///
-    /// # Errors
-    ///
-    /// As [`pairs`](Self::pairs).
-    fn pairs_by(
-        &self,
-        computation: Computation,
-        predictions: &P,
-        targets: &P::Targets,
-    ) -> Result<PairMatrix<'_, P>> {
-        predictions.check()?;
-        predictions.check_targets(targets)?;
-        let kernel = self.fixed(predictions)?.on_predictions();
-        let kernels = (kernel, self.on_targets());
-        let compared = predictions.detach();
-        let expected = compared.unconditional().clone();
-        Ok(PairMatrix::new(
-            kernels,
-            compared,
-            (&expected, targets),
-            computation,
-        ))
-    }
-
-    /// `h` of data, of mean 0 over the pairs `i ≠ j` if the model is calibrated, where predictions are
-    /// draws from distributions that are not known too: then the one half of the draws of each tells
-    /// samples apart, and the expectations are over the other ([`Redraws::halves`](crate::distribution::Redraws::halves)), so that the target,
-    /// one more draw, is not known from either. For other predictions, and of draws of several dimensions,
-    /// [`pairs`](Self::pairs), which take draws for the whole distribution.
-    ///
-    /// # Errors
-    ///
-    /// As [`pairs`](Self::pairs); one draw, which has no halves.
-    fn fair_pairs(
-        &self,
-        computation: Computation,
-        predictions: &P,
-        targets: &P::Targets,
-    ) -> Result<PairMatrix<'_, P>> {
-        predictions.check()?;
-        predictions.check_targets(targets)?;
-        let halves = predictions.halves();
-        let has_one_draw = halves.is_none() && predictions.pooled(targets).is_some();
-        let (name, expected) = ("the number of draws of each prediction", "at least 2");
-        check_parameter(!has_one_draw, name, 1.0, expected)?;
-        let halves = halves.filter(|(compared, _)| compared.coordinates().is_some());
-        let (compared, expected) =
-            halves.unwrap_or_else(|| (predictions.clone(), predictions.clone()));
-        let expected = expected.unconditional().detach();
-        let kernels = (self.fixed(predictions)?.on_predictions(), self.on_targets());
-        Ok(PairMatrix::new(
-            kernels,
-            compared.detach(),
-            (&expected, targets),
-            computation,
-        ))
-    }
-
-    /// `h` of a training batch, differentiable with respect to the predictions; nothing is checked but the
-    /// kernel on targets, or read back.
-    ///
-    /// # Panics
-    ///
-    /// If the kernel on targets is not one for such predictions.
-    fn pairs_of_batch(
-        &self,
-        computation: Computation,
-        predictions: &P,
-        targets: &P::Targets,
-    ) -> PairMatrix<'_, P> {
-        predictions.assert_unweighted();
-        self.assert_valid_for(predictions);
-        let kernels = (self.on_predictions(), self.on_targets());
-        let samples = (predictions.unconditional(), targets);
-        PairMatrix::new(kernels, predictions.clone(), samples, computation)
+        PairMatrix::checked(self, Computation::Auto, predictions, targets)
     }
 
     /// The residuals at test locations, `[J, n]`, differentiable:
@@ -125,14 +47,13 @@ pub trait JointKernel<P: Geometry>: Clone + Debug {
     ///
     /// # Panics
     ///
-    /// As [`pairs_of_batch`](Self::pairs_of_batch).
+    /// If the kernel on targets is not one for such predictions.
     fn embeddings(
         &self,
         (locations, at): (&P, &P::Targets),
         (predictions, targets): (&P, &P::Targets),
     ) -> Tensor<2> {
-        predictions.assert_unweighted();
-        self.assert_valid_for(predictions);
+        assert_valid(self, predictions);
         let kernel = self.on_targets();
         let expected = predictions.unconditional();
         let residual = kernel.between(at, targets, expected, 1)
@@ -141,15 +62,6 @@ pub trait JointKernel<P: Geometry>: Clone + Debug {
             .on_predictions()
             .at_locations_of(locations, predictions);
         (gram * residual).squeeze_dim(0)
-    }
-
-    /// Panics if the kernel on targets does not fit such predictions. It reads nothing back from the
-    /// device.
-    #[doc(hidden)]
-    fn assert_valid_for(&self, predictions: &P) {
-        if let Err(error) = self.on_targets().validate_for(predictions.unconditional()) {
-            panic!("{error}");
-        }
     }
 
     /// The same kernel with its bandwidth fixed.
@@ -163,24 +75,6 @@ pub trait JointKernel<P: Geometry>: Clone + Debug {
         let kernel = self.on_predictions();
         let kernel = kernel.with_bandwidth_of_predictions(predictions)?;
         Ok(self.with_kernel_on_predictions(kernel))
-    }
-
-    /// The same kernel for training: a median bandwidth has a floor, see
-    /// [`TRAINING_FLOOR`](crate::kernel::TRAINING_FLOOR).
-    fn for_training(&self) -> Self {
-        let kernel = self.on_predictions();
-        self.with_kernel_on_predictions(kernel.with_bandwidth(kernel.bandwidth.for_training()))
-    }
-
-    /// The same kernel with its bandwidth fixed at that of the pairs of a batch, where it is on the host:
-    /// for those that need it twice.
-    fn fixed_on_host(&self, predictions: &P) -> Self {
-        let fixed = predictions.coordinates().map(|points| {
-            let kernel = self.on_predictions();
-            let kernel = kernel.fixed_on_host(points, || predictions.spread());
-            self.with_kernel_on_predictions(kernel)
-        });
-        fixed.unwrap_or_else(|| self.clone())
     }
 
     /// The standard deviation of the unbiased SKCE if the model is calibrated, given the predictions:
@@ -200,18 +94,7 @@ pub trait JointKernel<P: Geometry>: Clone + Debug {
         targets: &P::Targets,
         kept: Option<Tensor<1, Bool>>,
     ) -> Tensor<1> {
-        self.weighted_null_deviation(predictions, targets, kept, None)
-    }
-
-    #[doc(hidden)]
-    fn weighted_null_deviation(
-        &self,
-        predictions: &P,
-        targets: &P::Targets,
-        kept: Option<Tensor<1, Bool>>,
-        weights: Option<Tensor<2>>,
-    ) -> Tensor<1> {
-        null_variance::deviation(self, &predictions.detach(), targets, (kept, weights))
+        null_variance::deviation(self, &predictions.detach(), targets, (kept, None))
     }
 
     /// Half of a bound of `|h|`, which the distribution-free tests need: `|h| ≤ 2·half_bound`.
@@ -222,14 +105,97 @@ pub trait JointKernel<P: Geometry>: Clone + Debug {
     fn half_bound(&self) -> f64 {
         self.on_predictions().supremum() * self.on_targets().half_bound()
     }
+}
 
-    /// Whether the kernel is known to be positive definite on such predictions. Then `h` is an inner
-    /// product `⟨Φ_i, Φ_j⟩` in a Hilbert space, and the biased SKCE is at least 0.
+impl<'a, P: Geometry> PairMatrix<'a, P> {
+    /// `h` of data as [`JointKernel::pairs`], by a computation.
     ///
-    /// It holds if the kernel on predictions is positive definite: kernels on targets always are, and a
-    /// product with the Gram matrix of the residuals stays positive definite (Schur).
-    fn is_positive_definite_on(&self, predictions: &P) -> bool {
-        self.on_predictions().is_positive_definite_on(predictions)
+    /// # Errors
+    ///
+    /// As [`JointKernel::pairs`].
+    pub fn checked(
+        kernel: &'a impl JointKernel<P>,
+        computation: Computation,
+        predictions: &P,
+        targets: &P::Targets,
+    ) -> Result<Self> {
+        predictions.check()?;
+        predictions.check_targets(targets)?;
+        let on_predictions = kernel.fixed(predictions)?.on_predictions();
+        let kernels = (on_predictions, kernel.on_targets());
+        let compared = predictions.detach();
+        let expected = compared.unconditional().clone();
+        Ok(Self::new(
+            kernels,
+            compared,
+            (&expected, targets),
+            computation,
+        ))
+    }
+
+    /// `h` of data, of mean 0 over the pairs `i ≠ j` if the model is calibrated, where predictions are
+    /// draws from distributions that are not known too: then the one half of the draws of each tells
+    /// samples apart, and the expectations are over the other
+    /// ([`Redraws::halves`](crate::distribution::Redraws::halves)), so that the target,
+    /// one more draw, is not known from either. For other predictions, and of draws of several dimensions,
+    /// as [`checked`](Self::checked), which takes draws for the whole distribution.
+    ///
+    /// # Errors
+    ///
+    /// As [`JointKernel::pairs`]; one draw, which has no halves.
+    pub fn fair(
+        kernel: &'a impl JointKernel<P>,
+        computation: Computation,
+        predictions: &P,
+        targets: &P::Targets,
+    ) -> Result<Self> {
+        predictions.check()?;
+        predictions.check_targets(targets)?;
+        let halves = predictions.halves();
+        let has_one_draw = halves.is_none() && predictions.pooled(targets).is_some();
+        let (name, expected) = ("the number of draws of each prediction", "at least 2");
+        check_parameter(!has_one_draw, name, 1.0, expected)?;
+        let halves = halves.filter(|(compared, _)| compared.coordinates().is_some());
+        let (compared, expected) =
+            halves.unwrap_or_else(|| (predictions.clone(), predictions.clone()));
+        let expected = expected.unconditional().detach();
+        let on_predictions = kernel.fixed(predictions)?.on_predictions();
+        Ok(Self::new(
+            (on_predictions, kernel.on_targets()),
+            compared.detach(),
+            (&expected, targets),
+            computation,
+        ))
+    }
+
+    /// `h` of a training batch, differentiable with respect to the predictions; nothing is checked but the
+    /// kernel on targets, or read back.
+    ///
+    /// # Panics
+    ///
+    /// If the kernel on targets is not one for such predictions.
+    pub fn unchecked(
+        kernel: &'a impl JointKernel<P>,
+        computation: Computation,
+        predictions: &P,
+        targets: &P::Targets,
+    ) -> Self {
+        assert_valid(kernel, predictions);
+        let kernels = (kernel.on_predictions(), kernel.on_targets());
+        let samples = (predictions.unconditional(), targets);
+        Self::new(kernels, predictions.clone(), samples, computation)
+    }
+}
+
+/// Panics if predictions have weights, or the kernel on targets does not fit them. It reads nothing back from the
+/// device.
+fn assert_valid<P: Geometry>(kernel: &impl JointKernel<P>, predictions: &P) {
+    predictions.assert_unweighted();
+    let valid = kernel
+        .on_targets()
+        .validate_for(predictions.unconditional());
+    if let Err(error) = valid {
+        panic!("{error}");
     }
 }
 

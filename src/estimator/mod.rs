@@ -85,6 +85,7 @@ pub use mean::MeanEstimate;
 pub(crate) use mean::{ASYMPTOTIC_FLOOR, check_level, differences};
 pub use mmce::{Mmce, MmceForm};
 pub use null_skewness::null_skewness;
+pub(crate) use null_variance::deviation as null_deviation;
 pub use null_variance::null_variance;
 pub use pairs::PairMatrix;
 pub(crate) use pool::{Block, pool};

@@ -5,7 +5,7 @@ use std::ops::Range;
 use burn::tensor::{Bool, Tensor};
 use rand::Rng;
 
-use super::joint::JointKernel;
+use super::{PairMatrix, joint::JointKernel};
 use crate::{
     distribution::Geometry,
     error::{Result, check_samples},
@@ -107,7 +107,7 @@ pub fn null_variance<P: Geometry, K: JointKernel<P>>(
 const PAIRS: usize = 1 << 18;
 
 /// The standard deviation of the unbiased SKCE, see [`JointKernel::null_deviation`].
-pub(super) fn deviation<P: Geometry, K: JointKernel<P>>(
+pub(crate) fn deviation<P: Geometry, K: JointKernel<P>>(
     kernel: &K,
     predictions: &P,
     targets: &P::Targets,
@@ -127,7 +127,7 @@ pub(super) fn deviation<P: Geometry, K: JointKernel<P>>(
             gram.squeeze_dim::<2>(0).square() * factors.traces(&factors)
         }
         None => {
-            let pairs = kernel.pairs_of_batch(Computation::Auto, predictions, targets);
+            let pairs = PairMatrix::unchecked(kernel, Computation::Auto, predictions, targets);
             let pairs = pairs.with_median_of(kept.clone());
             let h = match kernel.on_predictions().bandwidth {
                 Bandwidth::Fixed(_) => pairs.tile(0..n, 0..n),

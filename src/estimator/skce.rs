@@ -1,7 +1,7 @@
 use burn::tensor::{Bool, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::{JointKernel, SkceForm};
+use super::{JointKernel, PairMatrix, SkceForm};
 use crate::{
     distribution::{Batch as _, Geometry},
     error::Result,
@@ -100,9 +100,7 @@ impl<K> Skce<K> {
         if self.form.block_size(predictions.len()).is_none() {
             return predictions.zero();
         }
-        let pairs = self
-            .kernel
-            .pairs_of_batch(self.computation, predictions, targets)
+        let pairs = PairMatrix::unchecked(&self.kernel, self.computation, predictions, targets)
             .weighted_by(weights.clone());
         let value = pairs.value(self.form);
         value.unwrap_or_else(|| panic!("{:?} has no fused path", self.kernel))
@@ -111,7 +109,7 @@ impl<K> Skce<K> {
     /// Returns the estimate from data whose unbiased forms have mean 0 if the model is calibrated, of
     /// [`Samples`](crate::distribution::Samples) of one dimension as well: [`estimate`](Estimator::estimate) takes
     /// their draws for the whole distribution, and is the larger the fewer there are. See
-    /// [`JointKernel::fair_pairs`].
+    /// [`PairMatrix::fair`].
     ///
     /// # Errors
     ///
@@ -126,7 +124,7 @@ impl<K> Skce<K> {
             return self.estimate(predictions, targets);
         }
         self.form.check_size(predictions.len())?;
-        let pairs = (self.kernel).fair_pairs(self.computation, plain, targets)?;
+        let pairs = PairMatrix::fair(&self.kernel, self.computation, plain, targets)?;
         pairs.weighted(weights).estimate(self.form)
     }
 
@@ -149,7 +147,8 @@ impl<K> Skce<K> {
             return predictions.zero();
         };
         let blocks = predictions.len() / size;
-        let pairs = (self.kernel).pairs_of_batch(Computation::Composed, predictions, targets);
+        let composed = Computation::Composed;
+        let pairs = PairMatrix::unchecked(&self.kernel, composed, predictions, targets);
         let pairs = pairs.with_median_of(Some(kept.clone()));
         let h = pairs.within_blocks(0..blocks, size); // [blocks, B, B]
         let dropped = kept
@@ -186,7 +185,7 @@ impl<P: Geometry, K: JointKernel<P>> Estimator<P> for Skce<K> {
     fn estimate(&self, predictions: &P, targets: &P::Targets) -> Result<f64> {
         self.form.check_size(predictions.len())?;
         let (plain, weights) = predictions.parted();
-        let pairs = (self.kernel).pairs_by(self.computation, &plain, targets)?;
+        let pairs = PairMatrix::checked(&self.kernel, self.computation, &plain, targets)?;
         pairs.weighted(&weights).estimate(self.form)
     }
 }

@@ -10,6 +10,7 @@
 //! | choose a test, or a measure of the error | [`which_test`] |
 //! | train with a penalty, with a loop of your own or with Burn's `Learner` | [`train`] |
 //! | recalibrate a trained model, save the map and load it | [`recalibrate`] |
+//! | write a recalibration map of your own | [`own_map`] |
 //! | test a model, measure its error, and report the results | [`test_and_report`] |
 //! | watch a model in production | [`monitor`] |
 //! | predict numbers instead of classes | [`regression`] |
@@ -40,6 +41,7 @@ pages! {
     which_test
     train
     recalibrate
+    own_map
     monitor
     regression
     weights

@@ -8,7 +8,7 @@ use super::{CalibrationTest, TestOutcome, check_unweighted, null::check_fair};
 use crate::{
     distribution::Geometry,
     error::{Error, Result},
-    estimator::{JointKernel, SkceForm, student},
+    estimator::{JointKernel, PairMatrix, SkceForm, student},
     kernel::Kernel,
     ops::Computation,
 };
@@ -32,7 +32,7 @@ use crate::{
 /// `docs/levels.md` compares both.
 ///
 /// For [`Samples`](crate::distribution::Samples) of one dimension one half of the draws is compared, the
-/// other is the prediction ([`JointKernel::fair_pairs`]), so that block estimates of a calibrated model
+/// other is the prediction ([`PairMatrix::fair`]), so that block estimates of a calibrated model
 /// have mean 0. Draws of several dimensions are an error.
 ///
 /// Cost: `n·B·m` operations; memory `O(n·m)` and a fixed number of kernel values, whatever `B`.
@@ -122,7 +122,7 @@ impl<P: Geometry, K: JointKernel<P>> CalibrationTest<P> for AsymptoticBlockSkceT
         check_blocks(n / self.size, self.size, n)?;
         predictions.check_targets(targets)?;
         check_fair(predictions, targets, NAME)?;
-        let pairs = (self.kernel).fair_pairs(Computation::Auto, predictions, targets)?;
+        let pairs = PairMatrix::fair(&self.kernel, Computation::Auto, predictions, targets)?;
         let values = pairs.block_estimates(self.size);
         let blocks = values.len();
         let estimate = values.as_slice().mean();

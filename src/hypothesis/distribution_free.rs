@@ -58,7 +58,9 @@ impl<P: Geometry, K: JointKernel<P>> CalibrationTest<P> for DistributionFreeSkce
         _rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
         let Skce { form, kernel, .. } = &self.skce;
-        if *form == SkceForm::Biased && !kernel.is_positive_definite_on(predictions) {
+        if *form == SkceForm::Biased
+            && !kernel.on_predictions().is_positive_definite_on(predictions)
+        {
             return Err(Error::NotPositiveDefinite {
                 what: "the distribution-free test of the biased SKCE",
                 expected: "the unbiased or the block SKCE",

@@ -5,7 +5,7 @@ use crate::{
 
 /// Checks that `h` has mean 0 over the pairs of samples if the model is calibrated: that predictions are known
 /// distributions, or draws of one dimension, see
-/// [`JointKernel::fair_pairs`](crate::estimator::JointKernel::fair_pairs).
+/// [`PairMatrix::fair`](crate::estimator::PairMatrix::fair).
 pub(super) fn check_fair<P: Predictive>(
     predictions: &P,
     targets: &P::Targets,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Criterion, Input};
 use crate::{
     distribution::{Batch as _, Geometry, Targets},
-    estimator::{JointKernel, Skce, SkceForm},
+    estimator::{JointKernel, Skce, SkceForm, null_deviation},
     kernel::{Bandwidth, Kernel},
     ops::Computation,
 };
@@ -202,14 +202,17 @@ impl<K: Clone + Debug + Send> SkceLoss<K> {
 impl<P: Geometry, K: JointKernel<P> + Send> Criterion<P> for SkceLoss<K> {
     fn value(&self, predictions: &P, targets: &P::Targets) -> Tensor<1> {
         let (plain, weights) = &predictions.batch_parts();
-        let kernel = self.skce.kernel.for_training();
         let kept = targets.kept(&self.pad_tokens);
-        let kernel = match self.scale {
-            SkceScale::Standardised if kept.is_none() => kernel.fixed_on_host(plain),
-            _ => kernel,
-        };
+        let mut kernel = self.skce.kernel.on_predictions();
+        kernel = kernel.with_bandwidth(kernel.bandwidth.for_training());
+        if let (SkceScale::Standardised, None, Some(points)) =
+            (self.scale, &kept, plain.coordinates())
+        {
+            // the value and its deviation take one bandwidth
+            kernel = kernel.fixed_on_host(points, || plain.spread());
+        }
         let skce = Skce {
-            kernel,
+            kernel: self.skce.kernel.with_kernel_on_predictions(kernel),
             ..self.skce
         };
         let value = match kept.clone() {
@@ -221,8 +224,8 @@ impl<P: Geometry, K: JointKernel<P> + Send> Criterion<P> for SkceLoss<K> {
             SkceScale::Root => root(value),
             SkceScale::Standardised if predictions.len() < 2 => value,
             SkceScale::Standardised => {
-                let kernel = &skce.kernel;
-                value / kernel.weighted_null_deviation(plain, targets, kept, weights.clone())
+                let counted = (kept, weights.clone());
+                value / null_deviation(&skce.kernel, &plain.detach(), targets, counted)
             }
         }
     }

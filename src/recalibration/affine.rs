@@ -6,7 +6,7 @@ use super::{common::*, linear::AffineFamily};
 regularised_map! {
     /// Configuration of [`VectorScaling`], which it fits, without a regularisation by default. Derivatives are those for logits over their root mean
     /// square.
-    VectorScalingConfig for Affine<1, LOGITS>;
+    VectorScalingConfig for VectorScaling by Affine(VectorScaling::KIND, Features::Logits);
     {}
     /// The weight of the mean square of the intercepts. Default: 0.
     regularisation = "Regularisation::Fixed(0.0)",
@@ -17,7 +17,7 @@ regularised_map! {
     /// Configuration of [`MatrixScaling`], which it fits, with ODIR by cross-validation by default (Kull et al.):
     /// `Regularisation::Fixed(0.0)` is the estimator of Guo et al. Derivatives are those for logits over their root mean
     /// square.
-    MatrixScalingConfig for Affine<2, LOGITS>;
+    MatrixScalingConfig for MatrixScaling by Affine(MatrixScaling::KIND, Features::Logits);
     {}
     /// The weight of the mean square of the off-diagonal entries of `W` (for logits over their root
     /// mean square) and of that of the intercepts. Default: by cross-validation in 5 folds.
@@ -29,7 +29,7 @@ regularised_map! {
     /// Configuration of [`DirichletCalibration`], which it fits, with ODIR by cross-validation as its authors do:
     /// `Regularisation::Fixed(0.0)` turns it off. Derivatives are those for log-probabilities over
     /// their root mean square.
-    DirichletCalibrationConfig for Affine<2, LOG_PROBABILITIES>;
+    DirichletCalibrationConfig for DirichletCalibration by Affine(DirichletCalibration::KIND, Features::LogProbabilities);
     {}
     /// The weight of the regularisation of [`MatrixScalingConfig`], for log-probabilities over their root mean
     /// square. Default: by cross-validation in 5 folds.
@@ -40,7 +40,7 @@ regularised_map! {
 regularised_map! {
     /// Configuration of [`StructuredVectorScaling`], which it fits, shrunk to the temperature as its authors do:
     /// `Regularisation::Fixed(0.0)` turns it off.
-    StructuredVectorScalingConfig for Affine<1, SMOOTHED>;
+    StructuredVectorScalingConfig for StructuredVectorScaling by Affine(StructuredVectorScaling::KIND, Features::Smoothed);
     {}
     /// What the penalties are multiplied by. Default: 1.
     regularisation = "Regularisation::Fixed(1.0)",
@@ -50,73 +50,93 @@ regularised_map! {
 regularised_map! {
     /// Configuration of [`StructuredMatrixScaling`], which it fits, shrunk to the temperature as its authors do:
     /// `Regularisation::Fixed(0.0)` turns it off.
-    StructuredMatrixScalingConfig for Affine<2, SMOOTHED>;
+    StructuredMatrixScalingConfig for StructuredMatrixScaling by Affine(StructuredMatrixScaling::KIND, Features::Smoothed);
     {}
     /// What the penalties are multiplied by. Default: 1.
     regularisation = "Regularisation::Fixed(1.0)",
     tolerance = 1e-7, max_iterations = 1000
 }
 
-/// Vector scaling: `z_c ↦ a_c z_c + b_c` (Guo, Pleiss, Sun, Weinberger 2017).
-///
-/// The fit is to one more sample of each class without a label, spread evenly over the rows, and to a wrong
-/// prediction where there is none: otherwise parameters would diverge. The log loss is convex in `(a, b)`;
-/// on separable data it has no minimum, and the fit ends where its slope is below the tolerance.
-///
-/// May change the accuracy. Injective if all `a_c` are the same number and not 0; on log-probabilities, if they have
-/// the same sign.
-pub type VectorScaling = Fitted<Affine<1, LOGITS>>;
+fitted_map! {
+    /// Vector scaling: `z_c ↦ a_c z_c + b_c` (Guo, Pleiss, Sun, Weinberger 2017).
+    ///
+    /// The fit is to one more sample of each class without a label, spread evenly over the rows, and to a wrong
+    /// prediction where there is none: otherwise parameters would diverge. The log loss is convex in `(a, b)`;
+    /// on separable data it has no minimum, and the fit ends where its slope is below the tolerance.
+    ///
+    /// May change the accuracy. Injective if all `a_c` are the same number and not 0; on log-probabilities, if they have
+    /// the same sign.
+    VectorScaling: Affine<1>, "vector scaling",
+    |width, device| Affine::identity(Features::Logits, width, device), logits
+}
 
-/// Matrix scaling: `z ↦ Wz + b` (Guo, Pleiss, Sun, Weinberger 2017), with off-diagonal and intercept
-/// regularisation (ODIR: Kull, Perello-Nieto, Kängsepp, Silva Filho, Song, Flach 2019).
-///
-/// The fit is to one more sample of each class without a label, spread evenly over the rows, and to a wrong
-/// prediction where there is none: else parameters would move without end.
-///
-/// May change the accuracy. Logits that `W` takes to multiples of 1 do not change the prediction: they are the multiples of one vector `v`, at least, and of no other where the map is injective. It is
-/// injective on log-probabilities if all entries of `v` have the same sign, and on all logits if they
-/// are equal, which is to say that all rows of `W` have the same sum. For invertible `W`, `v = W⁻¹1`.
-/// The regularised log loss is convex.
-pub type MatrixScaling = Fitted<Affine<2, LOGITS>>;
+fitted_map! {
+    /// Matrix scaling: `z ↦ Wz + b` (Guo, Pleiss, Sun, Weinberger 2017), with off-diagonal and intercept
+    /// regularisation (ODIR: Kull, Perello-Nieto, Kängsepp, Silva Filho, Song, Flach 2019).
+    ///
+    /// The fit is to one more sample of each class without a label, spread evenly over the rows, and to a wrong
+    /// prediction where there is none: else parameters would move without end.
+    ///
+    /// May change the accuracy. Logits that `W` takes to multiples of 1 do not change the prediction: they are the multiples of one vector `v`, at least, and of no other where the map is injective. It is
+    /// injective on log-probabilities if all entries of `v` have the same sign, and on all logits if they
+    /// are equal, which is to say that all rows of `W` have the same sum. For invertible `W`, `v = W⁻¹1`.
+    /// The regularised log loss is convex.
+    MatrixScaling: Affine<2>, "matrix scaling",
+    |width, device| Affine::identity(Features::Logits, width, device), logits
+}
 
-/// Dirichlet calibration: `z ↦ W log softmax(z) + b` (Kull, Perello-Nieto, Kängsepp, Silva Filho,
-/// Song, Flach 2019), with their off-diagonal and intercept regularisation.
-///
-/// The fit is to one more sample of each class without a label, spread evenly over the rows, and to a wrong
-/// prediction where there is none: else parameters would move without end. May change the accuracy.
-/// Injective as [`MatrixScaling`] on log-probabilities, whatever the logits.
-/// The regularised log loss is convex.
-pub type DirichletCalibration = Fitted<Affine<2, LOG_PROBABILITIES>>;
+fitted_map! {
+    /// Dirichlet calibration: `z ↦ W log softmax(z) + b` (Kull, Perello-Nieto, Kängsepp, Silva Filho,
+    /// Song, Flach 2019), with their off-diagonal and intercept regularisation.
+    ///
+    /// The fit is to one more sample of each class without a label, spread evenly over the rows, and to a wrong
+    /// prediction where there is none: else parameters would move without end. May change the accuracy.
+    /// Injective as [`MatrixScaling`] on log-probabilities, whatever the logits.
+    /// The regularised log loss is convex.
+    DirichletCalibration: Affine<2>, "Dirichlet calibration",
+    |width, device| Affine::identity(Features::LogProbabilities, width, device), logits
+}
 
-/// Structured vector scaling: `a_c x_c + b_c` of log-probabilities `x` after a temperature (Berta,
-/// Holzmüller, Jordan, Bach: *Structured matrix scaling for multi-class calibration*, 2025).
-///
-/// `x = log((1−ε) softmax(z/T) + ε/m)` with the temperature of the log loss and `ε = 1/(n+1)` of `n` samples,
-/// so that no probability is 0 where all predictions of the fit are right. The criterion is the mean log
-/// loss with `m/n · (Σ (a_c−1)² + Σ b_c²)`: strictly convex, with weights that fall with the sample size and
-/// need no cross-validation. From few samples the map is nearly the temperature.
-///
-/// May change the accuracy. Injective if all `a_c` have the same sign.
-pub type StructuredVectorScaling = Fitted<Affine<1, SMOOTHED>>;
+fitted_map! {
+    /// Structured vector scaling: `a_c x_c + b_c` of log-probabilities `x` after a temperature (Berta,
+    /// Holzmüller, Jordan, Bach: *Structured matrix scaling for multi-class calibration*, 2025).
+    ///
+    /// `x = log((1−ε) softmax(z/T) + ε/m)` with the temperature of the log loss and `ε = 1/(n+1)` of `n` samples,
+    /// so that no probability is 0 where all predictions of the fit are right. The criterion is the mean log
+    /// loss with `m/n · (Σ (a_c−1)² + Σ b_c²)`: strictly convex, with weights that fall with the sample size and
+    /// need no cross-validation. From few samples the map is nearly the temperature.
+    ///
+    /// May change the accuracy. Injective if all `a_c` have the same sign.
+    StructuredVectorScaling: Affine<1>, "structured vector scaling",
+    |width, device| Affine::identity(Features::Smoothed, width, device), logits
+}
 
-/// Structured matrix scaling: `Wx + b` of log-probabilities `x` after a temperature, as for
-/// [`StructuredVectorScaling`] (Berta, Holzmüller, Jordan, Bach 2025).
-///
-/// The criterion is the mean log loss with
-/// `m/n · (Σ (W_cc−1)² + Σ b_c²) + m(m−1)/n · Σ_{c≠d} W_cd²`.
-///
-/// May change the accuracy. Injective as a [`MatrixScaling`] of log-probabilities.
-pub type StructuredMatrixScaling = Fitted<Affine<2, SMOOTHED>>;
+fitted_map! {
+    /// Structured matrix scaling: `Wx + b` of log-probabilities `x` after a temperature, as for
+    /// [`StructuredVectorScaling`] (Berta, Holzmüller, Jordan, Bach 2025).
+    ///
+    /// The criterion is the mean log loss with
+    /// `m/n · (Σ (W_cc−1)² + Σ b_c²) + m(m−1)/n · Σ_{c≠d} W_cd²`.
+    ///
+    /// May change the accuracy. Injective as a [`MatrixScaling`] of log-probabilities.
+    StructuredMatrixScaling: Affine<2>, "structured matrix scaling",
+    |width, device| Affine::identity(Features::Smoothed, width, device), logits
+}
 
-/// What an affine map multiplies: logits, their log-probabilities, or log-probabilities after a temperature, smoothed.
-const LOGITS: u8 = 0;
-const LOG_PROBABILITIES: u8 = 1;
-const SMOOTHED: u8 = 2;
+/// The numbers that an affine map multiplies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Features {
+    Logits,
+    LogProbabilities,
+    /// Log-probabilities after a temperature, mixed with the uniform prediction.
+    Smoothed,
+}
 
-/// The parameters of an affine map of logits, or of other `FEATURES` of them. Its weights are of rank `D`: 1 of a
-/// diagonal, 2 of a matrix.
+/// The parameters of an affine map of features of logits. Its weights are of rank `D`: 1 of a diagonal, 2 of a matrix.
 #[derive(Module, Debug)]
-pub struct Affine<const D: usize, const FEATURES: u8> {
+pub struct Affine<const D: usize> {
+    #[module(skip)]
+    seen: Features,
     /// `1/T` and `ε` of features that are smoothed, `[2]`.
     base: Option<Parameter<1>>,
     /// `a`, of shape `[m]`, or `W`, of shape `[m, m]`.
@@ -125,86 +145,70 @@ pub struct Affine<const D: usize, const FEATURES: u8> {
     bias: Parameter<1>,
 }
 
-impl<const D: usize, const FEATURES: u8> Affine<D, FEATURES> {
-    fn fit(settings: Settings, mut task: Task) -> Result<FitOutcome<Self>> {
+impl<const D: usize> Affine<D> {
+    fn fit(
+        kind: &str,
+        seen: Features,
+        settings: Settings,
+        task: &mut FitTask,
+    ) -> Result<(Self, FitReport)> {
         if D == 2 {
-            check_matrix(Self::KIND, task.data.classes)?;
+            check_matrix(kind, task.data.classes)?;
         }
         let device = task.data.device.clone();
         let data = &mut task.data;
         let (n, m) = (data.samples() as f64, data.classes);
         // of no weights yet: it gives the features
-        let mut map = Self::new(vec![0.0; m.pow(D as u32)], vec![0.0; m], &device);
-        if FEATURES == SMOOTHED {
-            let base = vec![
-                TemperatureScalingConfig::inverse_temperature(data),
-                (n + 1.0).recip(),
-            ];
-            map.base = Some(parameter(base, [2], &device));
+        let mut form = Self::new(seen, vec![0.0; m.pow(D as u32)], vec![0.0; m], &device);
+        if seen == Features::Smoothed {
+            let beta = TemperatureScalingConfig::inverse_temperature(data);
+            form.base = Some(parameter_row(vec![beta, (n + 1.0).recip()], &device));
         }
-        if FEATURES != LOGITS {
-            data.logits = data.mapped(|logits| map.features(logits));
+        if seen != Features::Logits {
+            data.logits = data.mapped(|logits| form.features(logits));
         }
-        let family = if FEATURES == SMOOTHED {
+        let family = if seen == Features::Smoothed {
             AffineFamily::structured
         } else {
-            task.data = task.data.with_pseudo_observations();
+            data.add_pseudo_observations();
             AffineFamily::new
         };
-        let found = fit_family(|data| family(data, D == 1), settings, &mut task)?;
-        Ok(found.map(|(family, theta)| {
-            let [weight, bias] = family.split(&theta);
-            Self {
-                base: map.base,
-                ..Self::new(weight, bias, &device)
-            }
-        }))
+        let (family, theta, report) = fit_family(|data| family(data, D == 1), settings, task)?;
+        let [weight, bias] = family.split(&theta);
+        let found = Self {
+            base: form.base,
+            ..Self::new(seen, weight, bias, &device)
+        };
+        Ok((found, report))
     }
 
-    fn new(weight: Vec<f64>, bias: Vec<f64>, device: &Device) -> Self {
+    fn identity(seen: Features, width: usize, device: &Device) -> Self {
+        let weight = if D == 1 {
+            vec![1.0; width]
+        } else {
+            DMatrix::identity(width, width).as_slice().to_vec()
+        };
+        Self::new(seen, weight, vec![0.0; width], device)
+    }
+
+    fn new(seen: Features, weight: Vec<f64>, bias: Vec<f64>, device: &Device) -> Self {
         let m = bias.len();
-        let base = || parameter(vec![1.0, 1e-6], [2], device);
+        let base = || parameter_row(vec![1.0, 1e-6], device);
         Self {
-            base: (FEATURES == SMOOTHED).then(base),
+            seen,
+            base: (seen == Features::Smoothed).then(base),
             weight: parameter(weight, [m; D], device),
             bias: parameter(bias, [m], device),
         }
     }
 
-    /// `[1/T, ε]` of features that are smoothed.
-    fn base(&self) -> Vec<f64> {
-        self.base
-            .as_ref()
-            .map(|parameter| to_vec(parameter.val()))
-            .unwrap_or_default()
-    }
-
-    /// The numbers that the weights multiply: `z`, `log softmax(z)`, or `log((1−ε) softmax(z/T) + ε/m)`.
-    fn features(&self, logits: Tensor<2>) -> Tensor<2> {
-        let ([_, m], dtype) = (logits.dims(), logits.dtype());
-        let Some(base) = &self.base else {
-            return if FEATURES == LOG_PROBABILITIES {
-                log_softmax(logits, 1)
-            } else {
-                logits
-            };
-        };
-        let base = base.val().cast(dtype);
-        let [beta, part] = [0, 1].map(|k| base.clone().slice(k..k + 1).reshape([1, 1]));
-        let probabilities = softmax(logits * beta, 1);
-        (probabilities * (-part.clone() + 1.0) + part / m as f64).log()
-    }
-}
-
-impl<const D: usize, const FEATURES: u8> Fitted<Affine<D, FEATURES>> {
-    /// Makes a map with the given weights, `a` or the rows of `W` after one another, and intercepts; of a structured
-    /// one with `T = 1` and `ε = 10⁻⁶`.
-    ///
-    /// # Errors
-    ///
-    /// Fewer than two intercepts, another number of weights than they ask for, or a number that is not
-    /// finite.
-    pub fn from_parameters(weight: Vec<f64>, bias: Vec<f64>, device: &Device) -> Result<Self> {
+    /// Checked weights and intercepts.
+    fn from_numbers(
+        seen: Features,
+        weight: Vec<f64>,
+        bias: Vec<f64>,
+        device: &Device,
+    ) -> Result<Self> {
         let m = bias.len();
         at_least(
             2,
@@ -223,50 +227,104 @@ impl<const D: usize, const FEATURES: u8> Fitted<Affine<D, FEATURES>> {
         numbers.copied().try_for_each(|x| {
             check_parameter(x.is_finite(), "a parameter", x, "a finite number")
         })?;
-        Ok(Self::new(Affine::new(weight, bias, device), None))
+        Ok(Self::new(seen, weight, bias, device))
     }
 
-    /// Returns the weights: `a`, one for each class, or `W`, a row for each new logit, row after row.
-    pub fn weight(&self) -> Vec<f64> {
-        to_vec(self.form.weight.val())
+    /// `[1/T, ε]` of features that are smoothed.
+    fn base(&self) -> Vec<f64> {
+        self.base
+            .as_ref()
+            .map(|parameter| to_vec(parameter.val()))
+            .unwrap_or_default()
     }
 
-    /// Gives `b`, one for each class.
-    pub fn bias(&self) -> Vec<f64> {
-        to_vec(self.form.bias.val())
-    }
-}
-
-impl<const D: usize> Fitted<Affine<D, SMOOTHED>> {
-    /// Returns the temperature `T`.
-    pub fn temperature(&self) -> f64 {
-        self.form.base()[0].recip()
-    }
-
-    /// Returns the part `ε` of the uniform prediction.
-    pub fn smoothing(&self) -> f64 {
-        self.form.base()[1]
-    }
-}
-
-impl<const D: usize, const FEATURES: u8> Form for Affine<D, FEATURES> {
-    const KIND: &'static str = match (D, FEATURES) {
-        (1, SMOOTHED) => "structured vector scaling",
-        (_, SMOOTHED) => "structured matrix scaling",
-        (1, _) => "vector scaling",
-        (_, LOG_PROBABILITIES) => "Dirichlet calibration",
-        _ => "matrix scaling",
-    };
-
-    fn template(width: usize, device: &Device) -> Self {
-        let weight = if D == 1 {
-            vec![1.0; width]
-        } else {
-            DMatrix::identity(width, width).as_slice().to_vec()
+    /// The numbers that the weights multiply: `z`, `log softmax(z)`, or `log((1−ε) softmax(z/T) + ε/m)`.
+    fn features(&self, logits: Tensor<2>) -> Tensor<2> {
+        let ([_, m], dtype) = (logits.dims(), logits.dtype());
+        let Some(base) = &self.base else {
+            return match self.seen {
+                Features::LogProbabilities => log_softmax(logits, 1),
+                _ => logits,
+            };
         };
-        Self::new(weight, vec![0.0; width], device)
+        let base = base.val().cast(dtype);
+        let [beta, part] = [0, 1].map(|k| base.clone().slice(k..k + 1).reshape([1, 1]));
+        let probabilities = softmax(logits * beta, 1);
+        (probabilities * (-part.clone() + 1.0) + part / m as f64).log()
     }
 
+    fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
+        let (m, dtype) = (self.bias.dims()[0], logits.dtype());
+        let (weight, features) = (self.weight.val().cast(dtype), self.features(logits));
+        let scaled = if D == 1 {
+            features * weight.reshape([1, m])
+        } else {
+            features.matmul(weight.reshape([m, m]).transpose())
+        };
+        scaled + self.bias.val().cast(dtype).reshape([1, m])
+    }
+}
+
+/// The weights and intercepts of affine maps, from numbers and as numbers.
+macro_rules! affine_maps {
+    ($($Map:ident of $seen:expr;)*) => {$(
+        impl $Map {
+            /// Makes a map with the given weights, `a` or the rows of `W` after one another, and intercepts; of a
+            /// structured one with `T = 1` and `ε = 10⁻⁶`.
+            ///
+            /// # Errors
+            ///
+            /// Fewer than two intercepts, another number of weights than they ask for, or a number that is not
+            /// finite.
+            pub fn from_parameters(
+                weight: Vec<f64>,
+                bias: Vec<f64>,
+                device: &Device,
+            ) -> Result<Self> {
+                Ok(Self::new(Affine::from_numbers($seen, weight, bias, device)?, None))
+            }
+
+            /// Returns the weights: `a`, one for each class, or `W`, a row for each new logit, row after row.
+            pub fn weight(&self) -> Vec<f64> {
+                to_vec(self.form.weight.val())
+            }
+
+            /// Gives `b`, one for each class.
+            pub fn bias(&self) -> Vec<f64> {
+                to_vec(self.form.bias.val())
+            }
+        }
+    )*};
+}
+
+affine_maps! {
+    VectorScaling of Features::Logits;
+    MatrixScaling of Features::Logits;
+    DirichletCalibration of Features::LogProbabilities;
+    StructuredVectorScaling of Features::Smoothed;
+    StructuredMatrixScaling of Features::Smoothed;
+}
+
+/// The temperature and the smoothing of structured maps.
+macro_rules! structured_maps {
+    ($($Map:ident)*) => {$(
+        impl $Map {
+            /// Returns the temperature `T`.
+            pub fn temperature(&self) -> f64 {
+                self.form.base()[0].recip()
+            }
+
+            /// Returns the part `ε` of the uniform prediction.
+            pub fn smoothing(&self) -> f64 {
+                self.form.base()[1]
+            }
+        }
+    )*};
+}
+
+structured_maps! { StructuredVectorScaling StructuredMatrixScaling }
+
+impl<const D: usize> Form for Affine<D> {
     fn check(&self) -> Result<(), String> {
         let [m] = self.bias.dims();
         check_shape(&self.weight, "weight", [m; D])?;
@@ -293,11 +351,14 @@ impl<const D: usize, const FEATURES: u8> Form for Affine<D, FEATURES> {
         let (injective, injective_on_log_probabilities) = if D == 1 {
             let one_sign = weight.iter().all(|a| *a > 0.0) || weight.iter().all(|a| *a < 0.0);
             let equal = weight.windows(2).all(|pair| pair[0] == pair[1]);
-            (one_sign && (FEATURES == SMOOTHED || equal), one_sign)
+            (
+                one_sign && (self.seen == Features::Smoothed || equal),
+                one_sign,
+            )
         } else {
             let keeps = keeps_simplex(&weight, m);
             (
-                keeps && (FEATURES != LOGITS || sums_are_equal(&weight, m)),
+                keeps && (self.seen != Features::Logits || sums_are_equal(&weight, m)),
                 keeps,
             )
         };
@@ -306,20 +367,6 @@ impl<const D: usize, const FEATURES: u8> Form for Affine<D, FEATURES> {
             injective_on_log_probabilities,
             ..Guarantees::NONE
         }
-    }
-}
-
-impl<const D: usize, const FEATURES: u8> Apply<Tensor<2>> for Affine<D, FEATURES> {
-    fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
-        expect_classes(&logits, self);
-        let (m, dtype) = (self.bias.dims()[0], logits.dtype());
-        let (weight, features) = (self.weight.val().cast(dtype), self.features(logits));
-        let scaled = if D == 1 {
-            features * weight.reshape([1, m])
-        } else {
-            features.matmul(weight.reshape([m, m]).transpose())
-        };
-        scaled + self.bias.val().cast(dtype).reshape([1, m])
     }
 }
 

@@ -7,17 +7,16 @@ pub(super) use burn::{
 };
 
 pub(super) use super::{
-    FitReport, FitStatus, FittedMap, Guarantees, Objective, Regularisation, at_least,
+    Fit, FitOptions, FitReport, FitStatus, FitTask, FittedMap, Guarantees, LogitFit, Progress,
+    Recalibration, Regularisation, at_least,
     configuration::regularised_map,
     data::FitData,
     descent::{Evaluated, Limits, Metric, minimise},
     family::{ParametricMaps, Settings, fit_family},
-    fit::{Fit, Progress, observer},
-    fitted::{Apply, Fitted, Form, expect_classes},
+    fit::observer,
+    fitted::{Form, checked, fitted_map, valid_map},
     parameter::{Parameter, check_shape, parameter, parameter_row},
-    task::{
-        DistributionFit, DistributionTask, FitOutcome, LogitFit, Task, no_criterion, of_logits,
-    },
+    task::{DistributionTask, no_criterion, of_logits},
     temperature::TemperatureScalingConfig,
 };
 pub(super) use crate::{

@@ -1,11 +1,11 @@
 //! The configurations of maps that descend a criterion: they differ in defaults and words alone.
 
 /// Makes a configuration with fields of its own, a regularisation, the limits of a descent and a seed; and the
-/// [`LogitFit`](super::task::LogitFit) by the function `fit` of the parameters.
+/// [`LogitFit`](super::LogitFit) by a function `fit` of the parameters, whose first arguments are given.
 macro_rules! regularised_map {
     (
         $(#[$doc:meta])*
-        $config:ident for $form:ty;
+        $config:ident for $map:ident by $form:ident($($fixed:expr),*);
         { $($(#[$own_doc:meta])* $own:ident: $type:ty = $value:tt,)* }
         $(#[$strength:meta])* regularisation = $strength_value:tt,
         tolerance = $tolerance:tt, max_iterations = $iterations:tt
@@ -29,19 +29,16 @@ macro_rules! regularised_map {
         }
 
         impl LogitFit for $config {
-            type Form = $form;
+            type Map = $map;
 
-            fn seeded(self, seed: u64) -> Self {
-                self.with_seed(seed)
-            }
-
-            fn find(&self, task: Task) -> Result<FitOutcome<Self::Form>> {
+            fn find(&self, task: &mut FitTask) -> Result<$map> {
                 let settings = Settings {
                     regularisation: self.regularisation,
                     limits: Limits::new(self.tolerance, self.max_iterations),
                     seed: self.seed,
                 };
-                Self::Form::fit($(self.$own,)* settings, task)
+                let (form, report) = $form::fit($($fixed,)* $(self.$own,)* settings, task)?;
+                Ok($map::new(form, report))
             }
         }
     };

@@ -16,48 +16,50 @@ use burn::tensor::s;
 #[must_use]
 pub struct ConformalShiftConfig {}
 
-/// Conformal shifts of [`QuantileForecasts`]: `q_ik ↦ q_ik + s_k`, with one shift for each level, a quantile of the
-/// residuals `y_i − q_ik` of held-out samples, then put in order from the middle to the outside.
-///
-/// Of the `n` residuals in their order, `s_k` is number `⌈τ_k (n + 1)⌉` for `τ_k > ½`, number `⌊τ_k (n + 1)⌋` for
-/// `τ_k < ½`, and the mean of both for the median. Quantiles that would cross are put in order by a running maximum
-/// for the upper levels and a running minimum for the lower ones, which only widens intervals.
-///
-/// **Guarantee.** For a new sample that is exchangeable with those of the fit, `P(Y ≤ q_k) ≥ τ_k` for `τ_k > ½` and
-/// `P(Y < q_k) ≤ τ_k` for `τ_k < ½`, at every sample size and whatever the forecasts: so each central interval covers
-/// at least what it says, and, where no residuals are equal and nothing had to be put in order, at most `2/(n + 1)`
-/// more. That is an average over all samples: shifts do not know where forecasts are too narrow. Time series are
-/// not exchangeable; fit to a recent past there.
-///
-/// Of samples with weights of mean 1 the ranks are sums of weights, and the new sample has weight 1 among them: the
-/// quantiles of Tibshirani, Barber, Candès and Ramdas 2019, whose guarantee is for weights that are the likelihood
-/// ratios of use to fit, and a new sample of the mean weight. Exact is the guarantee for equal weights only.
-///
-/// A shift knows no bounds of the targets: quantiles of counts can fall below 0. Raising them to the bound,
-/// `forecasts.map(&|values| values.clamp_min(0.0))`, keeps the guarantee.
-///
-/// Not injective where quantiles are put in order. Fitted by [`ConformalShiftConfig`].
-///
-/// Source: Vovk, Gammerman and Shafer 2005; Romano, Patterson and Candès 2019, with a shift for each end.
-///
-/// ```
-/// use burn::tensor::{Device, Tensor};
-/// use burn_calibration::distribution::QuantileForecasts;
-/// use burn_calibration::recalibration::{ConformalShiftConfig, Fit, Recalibration};
-///
-/// # fn main() -> burn_calibration::error::Result<()> {
-/// let device = Device::default();
-/// let quantiles = Tensor::<2>::from_floats([[-1.0, 1.0]; 4], &device);
-/// let forecasts = QuantileForecasts::new(vec![0.2, 0.8], quantiles)?;
-/// let targets = Tensor::<2>::from_floats([[-3.0], [0.0], [1.0], [5.0]], &device);
-/// let map = ConformalShiftConfig::new().fit(forecasts.clone(), targets)?;
-/// assert_eq!(map.shifts(), [-2.0, 4.0]); // of -3 from -1, and of 5 from 1
-/// let wider = map.forward(forecasts).values().into_data().to_vec::<f32>().unwrap();
-/// assert_eq!(wider[..2], [-3.0, 5.0]);
-/// # Ok(())
-/// # }
-/// ```
-pub type ConformalShift = Fitted<LevelShifts>;
+fitted_map! {
+    /// Conformal shifts of [`QuantileForecasts`]: `q_ik ↦ q_ik + s_k`, with one shift for each level, a quantile of the
+    /// residuals `y_i − q_ik` of held-out samples, then put in order from the middle to the outside.
+    ///
+    /// Of the `n` residuals in their order, `s_k` is number `⌈τ_k (n + 1)⌉` for `τ_k > ½`, number `⌊τ_k (n + 1)⌋` for
+    /// `τ_k < ½`, and the mean of both for the median. Quantiles that would cross are put in order by a running maximum
+    /// for the upper levels and a running minimum for the lower ones, which only widens intervals.
+    ///
+    /// **Guarantee.** For a new sample that is exchangeable with those of the fit, `P(Y ≤ q_k) ≥ τ_k` for `τ_k > ½` and
+    /// `P(Y < q_k) ≤ τ_k` for `τ_k < ½`, at every sample size and whatever the forecasts: so each central interval covers
+    /// at least what it says, and, where no residuals are equal and nothing had to be put in order, at most `2/(n + 1)`
+    /// more. That is an average over all samples: shifts do not know where forecasts are too narrow. Time series are
+    /// not exchangeable; fit to a recent past there.
+    ///
+    /// Of samples with weights of mean 1 the ranks are sums of weights, and the new sample has weight 1 among them: the
+    /// quantiles of Tibshirani, Barber, Candès and Ramdas 2019, whose guarantee is for weights that are the likelihood
+    /// ratios of use to fit, and a new sample of the mean weight. Exact is the guarantee for equal weights only.
+    ///
+    /// A shift knows no bounds of the targets: quantiles of counts can fall below 0. Raising them to the bound,
+    /// `forecasts.map(&|values| values.clamp_min(0.0))`, keeps the guarantee.
+    ///
+    /// Not injective where quantiles are put in order. Fitted by [`ConformalShiftConfig`].
+    ///
+    /// Source: Vovk, Gammerman and Shafer 2005; Romano, Patterson and Candès 2019, with a shift for each end.
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Tensor};
+    /// use burn_calibration::distribution::QuantileForecasts;
+    /// use burn_calibration::recalibration::{ConformalShiftConfig, Fit, Recalibration};
+    ///
+    /// # fn main() -> burn_calibration::error::Result<()> {
+    /// let device = Device::default();
+    /// let quantiles = Tensor::<2>::from_floats([[-1.0, 1.0]; 4], &device);
+    /// let forecasts = QuantileForecasts::new(vec![0.2, 0.8], quantiles)?;
+    /// let targets = Tensor::<2>::from_floats([[-3.0], [0.0], [1.0], [5.0]], &device);
+    /// let map = ConformalShiftConfig::new().fit(forecasts.clone(), targets)?;
+    /// assert_eq!(map.shifts(), [-2.0, 4.0]); // of -3 from -1, and of 5 from 1
+    /// let wider = map.forward(forecasts).values().into_data().to_vec::<f32>().unwrap();
+    /// assert_eq!(wider[..2], [-3.0, 5.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ConformalShift: LevelShifts, "conformal shift", LevelShifts::identity
+}
 
 /// The parameters of [`ConformalShift`].
 #[derive(Module, Debug)]
@@ -68,12 +70,19 @@ pub struct LevelShifts {
     shifts: Parameter<1>,
 }
 
-impl DistributionFit<QuantileForecasts> for ConformalShiftConfig {
+impl Fit<QuantileForecasts, Tensor<2>> for ConformalShiftConfig {
     type Map = ConformalShift;
+    type Scored = QuantileForecasts;
 
-    fn find(&self, task: DistributionTask<QuantileForecasts>) -> Result<ConformalShift> {
+    fn fit_with(
+        &self,
+        forecasts: QuantileForecasts,
+        targets: Tensor<2>,
+        options: FitOptions<'_, QuantileForecasts>,
+    ) -> Result<ConformalShift> {
         let reason = ": the shifts are quantiles of residuals";
-        no_criterion(task.criterion.is_some(), LevelShifts::KIND, reason)?;
+        let words = (ConformalShift::KIND, reason);
+        let task = DistributionTask::without_criterion((forecasts, targets), options, words)?;
         let (forecasts, targets) = (task.predictions, task.targets);
         let observed = targets.drawn();
         let effective = task.weights.effective(observed.len());
@@ -90,12 +99,12 @@ impl DistributionFit<QuantileForecasts> for ConformalShiftConfig {
         let forecasts = forecasts.detach();
         let form = LevelShifts::of_residuals(&forecasts, &task.weights, &observed);
         let after = WeightedIntervalScore.mean(&form.apply(forecasts.clone()), &targets)?;
-        let mut report = FitReport::found(after.estimate, task.progress);
+        let mut report = FitReport::found(after.estimate, task.options.progress);
         let change = left_out_change(&forecasts, &targets, needed)?;
         if let Some(change) = change.filter(|change| *change > 0.0) {
             report.warnings.push(FitWarning::NoGain { change });
         }
-        Fitted::checked(form, report)
+        checked(ConformalShift::new(form, report))
     }
 }
 
@@ -139,7 +148,7 @@ impl ConformalShift {
     ///
     /// No levels, another number of shifts, a shift that is not finite, or levels that do not increase between 0 and 1.
     pub fn from_shifts(levels: Vec<f64>, shifts: Vec<f64>, device: &Device) -> Result<Self> {
-        Self::of_parameters(LevelShifts::new(levels, shifts, device))
+        valid_map(Self::new(LevelShifts::new(levels, shifts, device), None))
     }
 
     /// The levels of the forecasts that the map takes.
@@ -176,6 +185,11 @@ impl LevelShifts {
         Self { levels, shifts }
     }
 
+    fn identity(width: usize, device: &Device) -> Self {
+        let level = |k: usize| (k as f64 + 0.5) / width as f64;
+        Self::new((0..width).map(level).collect(), vec![0.0; width], device)
+    }
+
     /// The quantiles of the residuals of enough samples, among which a new one has weight 1.
     fn of_residuals(forecasts: &QuantileForecasts, weights: &Weights, targets: &[f64]) -> Self {
         let (n, levels) = (targets.len(), forecasts.levels().to_vec());
@@ -210,13 +224,6 @@ impl LevelShifts {
 }
 
 impl Form for LevelShifts {
-    const KIND: &'static str = "conformal shift";
-
-    fn template(width: usize, device: &Device) -> Self {
-        let level = |k: usize| (k as f64 + 0.5) / width as f64;
-        Self::new((0..width).map(level).collect(), vec![0.0; width], device)
-    }
-
     fn check(&self) -> Result<(), String> {
         check_shape(&self.shifts, "shifts", self.levels.dims())?;
         let levels = to_vec(self.levels.val());
@@ -232,16 +239,18 @@ impl Form for LevelShifts {
     fn width(&self) -> Option<usize> {
         Some(self.levels.dims()[0])
     }
-
-    fn keeps(&self) -> Guarantees {
-        Guarantees::of_decision(false, false)
-    }
 }
 
-impl Apply<QuantileForecasts> for LevelShifts {
+impl Recalibration<QuantileForecasts> for ConformalShift {
     /// # Panics
     ///
     /// If there are not as many levels as in the fit; see [`ConformalShift::check_levels`].
+    fn forward(&self, forecasts: QuantileForecasts) -> QuantileForecasts {
+        self.form.apply(forecasts)
+    }
+}
+
+impl LevelShifts {
     fn apply(&self, forecasts: QuantileForecasts) -> QuantileForecasts {
         let levels = forecasts.levels();
         let (got, expected) = (levels.len(), self.levels.dims()[0]);

@@ -9,23 +9,26 @@ use crate::{
     host::{checked_labels, checked_rows, finest, int_tensor, to_vec},
 };
 
-/// The data of a fit.
+/// Logits and labels of a fit of a map of logits, which were checked, on the host.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct FitData {
-    /// Row after row.
+    /// The logits, row after row.
     pub logits: Vec<f64>,
+    /// The label of each row.
     pub labels: Vec<usize>,
+    /// The number of classes.
     pub classes: usize,
     /// The weights of the rows.
     pub weights: Weights,
     /// Classes of which one sample is spread evenly over the rows.
-    pub smoothed: Vec<usize>,
-    /// Where the map will live, without autodiff.
+    pub(super) smoothed: Vec<usize>,
+    /// The device of the map, without autodiff.
     pub device: Device,
 }
 
 impl FitData {
-    pub fn new(logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Result<Self> {
+    pub(super) fn new(logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Result<Self> {
         let [rows, classes] = logits.dims();
         let values = checked_rows(logits, "the logit")?;
         check_differences(&values, classes)?;
@@ -40,31 +43,33 @@ impl FitData {
     }
 
     /// The same rows with weights.
-    pub fn weighted(self, weights: Weights) -> Self {
+    pub(super) fn weighted(self, weights: Weights) -> Self {
         Self { weights, ..self }
     }
 
-    /// The number of samples that the rows are worth: their effective number with weights. Pseudo-observations are
+    /// Returns the number of samples that the rows are worth: their effective number with weights. Pseudo-observations are
     /// beside so many.
     pub fn mass(&self) -> f64 {
         self.weights.effective(self.samples())
     }
 
+    /// Returns the number of rows.
     pub fn samples(&self) -> usize {
         self.labels.len()
     }
 
+    /// Returns the logits of each row.
     pub fn rows(&self) -> impl Iterator<Item = &[f64]> {
         self.logits.chunks(self.classes)
     }
 
-    /// The probabilities of the rows, one after the other.
+    /// Returns the probabilities of the rows, one after the other.
     pub fn probabilities(&self) -> Vec<f64> {
         self.rows().map(<[f64]>::to_vec).flat_map(softmax).collect()
     }
 
     /// The given rows alone.
-    pub fn select(&self, rows: &[usize]) -> Self {
+    pub(super) fn select(&self, rows: &[usize]) -> Self {
         let m = self.classes;
         Self {
             logits: rows
@@ -83,9 +88,9 @@ impl FitData {
     /// With what Laplace's rule of succession adds, without which parameters move without end, to probabilities
     /// that one more sample would refute: one sample of each class that has none, spread evenly over the rows; and
     /// where every prediction is right a wrong one, the row of the median margin with its second class.
-    pub fn with_pseudo_observations(mut self) -> Self {
+    pub(super) fn add_pseudo_observations(&mut self) {
         let m = self.classes;
-        if all_right(&self) {
+        if all_right(self) {
             let margin = |(row, &y): (&[f64], &usize)| {
                 let others = row.iter().enumerate().filter(|(class, _)| *class != y);
                 let second = others.max_by(|a, b| a.1.total_cmp(b.1));
@@ -109,35 +114,34 @@ impl FitData {
         let mut absent = vec![true; m];
         self.labels.iter().for_each(|&label| absent[label] = false);
         self.smoothed = (0..m).filter(|&class| absent[class]).collect();
-        self
     }
 
-    /// Rows on a device that records gradients: `[n, m]`.
+    /// Returns rows on a device that records gradients: `[n, m]`.
     pub fn tensor(&self, values: Vec<f64>) -> Tensor<2> {
         self.parameters(values)
             .reshape([self.samples(), self.classes])
     }
 
     /// What a map makes of the logits, on the host.
-    pub fn mapped(&self, map: impl FnOnce(Tensor<2>) -> Tensor<2>) -> Vec<f64> {
+    pub(super) fn mapped(&self, map: impl FnOnce(Tensor<2>) -> Tensor<2>) -> Vec<f64> {
         to_vec(map(self.tensor(self.logits.clone()).inner()))
     }
 
     /// Numbers beside [`tensor`](Self::tensor): `[k]`.
-    pub fn parameters(&self, values: Vec<f64>) -> Tensor<1> {
+    pub(super) fn parameters(&self, values: Vec<f64>) -> Tensor<1> {
         let shape = [values.len()];
         let device = self.device.clone().autodiff();
         let data = TensorData::new(values, shape);
         Tensor::from_data(data, (&device, finest(&self.device)))
     }
 
-    /// The labels beside [`tensor`](Self::tensor): `[n]`.
+    /// Returns the labels beside [`tensor`](Self::tensor): `[n]`.
     pub fn labels_tensor(&self) -> Tensor<1, Int> {
         let device = self.device.clone().autodiff();
         int_tensor(self.labels.iter().copied(), &device)
     }
 
-    /// The root mean square of the logits about the mean of their row; 1 where that is 0.
+    /// Returns the root mean square of the logits about the mean of their row; 1 where that is 0.
     pub fn spread(&self) -> f64 {
         let of_row = |row: &[f64]| {
             let mean = row.iter().sum::<f64>() / row.len() as f64;

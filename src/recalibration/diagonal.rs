@@ -8,7 +8,7 @@ use crate::distribution::Weights;
 regularised_map! {
     /// Configuration of [`DiagonalScaling`], which it fits, shrunk to the temperature by cross-validation by default:
     /// `Regularisation::Fixed(0.0)` is the estimator of Rahimi et al.
-    DiagonalScalingConfig for Diagonal;
+    DiagonalScalingConfig for DiagonalScaling by Diagonal();
     {
         /// Hidden units of the network that gives the slope. Default: 16.
         hidden: usize = 16,
@@ -21,23 +21,25 @@ regularised_map! {
     tolerance = 1e-5, max_iterations = 200
 }
 
-/// The diagonal order-preserving map DIAG: `z_c ↦ w(z_c)` with one increasing function `w` for all
-/// logits (Rahimi, Shaban, Cheng, Hartley, Boots: *Intra order-preserving functions for calibration of
-/// multi-class neural networks*, 2020, section 3.4).
-///
-/// Keeps the order of the classes, hence the accuracy, and has an inverse as a map of logits. `w` is the
-/// integral of a positive network, as there, but by a quadrature that is exact: the network is evaluated at the
-/// knots and linear between them, so that `w` increases by construction. Beyond the knots it goes on with the
-/// slope at its ends. Without weights it is `z/T` with the temperature of the log loss, towards which it is
-/// regularised.
-///
-/// On log-probabilities it is injective as a map of predictions too. Proof: let
-/// `w(log p_c) = w(log q_c) + κ` for all classes. If `κ > 0`, then `p_c > q_c` for all, but both sum to 1.
-///
-/// On other logits it is injective only where `w` is affine. Elsewhere slopes differ at some `x` and `y`.
-/// For small `κ` the logits `(x, y)` and `(w⁻¹(w(x) − κ), w⁻¹(w(y) − κ))` are of different predictions,
-/// which become the same.
-pub type DiagonalScaling = Fitted<Diagonal>;
+fitted_map! {
+    /// The diagonal order-preserving map DIAG: `z_c ↦ w(z_c)` with one increasing function `w` for all
+    /// logits (Rahimi, Shaban, Cheng, Hartley, Boots: *Intra order-preserving functions for calibration of
+    /// multi-class neural networks*, 2020, section 3.4).
+    ///
+    /// Keeps the order of the classes, hence the accuracy, and has an inverse as a map of logits. `w` is the
+    /// integral of a positive network, as there, but by a quadrature that is exact: the network is evaluated at the
+    /// knots and linear between them, so that `w` increases by construction. Beyond the knots it goes on with the
+    /// slope at its ends. Without weights it is `z/T` with the temperature of the log loss, towards which it is
+    /// regularised.
+    ///
+    /// On log-probabilities it is injective as a map of predictions too. Proof: let
+    /// `w(log p_c) = w(log q_c) + κ` for all classes. If `κ > 0`, then `p_c > q_c` for all, but both sum to 1.
+    ///
+    /// On other logits it is injective only where `w` is affine. Elsewhere slopes differ at some `x` and `y`.
+    /// For small `κ` the logits `(x, y)` and `(w⁻¹(w(x) − κ), w⁻¹(w(y) − κ))` are of different predictions,
+    /// which become the same.
+    DiagonalScaling: Diagonal, "diagonal scaling", Diagonal::identity, logits
+}
 
 /// The parameters of [`DiagonalScaling`].
 #[derive(Module, Debug)]
@@ -214,24 +216,32 @@ impl Diagonal {
         hidden: usize,
         knots: usize,
         settings: Settings,
-        mut task: Task,
-    ) -> Result<FitOutcome<Self>> {
+        task: &mut FitTask,
+    ) -> Result<(Self, FitReport)> {
         at_least(1, "the number of hidden units", hidden, "at least 1")?;
         at_least(3, "the number of knots", knots, "at least 3")?;
         let family = |data: &FitData| DiagonalFamily::new(data, hidden, knots, settings.seed);
-        let found = fit_family(family, settings, &mut task)?;
-        Ok(found.map(|(family, theta)| {
-            let coefficients = family.coefficients(&theta);
-            let of_knots = |at: usize| coefficients.iter().skip(3 + at).step_by(3).copied();
-            let [values, slopes] = [0, 1].map(|at| of_knots(at).collect::<Vec<f64>>());
-            let [knots, values, slopes] = [family.knots, values, slopes]
-                .map(|numbers| parameter_row(numbers, &task.data.device));
-            Self {
-                knots,
-                values,
-                slopes,
-            }
-        }))
+        let (family, theta, report) = fit_family(family, settings, task)?;
+        let coefficients = family.coefficients(&theta);
+        let of_knots = |at: usize| coefficients.iter().skip(3 + at).step_by(3).copied();
+        let [values, slopes] = [0, 1].map(|at| of_knots(at).collect::<Vec<f64>>());
+        let form = Self::new([family.knots, values, slopes], &task.data.device);
+        Ok((form, report))
+    }
+
+    /// Knots with the values and slopes there.
+    fn new(numbers: [Vec<f64>; 3], device: &Device) -> Self {
+        let [knots, values, slopes] = numbers.map(|numbers| parameter_row(numbers, device));
+        Self {
+            knots,
+            values,
+            slopes,
+        }
+    }
+
+    fn identity(_: usize, device: &Device) -> Self {
+        let line = vec![-1.0, 0.0, 1.0];
+        Self::new([line.clone(), line, vec![1.0; 3]], device)
     }
 }
 
@@ -251,17 +261,6 @@ impl DiagonalScaling {
 }
 
 impl Form for Diagonal {
-    const KIND: &'static str = "diagonal scaling";
-
-    fn template(_: usize, device: &Device) -> Self {
-        let of = |values: [f64; 3]| parameter_row(values.to_vec(), device);
-        Self {
-            knots: of([-1.0, 0.0, 1.0]),
-            values: of([-1.0, 0.0, 1.0]),
-            slopes: of([1.0; 3]),
-        }
-    }
-
     fn check(&self) -> Result<(), String> {
         check_shape(&self.values, "values", self.knots.dims())?;
         check_shape(&self.slopes, "slopes", self.knots.dims())?;
@@ -286,7 +285,7 @@ impl Form for Diagonal {
     }
 }
 
-impl Apply<Tensor<2>> for Diagonal {
+impl Diagonal {
     /// `w(x) = v_i + s_i d + b_i d²` with `d = x − x_i` between two knots: the two-point Clenshaw–Curtis rule,
     /// which is exact for a slope that is linear there.
     fn apply(&self, logits: Tensor<2>) -> Tensor<2> {

@@ -25,17 +25,19 @@ pub struct EnsembleTemperatureScalingConfig {
     pub prior: Option<f64>,
 }
 
-/// Ensemble temperature scaling: `p' = w₁ softmax(z/T) + w₂ softmax(z) + w₃/m` with weights on the
-/// simplex (Zhang, Kailkhura, Han: *Mix-n-Match*, 2020, section 3.2); the new logits are `log p'`.
-///
-/// Keeps the order of the classes, hence the accuracy, and is injective unless `w₃` is 1 up to 10⁻⁵, where nothing is
-/// promised: `p'` is the gradient of `w₁ T log Σ exp(z/T) + w₂ log Σ exp(z)` up to a constant, convex in `z` and strictly
-/// so except for shifts.
-///
-/// Fitted by descent in `log T` and the weights from the temperature of the log loss with
-/// `w = (0.9, 0.05, 0.05)`; a minimum with a weight of 0 is approached, not reached. Not convex: a
-/// fit that is no better than its temperature alone gives that temperature with `w₁ ≈ 1`.
-pub type EnsembleTemperatureScaling = Fitted<Ensemble>;
+fitted_map! {
+    /// Ensemble temperature scaling: `p' = w₁ softmax(z/T) + w₂ softmax(z) + w₃/m` with weights on the
+    /// simplex (Zhang, Kailkhura, Han: *Mix-n-Match*, 2020, section 3.2); the new logits are `log p'`.
+    ///
+    /// Keeps the order of the classes, hence the accuracy, and is injective unless `w₃` is 1 up to 10⁻⁵, where nothing is
+    /// promised: `p'` is the gradient of `w₁ T log Σ exp(z/T) + w₂ log Σ exp(z)` up to a constant, convex in `z` and strictly
+    /// so except for shifts.
+    ///
+    /// Fitted by descent in `log T` and the weights from the temperature of the log loss with
+    /// `w = (0.9, 0.05, 0.05)`; a minimum with a weight of 0 is approached, not reached. Not convex: a
+    /// fit that is no better than its temperature alone gives that temperature with `w₁ ≈ 1`.
+    EnsembleTemperatureScaling: Ensemble, "ensemble temperature scaling", Ensemble::identity, logits
+}
 
 /// The parameters of [`EnsembleTemperatureScaling`].
 #[derive(Module, Debug)]
@@ -53,14 +55,14 @@ const STARTS: [[f64; 3]; 2] = [[0.9, 0.05, 0.05], [1.0 - 2e-9, 1e-9, 1e-9]];
 const LEAST: f64 = 1e-5;
 
 impl LogitFit for EnsembleTemperatureScalingConfig {
-    type Form = Ensemble;
+    type Map = EnsembleTemperatureScaling;
 
-    fn find(&self, task: Task) -> Result<FitOutcome<Ensemble>> {
+    fn find(&self, task: &mut FitTask) -> Result<EnsembleTemperatureScaling> {
         check_prior(self.prior)?;
-        let (data, criterion) = (task.data, task.criterion);
+        let (data, criterion) = (&task.data, task.criterion);
         let (spread, n) = (data.spread(), data.mass());
         let temperature = TemperatureScalingConfig::new().with_prior(self.prior);
-        let (log_beta, _) = temperature.fit_log_loss(&TemperedRows::new(&data), &mut |_| {});
+        let (log_beta, _) = temperature.fit_log_loss(&TemperedRows::new(data), &mut |_| {});
         let beta = match self.prior {
             Some(_) => log_beta.exp(),
             // separable data have no temperature: the start stays moderate, the descent goes on
@@ -72,11 +74,11 @@ impl LogitFit for EnsembleTemperatureScalingConfig {
             Purpose::Candidate | Purpose::Fold => Limits::new(1e-5, 100),
         };
         let fits = STARTS.len() + usize::from(criterion.is_some());
-        let log_loss = EnsembleLogLoss::new(&data);
+        let log_loss = EnsembleLogLoss::new(data);
         let mut best: Option<(Vec<f64>, FitReport)> = None;
         for (fit, weights) in (1..).zip(STARTS) {
             let start: Vec<f64> = [beta].iter().chain(&weights).map(|x| x.ln()).collect();
-            let mut observe = observer(task.progress, fit, fits);
+            let mut observe = observer(&mut *task.progress, fit, fits);
             let at = |theta: &[f64]| {
                 let (mut value, mut gradient) = log_loss.at(theta);
                 if let Some(scale) = self.prior {
@@ -98,8 +100,8 @@ impl LogitFit for EnsembleTemperatureScalingConfig {
                 let [log_beta, weights] = [0..1, 1..4].map(|part| theta.clone().slice(part));
                 mixture(logits.clone(), log_beta.exp(), log_softmax(weights, 0))
             };
-            let at = of_logits(criterion, &data, mixed);
-            let mut observe = observer(task.progress, fits, fits);
+            let at = of_logits(criterion, data, mixed);
+            let mut observe = observer(&mut *task.progress, fits, fits);
             (theta, report) = minimise(at, &theta, limits, &mut observe);
         }
         let weights = parameter_row(theta[1..].to_vec(), &data.device).val();
@@ -107,7 +109,7 @@ impl LogitFit for EnsembleTemperatureScalingConfig {
             temperature: parameter_row(vec![(-theta[0]).exp()], &data.device),
             log_weights: super::parameter::frozen(log_softmax(weights, 0)),
         };
-        Ok((form, report).into())
+        Ok(EnsembleTemperatureScaling::new(form, report))
     }
 }
 
@@ -204,15 +206,10 @@ impl EnsembleTemperatureScaling {
 }
 
 impl Form for Ensemble {
-    const KIND: &'static str = "ensemble temperature scaling";
-    const ROWS: &'static [(&'static str, &'static [&'static str])] =
-        &[("log_weights", &["log w₁", "log w₂", "log w₃"])];
-
-    fn template(_: usize, device: &Device) -> Self {
-        let thirds = (1f64 / 3.0).ln();
-        Self {
-            temperature: parameter_row(vec![1.0], device),
-            log_weights: parameter_row(vec![thirds; 3], device),
+    fn row_names(&self, parameter: &str) -> &'static [&'static str] {
+        match parameter {
+            "log_weights" => &["log w₁", "log w₂", "log w₃"],
+            _ => &[],
         }
     }
 
@@ -231,7 +228,15 @@ impl Form for Ensemble {
     }
 }
 
-impl Apply<Tensor<2>> for Ensemble {
+impl Ensemble {
+    fn identity(_: usize, device: &Device) -> Self {
+        let thirds = (1f64 / 3.0).ln();
+        Self {
+            temperature: parameter_row(vec![1.0], device),
+            log_weights: parameter_row(vec![thirds; 3], device),
+        }
+    }
+
     fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
         let dtype = logits.dtype();
         let beta = self.temperature.val().recip().cast(dtype);

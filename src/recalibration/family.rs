@@ -11,7 +11,7 @@ use super::{
     descent::{Descent, Evaluated, Limits, Metric, minimise},
     fit::observer,
     regularisation::{Split, WEIGHTS, folds, splits},
-    task::{FitOutcome, Purpose, Task, of_logits},
+    task::{FitTask, Purpose, of_logits},
     validation::{PROGRESS, cross_validated},
 };
 use crate::{error::Result, ops::exp, parallel};
@@ -282,14 +282,15 @@ impl<F: ParametricMaps> Descent for Regularised<'_, F> {
     }
 }
 
-/// The family of the data, the parameters of the member that fits best, and how the last fit went.
+/// The family of the data, the parameters of the member that fits best, and how the last fit went. The task keeps the
+/// logits of what a cross-validation left out.
 ///
 /// - `family`: makes the family of data, from which it takes what it needs, such as a temperature
 pub(super) fn fit_family<F: ParametricMaps>(
     family: impl Fn(&FitData) -> F,
     settings: Settings,
-    task: &mut Task,
-) -> Result<FitOutcome<(F, Vec<f64>)>> {
+    task: &mut FitTask,
+) -> Result<(F, Vec<f64>, FitReport)> {
     let (data, limits) = (&task.data, settings.limits);
     let n = data.samples();
     let known = task.weight.map(Regularisation::Fixed);
@@ -304,13 +305,12 @@ pub(super) fn fit_family<F: ParametricMaps>(
     let validating = splits.len() * WEIGHTS.len();
     let fits = validating + 1 + usize::from(task.criterion.is_some());
     let mut observe = |at: FitProgress| (task.progress)(FitProgress { fits, ..at });
-    let mut left_out = None;
     let weight = match regularisation {
         Regularisation::Fixed(weight) => weight,
         _ if splits.is_empty() => WEIGHTS[0],
         _ => {
             let (weight, logits) = cross_validated(&family, data, &splits, limits, &mut observe);
-            left_out = Some(logits);
+            task.left_out = Some(logits);
             weight
         }
     };
@@ -333,14 +333,7 @@ pub(super) fn fit_family<F: ParametricMaps>(
         let mut of_fit = observer(&mut observe, fits, fits);
         found = minimise(regularised, &found.0, limits, &mut of_fit);
     }
-    let (theta, report) = found;
-    let regularisation = Some(weight);
-    Ok(FitOutcome {
-        form: (family, theta),
-        report: FitReport {
-            regularisation,
-            ..report
-        },
-        left_out,
-    })
+    let (theta, mut report) = found;
+    report.regularisation = Some(weight);
+    Ok((family, theta, report))
 }

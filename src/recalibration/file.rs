@@ -7,14 +7,14 @@
 use std::{collections::BTreeMap, path::Path};
 
 use burn::{
-    module::{ModuleMapper, Param},
+    module::{Module, ModuleMapper, Param},
     tensor::{DType, Device, Tensor, TensorData},
 };
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use super::{FitReport, FittedMap, FittedTo, NamedParameter, fitted::Form, parameter::parameter};
+use super::{FitRecord, FittedMap, NamedParameter, parameter::parameter};
 use crate::{
     error::{Error, Result},
     file::{self, Digest},
@@ -37,41 +37,47 @@ const BURN: &[u8] = b"NRUB";
 const EARLIER: &str = "versions before the file format 2 saved such maps: fit the map again";
 
 /// The parameters of a saved map, and what the file says of it.
+///
+/// A map of your own is loaded by [`load`](Self::load) and [`fill`](Self::fill).
+#[derive(Debug, Clone)]
 pub struct SavedMap {
     /// The kind; none in a file of another program.
-    pub kind: Option<String>,
-    pub parameters: Vec<NamedParameter>,
-    report: Option<FitReport>,
-    fitted_to: FittedTo,
+    pub(super) kind: Option<String>,
+    pub(super) parameters: Vec<NamedParameter>,
+    record: FitRecord,
     device: Device,
 }
 
 impl SavedMap {
     /// Parameters of which no file says how they were fitted.
-    pub fn new(parameters: Vec<NamedParameter>, device: &Device) -> Self {
+    pub(super) fn new(parameters: Vec<NamedParameter>, device: &Device) -> Self {
         Self {
             kind: None,
             parameters,
-            report: None,
-            fitted_to: FittedTo::default(),
+            record: FitRecord::default(),
             device: device.clone().without_autodiff(),
         }
     }
 
+    /// Returns the device of the map.
+    pub(super) fn device(&self) -> &Device {
+        &self.device
+    }
+
     /// The kind of a map of this library, or what is wrong with a file of another program.
-    pub fn own_kind(&self) -> Result<String, String> {
+    pub(super) fn own_kind(&self) -> Result<String, String> {
         let kind = self.kind.clone();
         kind.ok_or_else(|| "the file does not say that it holds a map of burn-calibration".into())
     }
 
     /// Takes the parameter of a name.
-    pub fn take(&mut self, name: &str) -> Option<NamedParameter> {
+    pub(super) fn take(&mut self, name: &str) -> Option<NamedParameter> {
         let at = self.parameters.iter().position(|found| found.name == name);
         at.map(|at| self.parameters.remove(at))
     }
 
     /// Takes the parameters whose names begin with a prefix, as those of a map of their own.
-    pub fn split_off(&mut self, prefix: &str) -> Self {
+    pub(super) fn split_off(&mut self, prefix: &str) -> Self {
         let mut own = Vec::new();
         self.parameters.retain(|parameter| {
             let name = parameter.name.strip_prefix(prefix);
@@ -84,29 +90,75 @@ impl SavedMap {
         Self::new(own, &self.device)
     }
 
-    /// What the file says of the fit, where all parameters were taken.
-    pub fn into_said(self) -> Result<(Option<FitReport>, FittedTo), String> {
-        match self.parameters.first() {
-            Some(NamedParameter { name, .. }) => Err(format!("{name}: no such map has it")),
-            None => Ok((self.report, self.fitted_to)),
-        }
-    }
-
-    /// The form with these parameters, and what the file says of its fit; or what is wrong with them.
-    pub fn into_form<F: Form>(mut self) -> Result<(F, Option<FitReport>, FittedTo), String> {
-        let template = F::template(2, &self.device);
+    /// Puts the parameters, of any size, in the place of those of a module, and gives it with the record of the fit.
+    ///
+    /// # Errors
+    ///
+    /// A parameter that is missing or that the module does not have, in words.
+    pub fn fill<M: Module>(mut self, module: M) -> Result<(M, FitRecord), String> {
         let mut filler = Filler {
             saved: &mut self,
             path: vec![],
             wrong: None,
         };
-        let form = template.map(&mut filler);
-        if let Some(wrong) = filler.wrong {
-            return Err(wrong);
+        let module = module.map(&mut filler);
+        match filler.wrong {
+            Some(wrong) => Err(wrong),
+            None => Ok((module, self.into_record()?)),
         }
-        let (report, fitted_to) = self.into_said()?;
-        form.checked()?;
-        Ok((form, report, fitted_to))
+    }
+
+    /// What the file says of the fit, where all parameters were taken.
+    pub(super) fn into_record(self) -> Result<FitRecord, String> {
+        match self.parameters.first() {
+            Some(NamedParameter { name, .. }) => Err(format!("{name}: no such map has it")),
+            None => Ok(self.record),
+        }
+    }
+
+    /// Reads the file of a map of a kind, which a function makes of the saved parameters or says what is wrong with them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`] if the file cannot be read, is not a saved map, was changed or truncated, holds another kind of
+    /// map, or parameters that the function refuses.
+    pub fn load<M>(
+        path: &Path,
+        kind: &str,
+        device: &Device,
+        restore: impl FnOnce(Self) -> Result<M, String>,
+    ) -> Result<M> {
+        Self::of_kind(path, read(path, device), kind, restore)
+    }
+
+    /// Reads the bytes of such a file, see [`FittedMap::to_bytes`].
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](Self::load).
+    pub fn from_bytes<M>(
+        bytes: Vec<u8>,
+        kind: &str,
+        device: &Device,
+        restore: impl FnOnce(Self) -> Result<M, String>,
+    ) -> Result<M> {
+        Self::of_kind(Path::new(BYTES), parse(bytes, device), kind, restore)
+    }
+
+    fn of_kind<M>(
+        place: &Path,
+        saved: Result<Self, String>,
+        kind: &str,
+        restore: impl FnOnce(Self) -> Result<M, String>,
+    ) -> Result<M> {
+        let reject = |reason| failure(place, format!("not a saved {kind}: {reason}"));
+        let saved = saved.map_err(reject)?;
+        let found = saved.own_kind().map_err(reject)?;
+        if found == kind {
+            restore(saved).map_err(reject)
+        } else {
+            Err(reject(format!("the file holds a {found}")))
+        }
     }
 }
 
@@ -154,9 +206,12 @@ impl ModuleMapper for Filler<'_> {
     }
 }
 
+/// The place that errors name for bytes that are in no file.
+pub(super) const BYTES: &str = "bytes";
+
 /// The bytes that [`save`] writes.
 pub(super) fn bytes<M: FittedMap + ?Sized>(map: &M) -> Result<Vec<u8>> {
-    encode(map).map_err(|e| failure(Path::new("bytes"), format!("cannot save: {e}")))
+    encode(map).map_err(|e| failure(Path::new(BYTES), format!("cannot save: {e}")))
 }
 
 /// Writes a map.
@@ -258,8 +313,8 @@ pub(super) fn parse(bytes: Vec<u8>, device: &Device) -> Result<SavedMap, String>
         return Err("it was changed after it was saved: its checksum differs".into());
     }
     saved.kind = own[1].cloned();
-    saved.report = said(metadata.get("fit"))?;
-    saved.fitted_to = said(metadata.get("fitted_to"))?.unwrap_or_default();
+    saved.record.report = said(metadata.get("fit"))?;
+    saved.record.fitted_to = said(metadata.get("fitted_to"))?.unwrap_or_default();
     Ok(saved)
 }
 

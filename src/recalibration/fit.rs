@@ -1,5 +1,9 @@
 use burn::tensor::{Int, Tensor};
 
+use super::{
+    Recalibration,
+    task::{FitTask, fit_task},
+};
 use crate::{
     distribution::{Categorical, Predictive},
     error::Result,
@@ -40,43 +44,32 @@ pub(super) fn observer(
     }
 }
 
-/// A criterion for a fit: a [`Criterion`] of this library, your own criterion or a function, of predictive
-/// distributions or of the classes that logits predict.
-pub trait Objective<P = Tensor<2>, T = Tensor<1, Int>> {
-    /// Returns the criterion of predictions and their labels or targets, differentiable: `[1]`.
-    fn objective(&self, predictions: &P, targets: &T) -> Tensor<1>;
-
-    /// Returns whether the criterion is a weighted one of predictions with weights, see
-    /// [`Criterion::takes_weights`].
-    fn takes_weights(&self) -> bool {
-        false
-    }
+/// The options of a single fit, beside its data and its configuration.
+pub struct FitOptions<'a, P: Predictive> {
+    /// The criterion; none for the log loss.
+    pub criterion: Option<&'a dyn Criterion<P>>,
+    /// The callback that is told of each evaluation of the criterion.
+    pub progress: Progress<'a>,
+    /// Whether rows that would rule the fit are left out, see [`Robust`](super::Robust).
+    pub is_robust: bool,
 }
 
-impl<C: Criterion + ?Sized> Objective for C {
-    fn objective(&self, logits: &Tensor<2>, labels: &Tensor<1, Int>) -> Tensor<1> {
-        self.value(&Categorical::from_logits_unchecked(logits.clone()), labels)
-    }
-
-    fn takes_weights(&self) -> bool {
-        Criterion::takes_weights(self)
-    }
-}
-
-impl<P: Predictive, C: Criterion<P> + ?Sized> Objective<P, P::Targets> for C {
-    fn objective(&self, predictions: &P, targets: &P::Targets) -> Tensor<1> {
-        self.value(predictions, targets)
-    }
-
-    fn takes_weights(&self) -> bool {
-        Criterion::takes_weights(self)
+impl<'a, P: Predictive> FitOptions<'a, P> {
+    /// The options of a fit to all rows.
+    pub fn new(criterion: Option<&'a dyn Criterion<P>>, progress: Progress<'a>) -> Self {
+        Self {
+            criterion,
+            progress,
+            is_robust: false,
+        }
     }
 }
 
 /// The configuration of a map, which fits the map to held-out data: logits and labels, or predictive
 /// distributions and targets.
 ///
-/// The same configuration, data and seed give the same map.
+/// The same configuration, data and seed give the same map. Your own configuration of a map of logits implements
+/// [`LogitFit`] and is a `Fit` by it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not fitted to predictions `{P}` and targets `{T}`",
     label = "not fitted to these",
@@ -86,6 +79,19 @@ impl<P: Predictive, C: Criterion<P> + ?Sized> Objective<P, P::Targets> for C {
 pub trait Fit<P = Tensor<2>, T = Tensor<1, Int>> {
     /// The fitted map.
     type Map;
+
+    /// What a criterion is a function of: [`Categorical`] predictions for logits, otherwise the predictions.
+    type Scored: Predictive;
+
+    /// Fits the map with options.
+    ///
+    /// Shapes and errors as for [`fit_by`](Self::fit_by).
+    fn fit_with(
+        &self,
+        predictions: P,
+        targets: T,
+        options: FitOptions<'_, Self::Scored>,
+    ) -> Result<Self::Map>;
 
     /// Fits the map to the mean log loss, or to what the configuration says: to the weighted mean of predictions with
     /// weights, see [`weighted`](crate::distribution::Weighted::weighted).
@@ -107,7 +113,7 @@ pub trait Fit<P = Tensor<2>, T = Tensor<1, Int>> {
         self.fit_with_progress(None, predictions, targets, &mut |_| {})
     }
 
-    /// Fits the map to any criterion, such as a loss of this library, by descent from its fit to the
+    /// Fits the map to any criterion, such as a loss of this library or a function, by descent from its fit to the
     /// log loss.
     ///
     /// It starts there because a calibration error alone does not reward sharpness: the SKCE and the MMCE
@@ -121,7 +127,7 @@ pub trait Fit<P = Tensor<2>, T = Tensor<1, Int>> {
     /// weights](Criterion::takes_weights).
     fn fit_by(
         &self,
-        criterion: &dyn Objective<P, T>,
+        criterion: &dyn Criterion<Self::Scored>,
         predictions: P,
         targets: T,
     ) -> Result<Self::Map> {
@@ -134,9 +140,60 @@ pub trait Fit<P = Tensor<2>, T = Tensor<1, Int>> {
     /// Shapes and errors as for [`fit_by`](Self::fit_by).
     fn fit_with_progress(
         &self,
-        criterion: Option<&dyn Objective<P, T>>,
+        criterion: Option<&dyn Criterion<Self::Scored>>,
         predictions: P,
         targets: T,
         progress: Progress<'_>,
-    ) -> Result<Self::Map>;
+    ) -> Result<Self::Map> {
+        self.fit_with(predictions, targets, FitOptions::new(criterion, progress))
+    }
+}
+
+/// A configuration that fits a map of logits to checked samples on the host; it is a [`Fit`] to logits and to
+/// [`Categorical`] predictions, with their weights.
+///
+/// Implement it for the configuration of a map of your own, see the [guide](crate::guide::own_map). What is common to
+/// all maps is done around [`find`](Self::find): samples are checked before; after it the map is checked and compared
+/// with the predictions as they are, and the report gets the warnings of the data.
+pub trait LogitFit: Sized {
+    /// The fitted map.
+    type Map: Recalibration;
+
+    /// Finds the map, whose record has a report of the fit.
+    ///
+    /// # Errors
+    ///
+    /// A configuration outside its domain, or a criterion that cannot be descended in.
+    fn find(&self, task: &mut FitTask) -> Result<Self::Map>;
+}
+
+impl<C: LogitFit> Fit for C {
+    type Map = C::Map;
+    type Scored = Categorical;
+
+    fn fit_with(
+        &self,
+        logits: Tensor<2>,
+        labels: Tensor<1, Int>,
+        options: FitOptions<'_, Categorical>,
+    ) -> Result<C::Map> {
+        fit_task(self, &mut FitTask::from_logits(&logits, &labels, options)?)
+    }
+}
+
+impl<C: LogitFit> Fit<Categorical, Tensor<1, Int>> for C {
+    type Map = C::Map;
+    type Scored = Categorical;
+
+    fn fit_with(
+        &self,
+        predictions: Categorical,
+        labels: Tensor<1, Int>,
+        options: FitOptions<'_, Categorical>,
+    ) -> Result<C::Map> {
+        fit_task(
+            self,
+            &mut FitTask::from_predictions(&predictions, &labels, options)?,
+        )
+    }
 }

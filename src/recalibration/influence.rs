@@ -5,10 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    FitWarning,
-    task::{DistributionFit, DistributionTask, FitOutcome, LogitFit, Task},
-};
+use super::{Fit, FitOptions, FitWarning};
 use crate::{distribution::Weights, error::Result};
 
 /// The configuration of a map, fitted without the rows that would rule the fit.
@@ -52,26 +49,22 @@ pub struct Robust<C>(
     pub C,
 );
 
-impl<C: LogitFit> LogitFit for Robust<C> {
-    type Form = C::Form;
-
-    const IS_ROBUST: bool = true;
-
-    fn seeded(self, seed: u64) -> Self {
-        Self(self.0.seeded(seed))
-    }
-
-    fn find(&self, task: Task) -> Result<FitOutcome<C::Form>> {
-        self.0.find(task)
-    }
-}
-
-impl<P, C: DistributionFit<P>> DistributionFit<P> for Robust<C> {
+impl<P, T, C: Fit<P, T>> Fit<P, T> for Robust<C> {
     type Map = C::Map;
+    type Scored = C::Scored;
 
-    fn find(&self, task: DistributionTask<P>) -> Result<C::Map> {
+    fn fit_with(
+        &self,
+        predictions: P,
+        targets: T,
+        options: FitOptions<'_, C::Scored>,
+    ) -> Result<C::Map> {
         let is_robust = true;
-        self.0.find(DistributionTask { is_robust, ..task })
+        let options = FitOptions {
+            is_robust,
+            ..options
+        };
+        self.0.fit_with(predictions, targets, options)
     }
 }
 

@@ -7,7 +7,7 @@ use burn::tensor::Device;
 use super::{
     ConformalShift, DistributionMap, DistributionMethod, LogitMap, MatrixScaling, NamedParameter,
     TemperatureScaling, VectorScaling,
-    file::{SavedMap, failure, parse, read},
+    file::{BYTES, SavedMap, failure, parse, read},
 };
 use crate::error::{Error, Result};
 
@@ -40,9 +40,6 @@ pub fn load_map(path: impl AsRef<Path>, device: &Device) -> Result<LogitMap> {
 pub fn load_map_bytes(bytes: Vec<u8>, device: &Device) -> Result<LogitMap> {
     logit_map(Path::new(BYTES), parse(bytes, device), device)
 }
-
-/// What errors call bytes that are in no file.
-const BYTES: &str = "bytes";
 
 fn logit_map(path: &Path, saved: Result<SavedMap, String>, device: &Device) -> Result<LogitMap> {
     let reject = |reason: String| failure(path, format!("not a saved map: {reason}"));

@@ -33,47 +33,49 @@ const NARROWEST: f64 = 0.01;
 #[must_use]
 pub struct LocalRecalibrationConfig {}
 
-/// Local recalibration: a prediction takes the errors that were made on predictions like it, as a mixture.
-///
-/// A [`LocationScaleRecalibration`](super::LocationScaleRecalibration) comes first, to `μ` and `s`. The
-/// residuals `z_j = (y_j − μ_j)/s_j` of the fit then have weights `w_j = exp(−|f − f_j|²/2h²)` by the
-/// distance of the features `f = (μ, ln s)`, each divided by its standard deviation, and `Σw_j = 1`;
-/// weights of the samples multiply them. The recalibrated prediction is a conditional kernel density estimate
-/// (Rosenblatt: *Conditional probability density and regression estimators*, 1969; its bandwidth by
-/// likelihood: Hall, Racine, Li 2004),
-///
-/// `(1 − a) · mean_k N(μ + s q_k, s²(v² + u_k²)) + a · N(μ, s²)`,
-///
-/// with the means `q_k` and variances `u_k²` of the residuals in 15 groups of neighbours, each with a 15th of
-/// the weights, `v = 1.06 sd_w(z) e^{−1/5}`, `e = 1/Σw_j²` effective samples and `a = 1/(1 + e)`; Laplace
-/// distributions of such scales for Laplace predictions. The last component is one more sample, and holds the
-/// tails where there are few.
-///
-/// It corrects bias, width and shape where the predictions say that they are wrong, which no map of levels
-/// over all samples can, such as [`QuantileRecalibration`](super::QuantileRecalibration); Jung, Kelen,
-/// Benczúr (*Nonparametric distribution regression re-calibration*, 2026) do so by kernel mean embeddings.
-/// Nothing is kept. Predictions of `d = 1`. `O(n_f)` for each prediction, with `n_f` samples of the fit, on the
-/// host. Fitted by [`LocalRecalibrationConfig`].
-///
-/// ```
-/// use burn::tensor::{Device, Tensor};
-/// use burn_calibration::distribution::{Marginals, Normal};
-/// use burn_calibration::recalibration::{Fit, LocalRecalibrationConfig, Recalibration};
-///
-/// # fn main() -> burn_calibration::error::Result<()> {
-/// let device = Device::default();
-/// // the model says 0 ± 1 and 8 ± 1 and is right, and 2 too low
-/// let says = [0.0, 0.0, 0.0, 0.0, 8.0, 8.0, 8.0, 8.0];
-/// let mean = Tensor::<1>::from_floats(says, &device).unsqueeze_dim::<2>(1);
-/// let predictions = Normal::new(mean.clone(), Tensor::ones([8, 1], &device));
-/// let targets = Tensor::<1>::from_floats([-0.5, 0.5, -0.4, 0.4, 9.5, 10.5, 9.6, 10.4], &device);
-/// let map = LocalRecalibrationConfig::new().fit(predictions.clone(), targets.unsqueeze_dim(1))?;
-/// let means = map.forward(predictions).means().into_data().to_vec::<f32>().unwrap();
-/// assert!(means[0].abs() < 0.3 && (means[7] - 10.0).abs() < 0.3);
-/// # Ok(())
-/// # }
-/// ```
-pub type LocalRecalibration = Fitted<LocalResiduals>;
+fitted_map! {
+    /// Local recalibration: a prediction takes the errors that were made on predictions like it, as a mixture.
+    ///
+    /// A [`LocationScaleRecalibration`](super::LocationScaleRecalibration) comes first, to `μ` and `s`. The
+    /// residuals `z_j = (y_j − μ_j)/s_j` of the fit then have weights `w_j = exp(−|f − f_j|²/2h²)` by the
+    /// distance of the features `f = (μ, ln s)`, each divided by its standard deviation, and `Σw_j = 1`;
+    /// weights of the samples multiply them. The recalibrated prediction is a conditional kernel density estimate
+    /// (Rosenblatt: *Conditional probability density and regression estimators*, 1969; its bandwidth by
+    /// likelihood: Hall, Racine, Li 2004),
+    ///
+    /// `(1 − a) · mean_k N(μ + s q_k, s²(v² + u_k²)) + a · N(μ, s²)`,
+    ///
+    /// with the means `q_k` and variances `u_k²` of the residuals in 15 groups of neighbours, each with a 15th of
+    /// the weights, `v = 1.06 sd_w(z) e^{−1/5}`, `e = 1/Σw_j²` effective samples and `a = 1/(1 + e)`; Laplace
+    /// distributions of such scales for Laplace predictions. The last component is one more sample, and holds the
+    /// tails where there are few.
+    ///
+    /// It corrects bias, width and shape where the predictions say that they are wrong, which no map of levels
+    /// over all samples can, such as [`QuantileRecalibration`](super::QuantileRecalibration); Jung, Kelen,
+    /// Benczúr (*Nonparametric distribution regression re-calibration*, 2026) do so by kernel mean embeddings.
+    /// Nothing is kept. Predictions of `d = 1`. `O(n_f)` for each prediction, with `n_f` samples of the fit, on the
+    /// host. Fitted by [`LocalRecalibrationConfig`].
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Tensor};
+    /// use burn_calibration::distribution::{Marginals, Normal};
+    /// use burn_calibration::recalibration::{Fit, LocalRecalibrationConfig, Recalibration};
+    ///
+    /// # fn main() -> burn_calibration::error::Result<()> {
+    /// let device = Device::default();
+    /// // the model says 0 ± 1 and 8 ± 1 and is right, and 2 too low
+    /// let says = [0.0, 0.0, 0.0, 0.0, 8.0, 8.0, 8.0, 8.0];
+    /// let mean = Tensor::<1>::from_floats(says, &device).unsqueeze_dim::<2>(1);
+    /// let predictions = Normal::new(mean.clone(), Tensor::ones([8, 1], &device));
+    /// let targets = Tensor::<1>::from_floats([-0.5, 0.5, -0.4, 0.4, 9.5, 10.5, 9.6, 10.4], &device);
+    /// let map = LocalRecalibrationConfig::new().fit(predictions.clone(), targets.unsqueeze_dim(1))?;
+    /// let means = map.forward(predictions).means().into_data().to_vec::<f32>().unwrap();
+    /// assert!(means[0].abs() < 0.3 && (means[7] - 10.0).abs() < 0.3);
+    /// # Ok(())
+    /// # }
+    /// ```
+    LocalRecalibration: LocalResiduals, "local recalibration", LocalResiduals::template
+}
 
 /// The parameters of [`LocalRecalibration`].
 #[derive(Module, Debug)]
@@ -90,16 +92,23 @@ pub struct LocalResiduals {
     bandwidth: Parameter<1>,
 }
 
-impl<P: ScaleFamily + Component> DistributionFit<P> for LocalRecalibrationConfig {
+impl<P: ScaleFamily + Component> Fit<P, Tensor<2>> for LocalRecalibrationConfig {
     type Map = LocalRecalibration;
+    type Scored = P;
 
-    fn find(&self, task: DistributionTask<P>) -> Result<LocalRecalibration> {
-        no_criterion(task.criterion.is_some(), LocalResiduals::KIND, "")?;
+    fn fit_with(
+        &self,
+        predictions: P,
+        targets: Tensor<2>,
+        options: FitOptions<'_, P>,
+    ) -> Result<LocalRecalibration> {
+        let words = (LocalRecalibration::KIND, "");
+        let task = DistributionTask::without_criterion((predictions, targets), options, words)?;
         let (predictions, targets) = (task.predictions, task.targets);
         let device = predictions.device();
         let config = LocationScaleRecalibrationConfig::new();
         let (of, to) = (predictions.clone(), targets.clone());
-        let before = if task.is_robust {
+        let before = if task.options.is_robust {
             Robust(config).fit(of, to)?
         } else {
             config.fit(of, to)?
@@ -144,7 +153,8 @@ impl<P: ScaleFamily + Component> DistributionFit<P> for LocalRecalibrationConfig
             units: parameter_row(units.to_vec(), &device),
             bandwidth: parameter_row(vec![bandwidth.min(1e6)], &device),
         };
-        Fitted::checked(form, FitReport::found(score, task.progress))
+        let report = FitReport::found(score, task.options.progress);
+        checked(LocalRecalibration::new(form, report))
     }
 }
 
@@ -277,23 +287,23 @@ impl LocalRecalibration {
 
     /// Returns the map that comes first.
     pub fn location_scale(&self) -> super::LocationScaleRecalibration {
-        Fitted::new(self.form.before.clone(), None)
+        super::LocationScaleRecalibration::new(self.form.before.clone(), None)
+    }
+}
+
+impl LocalResiduals {
+    fn template(_: usize, device: &Device) -> Self {
+        Self {
+            before: LocationScales::identity(1, device),
+            residuals: parameter_row(vec![0.0], device),
+            features: parameter(vec![0.0; 2], [1, 2], device),
+            units: parameter_row(vec![0.0; 2], device),
+            bandwidth: parameter_row(vec![1.0], device),
+        }
     }
 }
 
 impl Form for LocalResiduals {
-    const KIND: &'static str = "local recalibration";
-
-    fn template(_: usize, device: &Device) -> Self {
-        Self {
-            before: LocationScales::template(1, device),
-            residuals: parameter(vec![0.0], [1], device),
-            features: parameter(vec![0.0; 2], [1, 2], device),
-            units: parameter(vec![0.0; 2], [2], device),
-            bandwidth: parameter(vec![1.0], [1], device),
-        }
-    }
-
     fn check(&self) -> Result<(), String> {
         self.before.check()?;
         let [n] = self.residuals.dims();
@@ -314,30 +324,27 @@ impl Form for LocalResiduals {
     fn width(&self) -> Option<usize> {
         Some(1)
     }
-
-    fn keeps(&self) -> Guarantees {
-        Guarantees::NONE
-    }
 }
 
-impl<P: ScaleFamily + Component> Apply<P, Mixture<P>> for LocalResiduals {
-    fn apply(&self, predictions: P) -> Mixture<P> {
-        let before: P = self.before.apply(predictions);
+impl<P: ScaleFamily + Component> Recalibration<P, Mixture<P>> for LocalRecalibration {
+    fn forward(&self, predictions: P) -> Mixture<P> {
+        let form = &self.form;
+        let before = form.before.apply(predictions);
         let [location, scale] = before.location_and_scale();
         let [n, d] = location.dims();
         assert_eq!(d, 1, "predictions of dimension {d}, expected 1");
         let options = (&location.device(), location.dtype());
         let (location, scale) = (to_vec(location), to_vec(scale));
-        let units = to_vec(self.units.val());
-        let (features, [_, columns]) = (to_vec(self.features.val()), self.features.dims());
+        let units = to_vec(form.units.val());
+        let (features, [_, columns]) = (to_vec(form.features.val()), form.features.dims());
         let weight = |row: &[f64]| row.get(2).copied().unwrap_or(1.0);
         let features = features.chunks(columns);
         let errors = Errors {
-            residuals: to_vec(self.residuals.val()),
+            residuals: to_vec(form.residuals.val()),
             features: features.map(|row| [row[0], row[1], weight(row)]).collect(),
             power: P::POWER,
         };
-        let bandwidth = to_vec(self.bandwidth.val())[0];
+        let bandwidth = self.bandwidth();
         let k = COMPONENTS + 1;
         let components = |i: usize| {
             let (mu, s) = (location[i], scale[i]);

@@ -30,33 +30,35 @@ const STEPS: usize = 200;
 #[must_use]
 pub struct LocationScaleRecalibrationConfig {}
 
-/// Location-scale recalibration: `μ_c ↦ μ_c + b_c σ_c`, `σ_c ↦ s_c σ_c^{γ_c}` for each coordinate.
-///
-/// Three numbers for each coordinate: a bias `b` in units of the predicted deviation, a factor, and a power,
-/// which is below 1 for a network whose deviations vary more than its errors do, as that of one that
-/// overfits does. With `b = 0` and `γ = 1` it is [variance scaling](super::VarianceScaling). It stays
-/// within the family, and is injective if no power is 0. Fitted by [`LocationScaleRecalibrationConfig`].
-///
-/// The power is the slope of a regression of `ln |y − μ|` on `ln σ` by maximum likelihood: multiplicative
-/// heteroscedasticity (Harvey: *Estimating regression models with multiplicative heteroscedasticity*, 1976).
-///
-/// ```
-/// use burn::tensor::{Device, Tensor};
-/// use burn_calibration::distribution::Normal;
-/// use burn_calibration::recalibration::{Fit, LocationScaleRecalibrationConfig, Recalibration};
-///
-/// # fn main() -> burn_calibration::error::Result<()> {
-/// let device = Device::default();
-/// // the errors are 2 where 1 and where 4 is predicted, and 1 more than that
-/// let mean = Tensor::<2>::zeros([4, 1], &device);
-/// let deviation = Tensor::<2>::from_floats([[1.0], [1.0], [4.0], [4.0]], &device);
-/// let targets = Tensor::<2>::from_floats([[2.0], [-2.0], [2.0], [-2.0]], &device);
-/// let map = LocationScaleRecalibrationConfig::new().fit(Normal::new(mean, deviation), targets)?;
-/// assert!(map.powers()[0].abs() < 1e-9 && (map.factors()[0] - 2.0).abs() < 1e-9);
-/// # Ok(())
-/// # }
-/// ```
-pub type LocationScaleRecalibration = Fitted<LocationScales>;
+fitted_map! {
+    /// Location-scale recalibration: `μ_c ↦ μ_c + b_c σ_c`, `σ_c ↦ s_c σ_c^{γ_c}` for each coordinate.
+    ///
+    /// Three numbers for each coordinate: a bias `b` in units of the predicted deviation, a factor, and a power,
+    /// which is below 1 for a network whose deviations vary more than its errors do, as that of one that
+    /// overfits does. With `b = 0` and `γ = 1` it is [variance scaling](super::VarianceScaling). It stays
+    /// within the family, and is injective if no power is 0. Fitted by [`LocationScaleRecalibrationConfig`].
+    ///
+    /// The power is the slope of a regression of `ln |y − μ|` on `ln σ` by maximum likelihood: multiplicative
+    /// heteroscedasticity (Harvey: *Estimating regression models with multiplicative heteroscedasticity*, 1976).
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Tensor};
+    /// use burn_calibration::distribution::Normal;
+    /// use burn_calibration::recalibration::{Fit, LocationScaleRecalibrationConfig, Recalibration};
+    ///
+    /// # fn main() -> burn_calibration::error::Result<()> {
+    /// let device = Device::default();
+    /// // the errors are 2 where 1 and where 4 is predicted, and 1 more than that
+    /// let mean = Tensor::<2>::zeros([4, 1], &device);
+    /// let deviation = Tensor::<2>::from_floats([[1.0], [1.0], [4.0], [4.0]], &device);
+    /// let targets = Tensor::<2>::from_floats([[2.0], [-2.0], [2.0], [-2.0]], &device);
+    /// let map = LocationScaleRecalibrationConfig::new().fit(Normal::new(mean, deviation), targets)?;
+    /// assert!(map.powers()[0].abs() < 1e-9 && (map.factors()[0] - 2.0).abs() < 1e-9);
+    /// # Ok(())
+    /// # }
+    /// ```
+    LocationScaleRecalibration: LocationScales, "location-scale recalibration", LocationScales::identity
+}
 
 /// The parameters of [`LocationScaleRecalibration`], one for each coordinate.
 #[derive(Module, Debug)]
@@ -69,11 +71,18 @@ pub struct LocationScales {
     powers: Parameter<1>,
 }
 
-impl<P: ScaleFamily> DistributionFit<P> for LocationScaleRecalibrationConfig {
+impl<P: ScaleFamily> Fit<P, Tensor<2>> for LocationScaleRecalibrationConfig {
     type Map = LocationScaleRecalibration;
+    type Scored = P;
 
-    fn find(&self, task: DistributionTask<P>) -> Result<LocationScaleRecalibration> {
-        no_criterion(task.criterion.is_some(), LocationScales::KIND, "")?;
+    fn fit_with(
+        &self,
+        predictions: P,
+        targets: Tensor<2>,
+        options: FitOptions<'_, P>,
+    ) -> Result<LocationScaleRecalibration> {
+        let words = (LocationScaleRecalibration::KIND, "");
+        let task = DistributionTask::without_criterion((predictions, targets), options, words)?;
         let (predictions, targets, weights) = (task.predictions, task.targets, task.weights);
         let [_, scale] = predictions.location_and_scale();
         let logarithms: Vec<f64> = to_vec(scale).into_iter().map(f64::ln).collect();
@@ -81,7 +90,7 @@ impl<P: ScaleFamily> DistributionFit<P> for LocationScaleRecalibrationConfig {
         let coordinate = |(c, z): (usize, &Vec<f64>)| {
             let own = logarithms.iter().skip(c).step_by(errors.len());
             let own: Vec<f64> = own.copied().collect();
-            let allowance = allowance(&weights, task.is_robust);
+            let allowance = allowance(&weights, task.options.is_robust);
             CoordinateFit::robust(z, &own, (&weights, allowance), P::POWER)
         };
         let found: Result<Vec<RobustFit<CoordinateFit>>> =
@@ -89,7 +98,7 @@ impl<P: ScaleFamily> DistributionFit<P> for LocationScaleRecalibrationConfig {
         let (coordinates, warnings) = of_coordinates(found?, IDENTITY);
         let form = LocationScales::new(&coordinates, &predictions.device());
         let mean = mean_log_score(&form.apply(predictions), &targets, &weights, &warnings);
-        let mut report = FitReport::found(mean, task.progress);
+        let mut report = FitReport::found(mean, task.options.progress);
         report.warnings = warnings;
         let statuses = [
             FitStatus::LowerBound,
@@ -98,7 +107,7 @@ impl<P: ScaleFamily> DistributionFit<P> for LocationScaleRecalibrationConfig {
         ];
         let ended = |status: &FitStatus| coordinates.iter().any(|one| one.status == *status);
         report.status = statuses.into_iter().find(ended).unwrap_or(report.status);
-        Fitted::checked(form, report)
+        checked(LocationScaleRecalibration::new(form, report))
     }
 }
 
@@ -249,7 +258,7 @@ impl LocationScaleRecalibration {
             status: FitStatus::Converged,
         };
         let coordinates: Vec<_> = parameters.iter().map(coordinate).collect();
-        Self::of_parameters(LocationScales::new(&coordinates, device))
+        valid_map(Self::new(LocationScales::new(&coordinates, device), None))
     }
 
     /// Returns the shifts `b`, in predicted deviations.
@@ -282,12 +291,6 @@ impl LocationScales {
 }
 
 impl Form for LocationScales {
-    const KIND: &'static str = "location-scale recalibration";
-
-    fn template(width: usize, device: &Device) -> Self {
-        Self::new(&vec![IDENTITY; width], device)
-    }
-
     fn check(&self) -> Result<(), String> {
         let dims = self.shifts.dims();
         if dims == [0] {
@@ -310,8 +313,12 @@ impl Form for LocationScales {
     }
 }
 
-impl<P: ScaleFamily> Apply<P> for LocationScales {
-    fn apply(&self, predictions: P) -> P {
+impl LocationScales {
+    pub(super) fn identity(width: usize, device: &Device) -> Self {
+        Self::new(&vec![IDENTITY; width], device)
+    }
+
+    pub(super) fn apply<P: ScaleFamily>(&self, predictions: P) -> P {
         let [location, scale] = predictions.location_and_scale();
         let ([k], [_, d]) = (self.shifts.dims(), scale.dims());
         assert_eq!(k, d, "predictions of dimension {d}, expected {k}");
@@ -319,5 +326,11 @@ impl<P: ScaleFamily> Apply<P> for LocationScales {
         let location = location + scale.clone() * row(&self.shifts);
         let recalibrated = (scale.clone().log() * row(&self.powers) + row(&self.logarithms)).exp();
         P::with_location_and_scale(location, recalibrated)
+    }
+}
+
+impl<P: ScaleFamily> Recalibration<P> for LocationScaleRecalibration {
+    fn forward(&self, predictions: P) -> P {
+        self.form.apply(predictions)
     }
 }

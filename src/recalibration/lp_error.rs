@@ -1,6 +1,6 @@
 use burn::tensor::{Int, Tensor, TensorData, activation::softmax};
 
-use super::{AutoRecalibrationConfig, LogitMap, common::*, regularisation::folds};
+use super::{AutoRecalibrationConfig, common::*, regularisation::folds};
 use crate::{
     distribution::{Categorical, Predictive},
     error::check_parameter,
@@ -89,7 +89,7 @@ impl<F> LpCalibrationError<F> {
         Self { seed, ..self }
     }
 
-    /// Sets what recalibrates. Its map is one of logits of this library.
+    /// Sets what recalibrates: the configuration of a map of logits of this library, or your own.
     pub fn with_map<G>(self, map: G) -> LpCalibrationError<G> {
         LpCalibrationError {
             order: self.order,
@@ -101,7 +101,7 @@ impl<F> LpCalibrationError<F> {
     }
 }
 
-impl<F: Fit<Map: Into<LogitMap>>> LpCalibrationError<F> {
+impl<F: Fit<Map: Recalibration>> LpCalibrationError<F> {
     /// Bounds the error, and of an event its two parts.
     ///
     /// Predictions that are given as logits are recalibrated as these, others as the logarithms of their
@@ -137,7 +137,7 @@ impl<F: Fit<Map: Into<LogitMap>>> LpCalibrationError<F> {
         let targets = int_tensor(labels.iter().copied(), &device);
         let folds = folds(n, self.folds, self.seed);
         let recalibrated = cross_fitted((&logits, &targets), &folds, |logits, labels| {
-            let map: LogitMap = self.map.fit(logits, labels)?.into();
+            let map = self.map.fit(logits, labels)?;
             Ok(move |logits| map.forward(logits))
         })?;
         let [p, g] = [softmax(logits, 1), recalibrated.probabilities()].map(to_vec);
@@ -145,7 +145,7 @@ impl<F: Fit<Map: Into<LogitMap>>> LpCalibrationError<F> {
     }
 }
 
-impl<F: Fit<Map: Into<LogitMap>>> Estimator for LpCalibrationError<F> {
+impl<F: Fit<Map: Recalibration>> Estimator for LpCalibrationError<F> {
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         let bound = self.bound(predictions, labels)?;
         Ok(bound.size().estimate.max(0.0))
@@ -153,7 +153,7 @@ impl<F: Fit<Map: Into<LogitMap>>> Estimator for LpCalibrationError<F> {
 }
 
 /// The bound of the error; the interval does not know of what the map misses.
-impl<F: Fit<Map: Into<LogitMap>>> Quantify for LpCalibrationError<F> {
+impl<F: Fit<Map: Recalibration>> Quantify for LpCalibrationError<F> {
     fn size(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<ErrorSize> {
         Ok(self.bound(predictions, labels)?.size())
     }

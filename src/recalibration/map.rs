@@ -2,8 +2,7 @@ use std::{fmt, path::Path};
 
 use burn::tensor::Tensor;
 
-use super::{FitReport, FittedTo, NamedParameter, file};
-use crate::error::Result;
+use super::{FitRecord, FitReport, FittedTo, NamedParameter, file};
 
 /// The properties of predictions that a fitted map keeps.
 ///
@@ -131,7 +130,7 @@ impl fmt::Display for Keep {
     }
 }
 
-/// Properties of a fitted map for any predictions: its kind, its guarantees and the report of its fit.
+/// A fitted map for any predictions: its kind, its parameters, its guarantees and the record of its fit.
 pub trait FittedMap: fmt::Debug + Send {
     /// Names the kind of the map, as in a saved file: "temperature scaling".
     fn kind(&self) -> &'static str;
@@ -142,19 +141,40 @@ pub trait FittedMap: fmt::Debug + Send {
     /// Returns what the map keeps.
     fn guarantees(&self) -> Guarantees;
 
+    /// Returns the parameters by their names; [`NamedParameter::all`] gives those of a module.
+    fn named_parameters(&self) -> Vec<NamedParameter>;
+
+    /// Returns the record of the fit.
+    fn fit_record(&self) -> &FitRecord;
+
+    /// Returns the record of the fit, to be changed.
+    fn fit_record_mut(&mut self) -> &mut FitRecord;
+
+    /// Checks parameters, all of which are finite.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with them, in words.
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+
     /// Returns the report of the fit; None for a map that was built from its parameters, or restored from
     /// the record of a model.
-    fn report(&self) -> Option<&FitReport>;
+    fn report(&self) -> Option<&FitReport> {
+        self.fit_record().report.as_ref()
+    }
 
     /// Returns the kind of data that the map was fitted to; empty unless
     /// [`set_fitted_to`](Self::set_fitted_to) was called.
-    fn fitted_to(&self) -> &FittedTo;
+    fn fitted_to(&self) -> &FittedTo {
+        &self.fit_record().fitted_to
+    }
 
     /// Sets the kind of data that the map was fitted to, which a saved file keeps.
-    fn set_fitted_to(&mut self, to: FittedTo);
-
-    /// Returns the parameters by their names.
-    fn named_parameters(&self) -> Vec<NamedParameter>;
+    fn set_fitted_to(&mut self, to: FittedTo) {
+        self.fit_record_mut().fitted_to = to;
+    }
 
     /// Saves the map as a file of safetensors, which other programs read: the parameters in f64 under their names,
     /// and in the metadata the kind, the version of the format, the report, what the map was fitted to, and a checksum.
@@ -163,7 +183,7 @@ pub trait FittedMap: fmt::Debug + Send {
     /// # Errors
     ///
     /// [`Error::File`](crate::error::Error::File) if the file cannot be written.
-    fn save(&self, path: &Path) -> Result<()> {
+    fn save(&self, path: &Path) -> crate::error::Result<()> {
         file::save(self, path)
     }
 
@@ -177,11 +197,56 @@ pub trait FittedMap: fmt::Debug + Send {
     }
 }
 
+/// Implements [`FittedMap`] by an inner map: two expressions borrow it, the second to change it.
+macro_rules! by_inner_map {
+    ($self:ident, $inner:expr, $inner_mut:expr) => {
+        fn kind(&$self) -> &'static str {
+            $inner.kind()
+        }
+
+        fn width(&$self) -> Option<usize> {
+            $inner.width()
+        }
+
+        fn guarantees(&$self) -> $crate::recalibration::Guarantees {
+            $inner.guarantees()
+        }
+
+        fn named_parameters(&$self) -> Vec<$crate::recalibration::NamedParameter> {
+            $inner.named_parameters()
+        }
+
+        fn fit_record(&$self) -> &$crate::recalibration::FitRecord {
+            $inner.fit_record()
+        }
+
+        fn fit_record_mut(&mut $self) -> &mut $crate::recalibration::FitRecord {
+            $inner_mut.fit_record_mut()
+        }
+
+        fn check(&$self) -> Result<(), String> {
+            $inner.check()
+        }
+    };
+}
+
+pub(super) use by_inner_map;
+
+/// Returns what is wrong with the parameters of a map, each of which has to be finite.
+pub(super) fn check_parameters(map: &dyn FittedMap) -> Result<(), String> {
+    let parameters = map.named_parameters();
+    let mut values = parameters.iter().flat_map(|parameter| &parameter.values);
+    match values.find(|value| !value.is_finite()) {
+        Some(value) => Err(format!("a parameter is {value}")),
+        None => map.check(),
+    }
+}
+
 /// A fitted map from predictions `P` to recalibrated predictions `Q`: from logits to logits, or from
 /// predictive distributions to predictive distributions.
 ///
-/// The maps of this library are [`Fitted`](super::Fitted). If the kind is chosen at run time, the map is a
-/// [`LogitMap`](super::LogitMap) or a [`DistributionMap`](super::DistributionMap).
+/// If the kind is chosen at run time, the map is a [`LogitMap`](super::LogitMap) or a
+/// [`DistributionMap`](super::DistributionMap).
 pub trait Recalibration<P = Tensor<2>, Q = P>: FittedMap {
     /// Recalibrates predictions.
     ///

@@ -4,7 +4,7 @@
 //! An unfitted configuration fits a map, [`Fit::fit`]. The fitted map maps logits to logits, or
 //! distributions to distributions: [`Recalibration::forward`]. [`FittedMap::guarantees`] says what it keeps
 //! of the predictions. It can be saved and loaded. It is a Burn module: it can be a part of a model, and is
-//! not trained with the model, see [`Fitted`].
+//! not trained with the model.
 //!
 //! | map | | order | injective | freedom |
 //! | --- | --- | --- | --- | --- |
@@ -90,12 +90,54 @@
 //! # }
 //! ```
 //!
+//! A map can be a part of a model. A record of the model restores parameters of the same shapes, such as those of a
+//! `template` of as many classes. A map whose shapes depend on the data of its fit, with knots or a table, comes from a
+//! file of its own before the record of the model is loaded.
+//!
+//! ```
+//! use burn::{module::Module, nn::{Linear, LinearConfig}, tensor::{Device, Int, Tensor}};
+//! use burn_calibration::recalibration::{Fit, Recalibration, VectorScaling, VectorScalingConfig};
+//!
+//! #[derive(Module, Debug)]
+//! struct Model {
+//!     linear: Linear,
+//!     map: VectorScaling,
+//! }
+//!
+//! impl Model {
+//!     fn new(device: &Device) -> Self {
+//!         Self {
+//!             linear: LinearConfig::new(2, 3).init(device),
+//!             map: VectorScaling::template(3, device),
+//!         }
+//!     }
+//!
+//!     fn forward(&self, inputs: Tensor<2>) -> Tensor<2> {
+//!         self.map.forward(self.linear.forward(inputs))
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let device = Device::default();
+//! let mut model = Model::new(&device);
+//! let inputs = Tensor::<2>::from_floats([[5.0, 0.0], [0.0, 2.0], [1.0, 1.0]], &device);
+//! let labels = Tensor::<1, Int>::from_ints([0, 2, 1], &device);
+//! model.map = VectorScalingConfig::new().fit(model.linear.forward(inputs), labels)?;
+//! let record = model.clone().into_record();
+//!
+//! let loaded = Model::new(&device).load_record(record);
+//! assert_eq!(loaded.map.weight(), model.map.weight());
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! The crate `burn-calibration-export` makes formulas and ONNX models of fitted maps.
 //!
-//! To add a map of logits: its parameters as a `Form` that is `Apply<Tensor<2>>`, and its configuration as
-//! a `LogitFit`, in a file of its own; the file and the names here; its line in the list of `registry.rs`, which
-//! files and the command line read; its formula in `export/`; in `auto/candidates.rs` if it is to be chosen. A map of distributions has
-//! a configuration that is a `DistributionFit`, and its line in the second list.
+//! To add a map of logits: its parameters as a `Form`, its name by `fitted_map!`, and its configuration as
+//! a [`LogitFit`], in a file of its own; the file and the names here; its line in the list of `registry.rs`, which
+//! files and the command line read; its formula in `export/`; in `auto/candidates.rs` if it is to be chosen. A map of
+//! distributions has a configuration that is a [`Fit`], and its line in the second list. A map of your own needs none
+//! of that, see the [guide](crate::guide::own_map).
 
 mod affine;
 mod auto;
@@ -110,7 +152,6 @@ mod family;
 mod file;
 mod fit;
 mod fitted;
-mod fitted_to;
 mod influence;
 mod linear;
 mod load;
@@ -123,6 +164,7 @@ mod order_preserving;
 mod parameter;
 mod prior;
 mod quantile;
+mod record;
 mod refinement;
 mod registry;
 mod regularisation;
@@ -148,11 +190,11 @@ pub use auto::{
     Chosen, Cost, PassedOver,
 };
 pub use conformal::{ConformalShift, ConformalShiftConfig};
+pub use data::FitData;
 pub use diagonal::{DiagonalScaling, DiagonalScalingConfig};
 pub use ensemble::{EnsembleTemperatureScaling, EnsembleTemperatureScalingConfig};
-pub use fit::{Fit, FitProgress, Objective, Progress};
-pub use fitted::Fitted;
-pub use fitted_to::FittedTo;
+pub use file::SavedMap;
+pub use fit::{Fit, FitOptions, FitProgress, LogitFit, Progress};
 pub use influence::Robust;
 pub use load::{load_map, load_map_bytes};
 pub use local::{LocalRecalibration, LocalRecalibrationConfig};
@@ -165,8 +207,11 @@ pub use order_preserving::{
 pub use parameter::NamedParameter;
 pub use prior::PriorCorrection;
 pub use quantile::{QuantileRecalibrated, QuantileRecalibration, QuantileRecalibrationConfig};
+pub use record::{FitRecord, FittedTo};
 pub use refinement::RefinementError;
-pub use registry::{DistributionMap, DistributionMethod, LogitMap, MapKind, Recalibrated};
+pub use registry::{
+    DistributionMap, DistributionMethod, KindConfig, LogitMap, MapKind, Recalibrated,
+};
 pub use regularisation::Regularisation;
 pub use report::{FitReport, FitStatus};
 pub use scalar::{
@@ -177,6 +222,7 @@ pub use scalar::{
 };
 pub use scale::ScaleFamily;
 pub use shift::{LogitShift, LogitShiftConfig};
+pub use task::FitTask;
 pub use temperature::{TemperatureScaling, TemperatureScalingConfig};
 pub use variance::{VarianceScaling, VarianceScalingConfig};
 pub use warning::FitWarning;

@@ -10,7 +10,7 @@ use super::{
 regularised_map! {
     /// Configuration of [`OrderPreserving`], which it fits, shrunk to the temperature by cross-validation by default:
     /// `Regularisation::Fixed(0.0)` is the estimator of Rahimi et al.
-    OrderPreservingConfig for Order<false>;
+    OrderPreservingConfig for OrderPreserving by Order(Seen::Logits);
     {
         /// Hidden units of the network. Default: 16.
         hidden: usize = 16,
@@ -24,7 +24,7 @@ regularised_map! {
 regularised_map! {
     /// Configuration of [`OrderInvariant`], which it fits, shrunk to the temperature by cross-validation by default:
     /// `Regularisation::Fixed(0.0)` is the estimator of Rahimi et al.
-    OrderInvariantConfig for Order<true>;
+    OrderInvariantConfig for OrderInvariant by Order(Seen::SortedLogits);
     {
         /// Hidden units of the network. Default: 16.
         hidden: usize = 16,
@@ -38,29 +38,44 @@ regularised_map! {
 /// Hidden units of a template: those of the configurations by default.
 const HIDDEN: usize = 16;
 
-/// The intra order-preserving map OP (Rahimi, Shaban, Cheng, Hartley, Boots: *Intra order-preserving
-/// functions for calibration of multi-class neural networks*, 2020, Theorem 1): with
-/// `z₍₁₎ ≥ … ≥ z₍ₘ₎`,
-///
-/// `f(z)₍ₖ₎ = −Σ_{j<k} w_j`, `w_k = (z₍ₖ₎ − z₍ₖ₊₁₎)·g_k(z)`,
-///
-/// with positive `g` from a network of the logits. There the sums are over `j ≥ k`, with another `w_m`: the
-/// prediction is the same, but what is added to all logits rounds small differences away. Keeps the order of
-/// the classes, up to ties by rounding, and the most likely class of all logits, hence the accuracy; need
-/// not be injective. Without weights `g = 1/T` and the prediction is that of `z/T` with the temperature
-/// of the log loss, towards which it is regularised.
-pub type OrderPreserving = Fitted<Order<false>>;
+fitted_map! {
+    /// The intra order-preserving map OP (Rahimi, Shaban, Cheng, Hartley, Boots: *Intra order-preserving
+    /// functions for calibration of multi-class neural networks*, 2020, Theorem 1): with
+    /// `z₍₁₎ ≥ … ≥ z₍ₘ₎`,
+    ///
+    /// `f(z)₍ₖ₎ = −Σ_{j<k} w_j`, `w_k = (z₍ₖ₎ − z₍ₖ₊₁₎)·g_k(z)`,
+    ///
+    /// with positive `g` from a network of the logits. There the sums are over `j ≥ k`, with another `w_m`: the
+    /// prediction is the same, but what is added to all logits rounds small differences away. Keeps the order of
+    /// the classes, up to ties by rounding, and the most likely class of all logits, hence the accuracy; need
+    /// not be injective. Without weights `g = 1/T` and the prediction is that of `z/T` with the temperature
+    /// of the log loss, towards which it is regularised.
+    OrderPreserving: Order, "order-preserving map",
+    |width, device| Order::identity(Seen::Logits, width, device), logits
+}
 
-/// The order-invariant and order-preserving map OI (Rahimi et al. 2020, section 3.3): as
-/// [`OrderPreserving`] with `g` from a network of the sorted logits, so that the map of permuted logits
-/// is the permuted map.
-///
-/// Keeps the order of the classes and the accuracy as that does; need not be injective.
-pub type OrderInvariant = Fitted<Order<true>>;
+fitted_map! {
+    /// The order-invariant and order-preserving map OI (Rahimi et al. 2020, section 3.3): as
+    /// [`OrderPreserving`] with `g` from a network of the sorted logits, so that the map of permuted logits
+    /// is the permuted map.
+    ///
+    /// Keeps the order of the classes and the accuracy as that does; need not be injective.
+    OrderInvariant: Order, "order-invariant map",
+    |width, device| Order::identity(Seen::SortedLogits, width, device), logits
+}
 
-/// The parameters of [`OrderPreserving`], and of [`OrderInvariant`], whose network sees the logits sorted.
+/// The input of the network: that of [`OrderPreserving`], or of [`OrderInvariant`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seen {
+    Logits,
+    SortedLogits,
+}
+
+/// The parameters of [`OrderPreserving`] and of [`OrderInvariant`].
 #[derive(Module, Debug)]
-pub struct Order<const SORTED: bool> {
+pub struct Order {
+    #[module(skip)]
+    seen: Seen,
     /// The network of `log g`.
     network: FactorNetwork,
     /// `1/T`, and the mean and standard deviation of the logits of the fit: `[3]`.
@@ -79,7 +94,7 @@ struct OrderFamily {
     beta: f64,
     mean: f64,
     spread: f64,
-    sorted: bool,
+    seen: Seen,
 }
 
 /// The sorted logits of a fit.
@@ -93,7 +108,7 @@ struct SortedRows {
 }
 
 impl OrderFamily {
-    fn new(data: &FitData, hidden: usize, seed: u64, sorted: bool) -> Self {
+    fn new(data: &FitData, hidden: usize, seed: u64, seen: Seen) -> Self {
         let (mean, spread) = centre(&data.logits);
         let network = Sizes {
             inputs: data.classes,
@@ -106,7 +121,7 @@ impl OrderFamily {
             beta: TemperatureScalingConfig::inverse_temperature(data),
             mean,
             spread,
-            sorted,
+            seen,
         }
     }
 }
@@ -141,7 +156,7 @@ impl ParametricMaps for OrderFamily {
                 .map(|(z, below)| self.beta * (z - below));
             rows.gaps.extend(gaps);
             let standardised = |z: f64| (z - self.mean) / self.spread;
-            if self.sorted {
+            if self.seen == Seen::SortedLogits {
                 rows.features.extend(sorted.map(standardised));
             } else {
                 rows.features.extend(row.iter().copied().map(standardised));
@@ -194,40 +209,40 @@ impl ParametricMaps for OrderFamily {
     }
 }
 
-impl<const SORTED: bool> Order<SORTED> {
-    fn fit(hidden: usize, settings: Settings, mut task: Task) -> Result<FitOutcome<Self>> {
+impl Order {
+    fn fit(
+        seen: Seen,
+        hidden: usize,
+        settings: Settings,
+        task: &mut FitTask,
+    ) -> Result<(Self, FitReport)> {
         at_least(1, "the number of hidden units", hidden, "at least 1")?;
-        let family = |data: &FitData| OrderFamily::new(data, hidden, settings.seed, SORTED);
-        let found = fit_family(family, settings, &mut task)?;
+        let family = |data: &FitData| OrderFamily::new(data, hidden, settings.seed, seen);
+        let (family, theta, report) = fit_family(family, settings, task)?;
         let device = &task.data.device;
-        Ok(found.map(|(family, theta)| Self {
+        let form = Self {
+            seen,
             network: FactorNetwork::new(family.network, &theta, device),
-            scales: parameter(vec![family.beta, family.mean, family.spread], [3], device),
-        }))
+            scales: parameter_row(vec![family.beta, family.mean, family.spread], device),
+        };
+        Ok((form, report))
+    }
+
+    fn identity(seen: Seen, width: usize, device: &Device) -> Self {
+        let sizes = Sizes {
+            inputs: width,
+            hidden: HIDDEN,
+            outputs: width - 1,
+        };
+        Self {
+            seen,
+            network: FactorNetwork::zeros(sizes, device),
+            scales: parameter_row(vec![1.0, 0.0, 1.0], device),
+        }
     }
 }
 
-impl<const SORTED: bool> Form for Order<SORTED> {
-    const KIND: &'static str = if SORTED {
-        "order-invariant map"
-    } else {
-        "order-preserving map"
-    };
-
-    fn template(width: usize, device: &Device) -> Self {
-        Self {
-            network: FactorNetwork::zeros(
-                Sizes {
-                    inputs: width,
-                    hidden: HIDDEN,
-                    outputs: width - 1,
-                },
-                device,
-            ),
-            scales: parameter(vec![1.0, 0.0, 1.0], [3], device),
-        }
-    }
-
+impl Form for Order {
     fn check(&self) -> Result<(), String> {
         check_shape(&self.scales, "scales", [3])?;
         let values = to_vec(self.scales.val());
@@ -250,17 +265,19 @@ impl<const SORTED: bool> Form for Order<SORTED> {
     }
 }
 
-impl<const SORTED: bool> Apply<Tensor<2>> for Order<SORTED> {
+impl Order {
     /// Sums from the largest logit down: no sum of positive numbers is rounded below one of them, so that
     /// nothing but a tie becomes as large as the largest.
     fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
-        expect_classes(&logits, self);
         let [n, m] = logits.dims();
         let scales = self.scales.val().cast(logits.dtype());
         let [beta, mean, spread] =
             [0, 1, 2].map(|k| scales.clone().slice(k..k + 1).reshape([1, 1]));
         let (sorted, order) = logits.clone().sort_descending_with_indices(1);
-        let features = if SORTED { sorted.clone() } else { logits };
+        let features = match self.seen {
+            Seen::Logits => logits,
+            Seen::SortedLogits => sorted.clone(),
+        };
         let features = ((features - mean) / spread).clamp(-FAR, FAR);
         let upper = sorted.clone().slice([0..n, 0..m - 1]);
         let gaps = upper - sorted.clone().slice([0..n, 1..m]);

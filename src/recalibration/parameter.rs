@@ -76,6 +76,13 @@ impl NamedParameter {
         }
     }
 
+    /// Returns the parameters of a module by their names, such as "weight", and "network.w1" within a module of it.
+    pub fn all(module: &impl Module) -> Vec<Self> {
+        let mut collected = Collected::default();
+        module.visit(&mut collected);
+        collected.parameters
+    }
+
     /// The numbers as text, after the names of their rows where these have some; at most a number of them.
     pub fn text(&self, most: usize, number: impl Fn(f64) -> String) -> Vec<String> {
         let row = (self.values.len() / self.rows.len().max(1)).max(1);
@@ -86,13 +93,6 @@ impl NamedParameter {
         let values = self.values.iter().enumerate();
         values.take(most).map(named).collect()
     }
-}
-
-/// The parameters of a module by their names.
-pub(super) fn named(module: &impl Module) -> Vec<NamedParameter> {
-    let mut collected = Collected::default();
-    module.visit(&mut collected);
-    collected.parameters
 }
 
 #[derive(Default)]

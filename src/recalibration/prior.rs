@@ -1,7 +1,7 @@
 use burn::tensor::TensorData;
 
 use super::{
-    FittedTo, LogitMap, MapKind, NamedParameter, Recalibration, common::*, file::SavedMap,
+    FitRecord, LogitMap, MapKind, NamedParameter, SavedMap, common::*, fitted::expect_classes,
 };
 
 /// Correction for the base rates of classes: `p'_c ∝ p_c · π_c/t_c`, from the rates `t` of the data that a model or
@@ -37,8 +37,8 @@ pub struct PriorCorrection {
     trained_at: Vec<f64>,
     prior: Vec<f64>,
     map: Option<LogitMap>,
-    report: Option<FitReport>,
-    fitted_to: FittedTo,
+    /// The report is that of the other map.
+    record: FitRecord,
 }
 
 /// The names of the parameters; those of the other map have its name before theirs.
@@ -74,18 +74,22 @@ impl PriorCorrection {
         let correction = Self {
             trained_at,
             prior,
-            report: map.as_ref().and_then(|map| map.report().cloned()),
+            record: FitRecord {
+                report: map.as_ref().and_then(|map| map.report().cloned()),
+                ..FitRecord::default()
+            },
             map,
-            fitted_to: FittedTo::default(),
         };
-        correction.check().map_err(|what| Error::Unsupported {
-            what: format!("the {}: {what}", Self::KIND),
-            expected: "rates of at least two classes, above 0, below 1 and of sum 1",
-        })?;
+        correction
+            .check_rates()
+            .map_err(|what| Error::Unsupported {
+                what: format!("the {}: {what}", Self::KIND),
+                expected: "rates of at least two classes, above 0, below 1 and of sum 1",
+            })?;
         Ok(correction)
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check_rates(&self) -> Result<(), String> {
         let (from, to) = (self.trained_at.len(), self.prior.len());
         if from != to || from < 2 {
             return Err(format!("{from} rates of training and {to} of the prior"));
@@ -122,15 +126,13 @@ impl PriorCorrection {
         let map = name
             .map(|name| restore_part(&mut saved, name))
             .transpose()?;
-        let (report, fitted_to) = saved.into_said()?;
         let correction = Self {
             trained_at,
             prior,
             map,
-            report,
-            fitted_to,
+            record: saved.into_record()?,
         };
-        correction.check()?;
+        correction.check_rates()?;
         Ok(correction)
     }
 
@@ -193,17 +195,17 @@ impl FittedMap for PriorCorrection {
         }
     }
 
-    /// How the fit of the other map went.
-    fn report(&self) -> Option<&FitReport> {
-        self.report.as_ref()
+    /// The report says how the fit of the other map went.
+    fn fit_record(&self) -> &FitRecord {
+        &self.record
     }
 
-    fn fitted_to(&self) -> &FittedTo {
-        &self.fitted_to
+    fn fit_record_mut(&mut self) -> &mut FitRecord {
+        &mut self.record
     }
 
-    fn set_fitted_to(&mut self, to: FittedTo) {
-        self.fitted_to = to;
+    fn check(&self) -> Result<(), String> {
+        self.check_rates()
     }
 
     /// The rates, then the parameters of the other map after its name.
@@ -218,12 +220,8 @@ impl FittedMap for PriorCorrection {
 
 impl Recalibration for PriorCorrection {
     fn forward(&self, logits: Tensor<2>) -> Tensor<2> {
-        let ([_, m], expected) = (logits.dims(), self.prior.len());
-        assert!(
-            m == expected,
-            "the logits have {m} classes, expected {expected}, those of the {}",
-            Self::KIND
-        );
+        expect_classes(&logits, self);
+        let m = self.prior.len();
         let rates = self.prior.iter().zip(&self.trained_at);
         let shift: Vec<f64> = rates.map(|(to, from)| (to / from).ln()).collect();
         let shift = TensorData::new(shift, [1, m]);

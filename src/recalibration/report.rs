@@ -51,8 +51,8 @@ pub struct FitReport {
 }
 
 impl FitReport {
-    /// Reports a fit without regularisation.
-    pub(super) fn new(
+    /// Reports a fit without regularisation and without warnings.
+    pub fn new(
         status: FitStatus,
         objective: f64,
         gradient: Option<f64>,
@@ -68,7 +68,7 @@ impl FitReport {
         }
     }
 
-    /// Reports a fit that needs no iterations, also to who is told of the progress.
+    /// Reports a fit that needs no iterations, also to the progress callback.
     pub(super) fn found(objective: f64, progress: Progress<'_>) -> Self {
         observer(progress, 1, 1)(1, objective);
         Self::new(FitStatus::Converged, objective, None, 1)

@@ -1,13 +1,14 @@
 use burn::tensor::Tensor;
 
 use super::{
-    FitReport, FitWarning, Objective, Progress,
+    FitReport, FitWarning, Progress,
     descent::{Limits, minimise, of_tensor},
     fit::observer,
 };
 use crate::{
     distribution::{Density, Laplace, Normal, Weights},
     host::{finest, to_vec},
+    loss::Criterion,
 };
 
 /// Predictions with independent coordinates of the densities
@@ -108,7 +109,7 @@ pub(super) fn mean_log_score<P: ScaleFamily>(
 /// Descends a criterion in the logarithms of factors of the scales, one for each coordinate or one for all, in f64
 /// where the device computes in it. The criterion gets predictions with their weights.
 pub(super) fn descend_factors<P: ScaleFamily>(
-    criterion: &dyn Objective<P, Tensor<2>>,
+    criterion: &dyn Criterion<P>,
     (predictions, targets): (&P, &Tensor<2>),
     start: &[f64],
     limits: Limits,
@@ -124,7 +125,7 @@ pub(super) fn descend_factors<P: ScaleFamily>(
         let scale = scale.clone() * logarithms.clone().exp().unsqueeze::<2>();
         let scaled = P::with_location_and_scale(location.clone(), scale);
         let weighted = scaled.with_sample_weights(weights.clone());
-        criterion.objective(&weighted.expect("weights"), &targets)
+        criterion.value(&weighted.expect("weights"), &targets)
     };
     let at = of_tensor(objective, &device);
     minimise(at, start, limits, &mut observer(progress, 1, 1))

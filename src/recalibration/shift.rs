@@ -5,7 +5,7 @@ use super::{common::*, family::Ridge};
 regularised_map! {
     /// Configuration of [`LogitShift`], which it fits: shrunk towards no shift; a regularisation of
     /// `Regularisation::Fixed(0.0)` is the maximum of the likelihood.
-    LogitShiftConfig for Shift;
+    LogitShiftConfig for LogitShift by Shift();
     {}
     /// The factor of the penalty `2/n · Σ b_c²`. Default: 1, which is a normal prior of each `b_c` of standard
     /// deviation 1/2, and of the log-odds of two classes of `√½`.
@@ -13,19 +13,21 @@ regularised_map! {
     tolerance = 1e-9, max_iterations = 200
 }
 
-/// A shift of the logits of each class: `z_c ↦ z_c + b_c`.
-///
-/// It corrects probabilities that are too high or too low for a class throughout, as after a change of the base
-/// rates, which [`PriorCorrection`](super::PriorCorrection) does for rates that are known (Saerens, Latinne,
-/// Decaestecker 2002). Of two classes it is the intercept of Platt scaling with a slope of 1: the update of the
-/// intercept of a clinical prediction model, or recalibration in the large (Steyerberg: *Clinical Prediction Models*,
-/// 2019, chapter 20).
-///
-/// The criterion is the mean log loss with `2/n · Σ b_c²`, strictly convex, for `n` samples (their effective number
-/// with weights). The `b_c` sum to 0 by themselves. Cost: about ten times `n·m` exponentials.
-///
-/// May change the accuracy. Injective.
-pub type LogitShift = Fitted<Shift>;
+fitted_map! {
+    /// A shift of the logits of each class: `z_c ↦ z_c + b_c`.
+    ///
+    /// It corrects probabilities that are too high or too low for a class throughout, as after a change of the base
+    /// rates, which [`PriorCorrection`](super::PriorCorrection) does for rates that are known (Saerens, Latinne,
+    /// Decaestecker 2002). Of two classes it is the intercept of Platt scaling with a slope of 1: the update of the
+    /// intercept of a clinical prediction model, or recalibration in the large (Steyerberg: *Clinical Prediction Models*,
+    /// 2019, chapter 20).
+    ///
+    /// The criterion is the mean log loss with `2/n · Σ b_c²`, strictly convex, for `n` samples (their effective number
+    /// with weights). The `b_c` sum to 0 by themselves. Cost: about ten times `n·m` exponentials.
+    ///
+    /// May change the accuracy. Injective.
+    LogitShift: Shift, "logit shift", Shift::identity, logits
+}
 
 /// The parameters of [`LogitShift`].
 #[derive(Module, Debug)]
@@ -74,18 +76,28 @@ impl ParametricMaps for ShiftFamily {
 }
 
 impl Shift {
-    fn fit(settings: Settings, mut task: Task) -> Result<FitOutcome<Self>> {
-        let device = task.data.device.clone();
+    fn identity(width: usize, device: &Device) -> Self {
+        Self {
+            bias: parameter_row(vec![0.0; width], device),
+        }
+    }
+
+    fn fit(settings: Settings, task: &mut FitTask) -> Result<(Self, FitReport)> {
         let family = |data: &FitData| ShiftFamily {
             ridge: Ridge {
                 weights: vec![2.0 / data.mass(); data.classes],
                 centre: vec![0.0; data.classes],
             },
         };
-        let found = fit_family(family, settings, &mut task)?;
-        Ok(found.map(|(_, bias)| Self {
-            bias: parameter_row(bias, &device),
-        }))
+        let (_, bias, report) = fit_family(family, settings, task)?;
+        let bias = parameter_row(bias, &task.data.device);
+        Ok((Self { bias }, report))
+    }
+
+    fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
+        let shape = [1, self.bias.dims()[0]];
+        let bias = self.bias.val().cast(logits.dtype()).reshape(shape);
+        logits + bias
     }
 }
 
@@ -96,9 +108,8 @@ impl LogitShift {
     ///
     /// Fewer than two shifts, or one that is not finite.
     pub fn from_shifts(bias: Vec<f64>, device: &Device) -> Result<Self> {
-        Self::of_parameters(Shift {
-            bias: parameter_row(bias, device),
-        })
+        let bias = parameter_row(bias, device);
+        valid_map(Self::new(Shift { bias }, None))
     }
 
     /// Returns the shifts `b`, one for each class.
@@ -108,14 +119,6 @@ impl LogitShift {
 }
 
 impl Form for Shift {
-    const KIND: &'static str = "logit shift";
-
-    fn template(width: usize, device: &Device) -> Self {
-        Self {
-            bias: parameter_row(vec![0.0; width], device),
-        }
-    }
-
     fn check(&self) -> Result<(), String> {
         match self.bias.dims() {
             [0 | 1] => Err("fewer than two shifts".into()),
@@ -129,14 +132,5 @@ impl Form for Shift {
 
     fn keeps(&self) -> Guarantees {
         Guarantees::of_decision(false, true)
-    }
-}
-
-impl Apply<Tensor<2>> for Shift {
-    fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
-        expect_classes(&logits, self);
-        let shape = [1, self.bias.dims()[0]];
-        let bias = self.bias.val().cast(logits.dtype()).reshape(shape);
-        logits + bias
     }
 }

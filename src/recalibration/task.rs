@@ -3,33 +3,36 @@
 use burn::tensor::{Int, Tensor};
 
 use super::{
-    Fit, FitReport, FitWarning, Objective, Progress, Recalibration,
+    FitOptions, FitReport, FitWarning, LogitFit, Progress, Recalibration,
     data::FitData,
     descent::{Evaluated, of_tensor},
     family::log_losses,
-    fitted::{Apply, Fitted, Form},
+    fitted::{checked, with_warnings},
     influence::{allowance, robust},
     regularisation::Split,
 };
 use crate::{
     distribution::{Categorical, Predictive, Weighted as _, Weights, weights_refused},
     error::{Error, Result},
+    loss::Criterion,
 };
 
 /// A criterion as a function of the parameters that logits of the data are made of, `[p] → [n, m]`.
-pub fn of_logits(
-    criterion: &dyn Objective,
+pub(super) fn of_logits(
+    criterion: &dyn Criterion,
     data: &FitData,
     logits: impl Fn(&Tensor<1>) -> Tensor<2>,
 ) -> impl Fn(&[f64]) -> Evaluated {
     let labels = data.labels_tensor();
-    let objective = move |theta: &Tensor<1>| criterion.objective(&logits(theta), &labels);
+    let objective = move |theta: &Tensor<1>| {
+        criterion.value(&Categorical::from_logits_unchecked(logits(theta)), &labels)
+    };
     of_tensor(objective, &data.device)
 }
 
 /// What a fit is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
+pub(super) enum Purpose {
     /// A map that is asked for.
     Map,
     /// A candidate of a choice among maps.
@@ -38,116 +41,86 @@ pub enum Purpose {
     Fold,
 }
 
-/// The data of a fit, the criterion, the log loss if it is none, and who is told of the progress.
-pub struct Task<'a> {
+/// The data of a fit of a map of logits, its criterion and its progress.
+pub struct FitTask<'a> {
+    /// The samples, which were checked. A fit may change them.
     pub data: FitData,
-    pub criterion: Option<&'a dyn Objective>,
+    /// The criterion; none for the log loss.
+    pub criterion: Option<&'a dyn Criterion>,
+    /// The callback that is told of each evaluation of the criterion.
     pub progress: Progress<'a>,
-    pub purpose: Purpose,
+    pub(super) is_robust: bool,
+    pub(super) purpose: Purpose,
     /// The weight of the regularisation, if it is known before.
-    pub weight: Option<f64>,
+    pub(super) weight: Option<f64>,
     /// What a cross-validation leaves out, if it is given.
-    pub splits: Option<&'a [Split]>,
+    pub(super) splits: Option<&'a [Split]>,
+    /// The logits of what the splits leave out, in the order of the rows, if a cross-validation found the weight.
+    pub(super) left_out: Option<Vec<f64>>,
 }
 
-impl<'a> Task<'a> {
+impl<'a> FitTask<'a> {
     /// The fit of a map to the log loss.
-    pub fn new(data: FitData, progress: Progress<'a>) -> Self {
+    pub(super) fn new(data: FitData, progress: Progress<'a>) -> Self {
         Self {
             data,
             criterion: None,
             progress,
+            is_robust: false,
             purpose: Purpose::Map,
             weight: None,
             splits: None,
+            left_out: None,
         }
     }
-}
 
-/// What a fit found.
-#[must_use]
-pub struct FitOutcome<F> {
-    pub form: F,
-    pub report: FitReport,
-    /// The logits of what the splits leave out, in the order of the rows, if a cross-validation found the weight.
-    pub left_out: Option<Vec<f64>>,
-}
+    /// The fit to logits and labels, once these are checked.
+    pub(super) fn from_logits(
+        logits: &Tensor<2>,
+        labels: &Tensor<1, Int>,
+        options: FitOptions<'a, Categorical>,
+    ) -> Result<Self> {
+        Ok(Self {
+            criterion: options.criterion,
+            is_robust: options.is_robust,
+            ..Self::new(FitData::new(logits, labels)?, options.progress)
+        })
+    }
 
-impl<F> FitOutcome<F> {
-    /// Makes something else of the parameters.
-    pub fn map<G>(self, make: impl FnOnce(F) -> G) -> FitOutcome<G> {
-        FitOutcome {
-            form: make(self.form),
-            report: self.report,
-            left_out: self.left_out,
-        }
+    /// The fit to predictions with their weights, by the log loss; those of probabilities are fitted to their
+    /// logarithms, which are kept finite.
+    pub(super) fn from_predictions(
+        predictions: &Categorical,
+        labels: &Tensor<1, Int>,
+        options: FitOptions<'a, Categorical>,
+    ) -> Result<Self> {
+        let reason = ": the fit to logits takes one";
+        no_criterion(options.criterion, "a map of class predictions", reason)?;
+        let (plain, weights) = predictions.parted();
+        plain.check()?;
+        let data = FitData::new(&plain.finite_logits(), labels)?;
+        Ok(Self {
+            is_robust: options.is_robust,
+            ..Self::new(data.weighted(weights), options.progress)
+        })
     }
 }
 
-impl<F> From<(F, FitReport)> for FitOutcome<F> {
-    fn from((form, report): (F, FitReport)) -> Self {
-        let left_out = None;
-        Self {
-            form,
-            report,
-            left_out,
-        }
-    }
-}
-
-/// A configuration that fits a map of logits.
-pub trait LogitFit: Sized {
-    /// The parameters of the map.
-    type Form: Form;
-
-    /// Sets the seed, if the configuration has one.
-    fn seeded(self, _seed: u64) -> Self {
-        self
-    }
-
-    /// Whether rows that would rule the fit are left out, see [`Robust`](super::Robust).
-    const IS_ROBUST: bool = false;
-
-    /// Finds the parameters, and tells how that went.
-    fn find(&self, task: Task) -> Result<FitOutcome<Self::Form>>;
-}
-
-/// Predictions with their weights and targets that were checked, the criterion of the fit, the log score if it is none,
-/// and who is told of the progress.
-pub struct DistributionTask<'a, P> {
+/// Predictions with their weights and targets that were checked, and the options of the fit.
+pub(super) struct DistributionTask<'a, P: Predictive> {
     pub predictions: P,
     /// The weights of the predictions, on the host.
     pub weights: Weights,
     pub targets: Tensor<2>,
-    pub criterion: Option<&'a dyn Objective<P, Tensor<2>>>,
-    pub progress: Progress<'a>,
-    /// Whether rows that would rule the fit are left out, see [`Robust`](super::Robust).
-    pub is_robust: bool,
+    pub options: FitOptions<'a, P>,
 }
 
-/// A configuration that fits a map of distributions.
-pub trait DistributionFit<P> {
-    /// The fitted map.
-    type Map;
-
-    /// Finds the map.
-    fn find(&self, task: DistributionTask<P>) -> Result<Self::Map>;
-}
-
-impl<P: Predictive<Targets = Tensor<2>>, C: DistributionFit<P>> Fit<P, Tensor<2>> for C {
-    type Map = C::Map;
-
-    fn fit_with_progress(
-        &self,
-        criterion: Option<&dyn Objective<P, Tensor<2>>>,
-        predictions: P,
-        targets: Tensor<2>,
-        progress: Progress<'_>,
-    ) -> Result<Self::Map> {
+impl<'a, P: Predictive<Targets = Tensor<2>>> DistributionTask<'a, P> {
+    pub fn new(predictions: P, targets: Tensor<2>, options: FitOptions<'a, P>) -> Result<Self> {
         let (plain, weights) = predictions.parted();
         plain.check()?;
         plain.check_targets(&targets)?;
-        let takes_weights = criterion.is_none_or(|criterion| criterion.takes_weights());
+        let takes_weights = (options.criterion).is_none_or(|criterion| criterion.takes_weights());
         if weights.are_given() && !takes_weights {
             return Err(weights_refused(
                 "criterion of the fit",
@@ -155,32 +128,47 @@ impl<P: Predictive<Targets = Tensor<2>>, C: DistributionFit<P>> Fit<P, Tensor<2>
                  weights",
             ));
         }
-        self.find(DistributionTask {
-            predictions: if weights.are_given() {
-                predictions
-            } else {
-                plain
-            },
+        let predictions = if weights.are_given() {
+            predictions
+        } else {
+            plain
+        };
+        Ok(Self {
+            predictions,
             weights,
             targets,
-            criterion,
-            progress,
-            is_robust: false,
+            options,
         })
+    }
+
+    /// As [`new`](Self::new), for a map that no criterion can be descended in.
+    pub fn without_criterion(
+        (predictions, targets): (P, Tensor<2>),
+        options: FitOptions<'a, P>,
+        (map, reason): (&str, &str),
+    ) -> Result<Self> {
+        let task = Self::new(predictions, targets, options)?;
+        no_criterion(task.options.criterion, map, reason)?;
+        Ok(task)
     }
 }
 
 /// A map that is fitted without a descent, with the mean log loss of the data of its fit.
-pub fn closed_form<F: Apply<Tensor<2>>>(form: F, task: Task) -> FitOutcome<F> {
-    let data = task.data;
-    let losses = log_losses(data.mapped(|logits| form.apply(logits)), &data.labels);
+pub(super) fn closed_form<M: Recalibration>(mut map: M, task: &mut FitTask) -> M {
+    let data = &task.data;
+    let losses = log_losses(data.mapped(|logits| map.forward(logits)), &data.labels);
     let objective = data.weights.mean(&losses);
-    (form, FitReport::found(objective, task.progress)).into()
+    map.fit_record_mut().report = Some(FitReport::found(objective, &mut *task.progress));
+    map
 }
 
 /// An error if a criterion is asked for that a map cannot descend, with a reason after a colon or none.
-pub fn no_criterion(asked: bool, map: &str, reason: &str) -> Result<()> {
-    if asked {
+pub(super) fn no_criterion<C: ?Sized>(
+    criterion: Option<&C>,
+    map: &str,
+    reason: &str,
+) -> Result<()> {
+    if criterion.is_some() {
         return Err(Error::Unsupported {
             what: format!("{map} cannot be fitted by a criterion{reason}"),
             expected: "a fit without one",
@@ -189,33 +177,22 @@ pub fn no_criterion(asked: bool, map: &str, reason: &str) -> Result<()> {
     Ok(())
 }
 
-/// A map, and the logits of what a cross-validation left out.
-type FittedWithLeftOut<C> = (Fitted<<C as LogitFit>::Form>, Option<Vec<f64>>);
-
 /// Fits a map: one that is asked for says what there is to know about the data, and is compared with the predictions
-/// as they are where it is fitted to the log loss; by a robust configuration to all rows but those that would rule the
-/// fit. Gives the logits of what a cross-validation left out as well.
-pub fn fit_task<C: LogitFit<Form: Apply<Tensor<2>>>>(
-    config: &C,
-    task: Task,
-) -> Result<FittedWithLeftOut<C>> {
+/// as they are where it is fitted to the log loss; by a robust fit to all rows but those that would rule it. The task
+/// keeps the logits of what a cross-validation left out.
+pub(super) fn fit_task<C: LogitFit>(config: &C, task: &mut FitTask) -> Result<C::Map> {
     let is_asked_for = task.purpose == Purpose::Map;
     if is_asked_for && task.criterion.is_none() {
-        return Ok((fit_asked_for(config, task.data, task.progress)?, None));
+        return fit_asked_for(config, task);
     }
-    let of_data = is_asked_for.then(|| FitWarning::of_data(&task.data));
-    let found = config.find(task)?;
-    let map = Fitted::checked(found.form, found.report)?;
-    let map = map.with_warnings(of_data.unwrap_or_default());
-    Ok((map, found.left_out))
+    let about_data = is_asked_for.then(|| FitWarning::of_data(&task.data));
+    let map = checked(config.find(task)?)?;
+    Ok(with_warnings(map, about_data.unwrap_or_default()))
 }
 
-fn fit_asked_for<C: LogitFit<Form: Apply<Tensor<2>>>>(
-    config: &C,
-    data: FitData,
-    progress: Progress<'_>,
-) -> Result<Fitted<C::Form>> {
-    let mut warnings = FitWarning::of_data(&data);
+fn fit_asked_for<C: LogitFit>(config: &C, task: &mut FitTask) -> Result<C::Map> {
+    let data = &task.data;
+    let mut warnings = FitWarning::of_data(data);
     let n = data.samples();
     let before = log_losses(data.logits.clone(), &data.labels);
     let mut fit = |rows: &[usize]| {
@@ -224,15 +201,15 @@ fn fit_asked_for<C: LogitFit<Form: Apply<Tensor<2>>>>(
         } else {
             data.select(rows)
         };
-        let found = config.find(Task::new(part.clone(), &mut *progress))?;
-        let map = Fitted::checked(found.form, found.report)?;
+        let mut own = FitTask::new(part.clone(), &mut *task.progress);
+        let map = checked(config.find(&mut own)?)?;
         let after = log_losses(part.mapped(|logits| map.forward(logits)), &part.labels);
         let change = |(&row, after): (&usize, f64)| after - before[row];
         let changes: Vec<f64> = rows.iter().zip(after).map(change).collect();
         let mean = part.weights.mean(&changes);
         Ok(((map, mean), changes))
     };
-    let allowance = allowance(&data.weights, C::IS_ROBUST);
+    let allowance = allowance(&data.weights, task.is_robust);
     let found = robust(n, |n| 0.5 * allowance(n), &mut fit)?;
     let rows = found.set_aside;
     let (map, change) = match found.map {
@@ -251,63 +228,8 @@ fn fit_asked_for<C: LogitFit<Form: Apply<Tensor<2>>>>(
     if change > WORSE {
         warnings.push(FitWarning::Worse { change });
     }
-    Ok(map.with_warnings(warnings))
+    Ok(with_warnings(map, warnings))
 }
 
 /// The rise of the mean log loss that is told.
 const WORSE: f64 = 1e-3;
-
-/// What maps of logits are fitted to.
-pub trait ClassPredictions: Sized {
-    /// The fit to checked predictions and labels.
-    fn task<'a>(
-        &self,
-        labels: &Tensor<1, Int>,
-        criterion: Option<&'a dyn Objective<Self>>,
-        progress: Progress<'a>,
-    ) -> Result<Task<'a>>;
-}
-
-impl ClassPredictions for Tensor<2> {
-    fn task<'a>(
-        &self,
-        labels: &Tensor<1, Int>,
-        criterion: Option<&'a dyn Objective>,
-        progress: Progress<'a>,
-    ) -> Result<Task<'a>> {
-        let task = Task::new(FitData::new(self, labels)?, progress);
-        Ok(Task { criterion, ..task })
-    }
-}
-
-/// With their weights, to the log loss; those of probabilities are fitted to their logarithms, which are kept finite.
-impl ClassPredictions for Categorical {
-    fn task<'a>(
-        &self,
-        labels: &Tensor<1, Int>,
-        criterion: Option<&'a dyn Objective<Self>>,
-        progress: Progress<'a>,
-    ) -> Result<Task<'a>> {
-        let reason = ": the fit to logits takes one";
-        no_criterion(criterion.is_some(), "a map of class predictions", reason)?;
-        let (plain, weights) = self.parted();
-        plain.check()?;
-        let data = FitData::new(&plain.finite_logits(), labels)?;
-        Ok(Task::new(data.weighted(weights), progress))
-    }
-}
-
-/// Of logits, or of predictions with their weights.
-impl<P: ClassPredictions, C: LogitFit<Form: Apply<Tensor<2>>>> Fit<P, Tensor<1, Int>> for C {
-    type Map = Fitted<C::Form>;
-
-    fn fit_with_progress(
-        &self,
-        criterion: Option<&dyn Objective<P>>,
-        predictions: P,
-        labels: Tensor<1, Int>,
-        progress: Progress<'_>,
-    ) -> Result<Self::Map> {
-        Ok(fit_task(self, predictions.task(&labels, criterion, progress)?)?.0)
-    }
-}

@@ -23,14 +23,16 @@ const BOUND: f64 = 40.0;
 #[must_use]
 pub struct VarianceScalingConfig {}
 
-/// Variance scaling: `σ_c ↦ s_c σ_c`, with one factor for each coordinate, which multiplies the variances by `s_c²`
-/// (Levi, Gispan, Giladi, Fetaya: *Evaluating and calibrating uncertainty prediction in regression tasks*, 2022, with
-/// one factor).
-///
-/// Keeps the means and is injective. One factor for all coordinates is [temperature
-/// scaling](super::TemperatureScaling), `T = s²` for normal and `T = s` for Laplace predictions.
-/// Fitted by [`VarianceScalingConfig`].
-pub type VarianceScaling = Fitted<ScaleFactors>;
+fitted_map! {
+    /// Variance scaling: `σ_c ↦ s_c σ_c`, with one factor for each coordinate, which multiplies the variances by `s_c²`
+    /// (Levi, Gispan, Giladi, Fetaya: *Evaluating and calibrating uncertainty prediction in regression tasks*, 2022, with
+    /// one factor).
+    ///
+    /// Keeps the means and is injective. One factor for all coordinates is [temperature
+    /// scaling](super::TemperatureScaling), `T = s²` for normal and `T = s` for Laplace predictions.
+    /// Fitted by [`VarianceScalingConfig`].
+    VarianceScaling: ScaleFactors, "variance scaling", |width, device| ScaleFactors::new(vec![1.0; width], device)
+}
 
 /// The parameters of [`VarianceScaling`].
 #[derive(Module, Debug)]
@@ -39,13 +41,20 @@ pub struct ScaleFactors {
     pub(super) factors: Parameter<1>,
 }
 
-impl<P: ScaleFamily> DistributionFit<P> for VarianceScalingConfig {
+impl<P: ScaleFamily> Fit<P, Tensor<2>> for VarianceScalingConfig {
     type Map = VarianceScaling;
+    type Scored = P;
 
-    fn find(&self, task: DistributionTask<P>) -> Result<VarianceScaling> {
+    fn fit_with(
+        &self,
+        predictions: P,
+        targets: Tensor<2>,
+        options: FitOptions<'_, P>,
+    ) -> Result<VarianceScaling> {
+        let task = DistributionTask::new(predictions, targets, options)?;
         let powers = powers(&task.predictions, &task.targets);
         let (form, report) = ScaleFactors::fit(&powers, BOUND, Limits::new(1e-6, 200), task);
-        Fitted::checked(form, report)
+        checked(VarianceScaling::new(form, report))
     }
 }
 
@@ -56,7 +65,7 @@ impl VarianceScaling {
     ///
     /// If there is none, or one is not a positive finite number.
     pub fn from_factors(factors: Vec<f64>, device: &Device) -> Result<Self> {
-        Self::of_parameters(ScaleFactors::new(factors, device))
+        valid_map(Self::new(ScaleFactors::new(factors, device), None))
     }
 
     /// Returns the factors `s`: one for each coordinate, or one for all.
@@ -83,14 +92,19 @@ impl ScaleFactors {
         task: DistributionTask<P>,
     ) -> (Self, FitReport) {
         let (predictions, targets, weights) = (task.predictions, task.targets, task.weights);
-        let fit = |t: &Vec<f64>| mean_power(t, &weights, task.is_robust);
+        let FitOptions {
+            criterion,
+            progress,
+            is_robust,
+        } = task.options;
+        let fit = |t: &Vec<f64>| mean_power(t, &weights, is_robust);
         let found = powers.iter().map(fit).collect();
         let (means, warnings) = of_coordinates(found, 1.0);
         let logarithm = |mean: f64| (mean.ln() / P::POWER).clamp(-bound, bound);
         let mut logarithms: Vec<f64> = means.into_iter().map(logarithm).collect();
-        let descended = task.criterion.map(|criterion| {
+        let descended = criterion.map(|criterion| {
             let (data, start) = ((&predictions, &targets), &logarithms);
-            descend_factors(criterion, data, start, limits, &mut *task.progress)
+            descend_factors(criterion, data, start, limits, &mut *progress)
         });
         let report = descended.map(|(found, report)| {
             logarithms = found.iter().map(|x| x.clamp(-bound, bound)).collect();
@@ -101,7 +115,7 @@ impl ScaleFactors {
         let mut report = report.unwrap_or_else(|| {
             let scaled = form.apply(predictions);
             let mean = mean_log_score(&scaled, &targets, &weights, &warnings);
-            FitReport::found(mean, task.progress)
+            FitReport::found(mean, progress)
         });
         report.warnings = warnings;
         if logarithms.contains(&-bound) {
@@ -114,12 +128,6 @@ impl ScaleFactors {
 }
 
 impl Form for ScaleFactors {
-    const KIND: &'static str = "variance scaling";
-
-    fn template(width: usize, device: &Device) -> Self {
-        Self::new(vec![1.0; width], device)
-    }
-
     fn check(&self) -> Result<(), String> {
         let factors = to_vec(self.factors.val());
         if !factors.is_empty() && factors.iter().all(|factor| *factor > 0.0) {
@@ -142,8 +150,8 @@ impl Form for ScaleFactors {
     }
 }
 
-impl<P: ScaleFamily> Apply<P> for ScaleFactors {
-    fn apply(&self, predictions: P) -> P {
+impl ScaleFactors {
+    fn apply<P: ScaleFamily>(&self, predictions: P) -> P {
         let [location, scale] = predictions.location_and_scale();
         let ([k], [_, d]) = (self.factors.dims(), scale.dims());
         assert!(
@@ -152,5 +160,11 @@ impl<P: ScaleFamily> Apply<P> for ScaleFactors {
         );
         let factors = self.factors.val().cast(scale.dtype()).unsqueeze::<2>(); // [1, d] or [1, 1]
         P::with_location_and_scale(location, scale * factors)
+    }
+}
+
+impl<P: ScaleFamily> Recalibration<P> for VarianceScaling {
+    fn forward(&self, predictions: P) -> P {
+        self.form.apply(predictions)
     }
 }

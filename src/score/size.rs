@@ -9,7 +9,7 @@ use crate::{
     distribution::{Categorical, Geometry, Marginals, Predictive},
     error::{Result, check_parameter, check_samples},
     estimator::{
-        Binning, Event, EventBin, JointKernel, Skce, SkceForm, Tce, TceForm,
+        Binning, Event, EventBin, JointKernel, PairMatrix, Skce, SkceForm, Tce, TceForm,
         regression::IntervalCoverage,
     },
     ops::Computation,
@@ -60,7 +60,7 @@ pub trait Quantify<P: Predictive = Categorical> {
 /// Simulated coverage is in `docs/levels.md`.
 ///
 /// The draws of [`Samples`](crate::distribution::Samples) of one dimension are taken for draws of a
-/// distribution that is not known, as by tests ([`JointKernel::fair_pairs`]): of a calibrated model the
+/// distribution that is not known, as by tests ([`PairMatrix::fair`]): of a calibrated model the
 /// estimate has mean 0, and is not that of [`Skce`] as an [`Estimator`](crate::estimator::Estimator), which
 /// takes the draws for the whole distribution.
 ///
@@ -83,8 +83,7 @@ impl<P: Geometry, K: JointKernel<P>> Quantify<P> for Skce<K> {
             }
             _ => FEWEST_ERRORS,
         };
-        let pairs = (self.kernel)
-            .fair_pairs(Computation::Auto, &predictions, targets)?
+        let pairs = PairMatrix::fair(&self.kernel, Computation::Auto, &predictions, targets)?
             .weighted(&weights);
         let unbiased = pairs.unbiased_values(self.form);
         let power = MeanEstimate::weighted(&unbiased.values, &unbiased.weights);

@@ -384,7 +384,12 @@ pub trait FitTo<P: Clone, T: Clone>: Fit<P, T> {
         self.fit(predictions.clone(), targets.clone()).unwrap()
     }
 
-    fn fit_to_by(&self, by: &dyn Objective<P, T>, predictions: &P, targets: &T) -> Self::Map {
+    fn fit_to_by(
+        &self,
+        by: &dyn Criterion<Self::Scored>,
+        predictions: &P,
+        targets: &T,
+    ) -> Self::Map {
         let map = self.fit_by(by, predictions.clone(), targets.clone());
         map.unwrap()
     }

@@ -158,7 +158,7 @@ fn no_source_is_said_twice() {
 #[test]
 fn a_matrix_of_too_many_classes() {
     let logits = tensor(&[vec![0.5; 10_000], vec![0.25; 10_000]]);
-    let fit = |kind: MapKind| kind.fit(0, None, logits.clone(), labels(&[0, 1]), &mut |_| {});
+    let fit = |kind: MapKind| kind.config(0).fit(logits.clone(), labels(&[0, 1]));
     for kind in [
         MapKind::Matrix,
         MapKind::Dirichlet,

@@ -5,7 +5,7 @@ use burn::tensor::{
     activation::{log_softmax, softmax},
     s,
 };
-use burn_calibration::recalibration::{MapKind, load_map};
+use burn_calibration::recalibration::{FittedMap as _, MapKind, Recalibration as _, load_map};
 
 use super::{Applied, check_family};
 use crate::{
@@ -26,7 +26,7 @@ pub fn of_classes(args: &ApplyArgs, file: &mut File) -> Result<Applied> {
     let map = load_map(to_read(&args.map), &Device::flex())?;
     let (kind, fitted_to) = (map.kind(), map.fitted_to());
     if fitted_to.family.as_deref() != Some(CORRECTNESS) {
-        check_family(args, &*map, &key(args.input.family))?;
+        check_family(args, &map, &key(args.input.family))?;
     }
     let other = fitted_to
         .logits
@@ -47,7 +47,7 @@ pub fn of_classes(args: &ApplyArgs, file: &mut File) -> Result<Applied> {
     };
     let rows = rows_of(file, &args.rows, Wanted::Logits, like)?;
     let family = family(args.input.family, rows.predictions.subject());
-    check_family(args, &*map, &family)?;
+    check_family(args, &map, &family)?;
     let classes = rows.predictions.classes();
     let expected = map.width().unwrap_or(classes);
     if expected != classes {
@@ -92,7 +92,7 @@ pub fn of_classes(args: &ApplyArgs, file: &mut File) -> Result<Applied> {
         numbers: numbers.name(),
         ..Applied::new(
             args,
-            &*map,
+            &map,
             OutcomeSpace::Classes(classes),
             Matrix { columns, values },
         )

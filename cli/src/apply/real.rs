@@ -68,7 +68,7 @@ where
     P: Vectors + ScaleFamily + Component + Marginals,
 {
     let map = DistributionMap::load(to_read(&args.map), &Device::flex())?;
-    check_family(args, &*map, &key(args.input.family))?;
+    check_family(args, &map, &key(args.input.family))?;
     let made = recalibrated::<P>(args, &map, file);
     made.on(&file.path, &file.table.lines)
 }
@@ -147,6 +147,6 @@ where
     Ok(Applied {
         names,
         family,
-        ..Applied::new(args, &**map, OutcomeSpace::Dimensions(dimensions), matrix)
+        ..Applied::new(args, map, OutcomeSpace::Dimensions(dimensions), matrix)
     })
 }

@@ -7,8 +7,11 @@ use burn_calibration::{
     distribution::{Categorical, Predictive, Subject, Weighted as _},
     estimator::SkceForm,
     kernel::Kernel,
-    loss::{MmceLossConfig, ScoreLoss, SkceLossConfig},
-    recalibration::{AutoRecalibrationConfig, Fit as _, FitProgress, LogitMap, MapKind, Objective},
+    loss::{Criterion, MmceLossConfig, ScoreLoss, SkceLossConfig},
+    recalibration::{
+        AutoRecalibrationConfig, Fit as _, FitProgress, LogitMap, MapKind, Recalibration as _,
+        Robust,
+    },
     score::{Brier, LogScore},
 };
 
@@ -109,7 +112,7 @@ pub fn of_classes(args: &FitArgs, path: &Path) -> Result<FitSummary> {
     if let Some(zeros) = zeros {
         data.zeros = zeros.words(method.is_none());
     }
-    finish(args, &mut *map, (name, choice), data)
+    finish(args, &mut map, (name, choice), data)
 }
 
 fn fit(
@@ -125,7 +128,7 @@ fn fit(
         let title = format!("evaluation {}: {:.6}", at.evaluations, at.objective);
         progress.at(at.fit - 1, at.fits, title);
     };
-    let mut fit = |criterion: Option<&dyn Objective>| -> Result<Chosen<LogitMap>> {
+    let mut fit = |criterion: Option<&dyn Criterion>| -> Result<Chosen<LogitMap>> {
         let auto = AutoRecalibrationConfig::new()
             .with_keep(keep)
             .with_subject(subject)
@@ -138,12 +141,17 @@ fn fit(
                 chosen(auto.fit_with_progress(None, samples, labels, observe)?)
             }
             (Some(kind), None) => {
-                let map = kind.fit_robust(seed, samples, labels, observe)?;
+                let map = {
+                    let (samples, labels) = (samples.clone(), labels.clone());
+                    Robust(kind.config(seed)).fit_with_progress(None, samples, labels, observe)?
+                };
                 (map, kind.name(), None)
             }
             (Some(kind), criterion) => {
                 let (logits, labels) = (logits.clone(), labels.clone());
-                let map = kind.fit(seed, criterion, logits, labels, observe)?;
+                let map = kind
+                    .config(seed)
+                    .fit_with_progress(criterion, logits, labels, observe)?;
                 (map, kind.name(), None)
             }
         };

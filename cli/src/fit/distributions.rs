@@ -7,7 +7,7 @@ use burn_calibration::{
     distribution::{Component, Density, Marginals, QuantileForecasts},
     recalibration::{
         AutoRecalibrationConfig, ConformalShiftConfig, DistributionMethod, Fit as _, Recalibrated,
-        Recalibration as _, ScaleFamily,
+        Recalibration as _, Robust, ScaleFamily,
     },
     score::{MeanEstimate, Score as _, WeightedIntervalScore},
 };
@@ -37,7 +37,7 @@ where
     let (predictions, targets) = (loaded.sets.remove(0), loaded.targets);
     let of = (predictions.clone(), targets.clone());
     let (mut map, name, choice) = match method {
-        Some(method) => (method.fit_robust(of.0, of.1)?, method.name(), None),
+        Some(method) => (Robust(method).fit(of.0, of.1)?, method.name(), None),
         None => {
             let config = AutoRecalibrationConfig::new().with_keep(keep);
             let config = config.with_seed(args.source.seed);
@@ -58,7 +58,7 @@ where
     if let Some(after) = after {
         data.log_loss = Known(Ok([before, after].into()));
     }
-    finish(args, &mut *map, (name, choice), data)
+    finish(args, &mut map, (name, choice), data)
 }
 
 /// Fits the map of quantile forecasts.

@@ -4,7 +4,7 @@ use burn::tensor::Tensor;
 use burn_calibration::{
     distribution::{Geometry, Given, QuantileForecasts},
     error,
-    estimator::{JointKernel, Skce},
+    estimator::{JointKernel, PairMatrix, Skce},
     hypothesis::*,
     kernel::Kernel,
     names,
@@ -122,7 +122,7 @@ where
             None => skce(Skce::biased(self)),
             // n²·SKCE_b = Σ_i h_ii + n(n − 1)·SKCE_uq
             Some(unbiased) => {
-                let pairs = self.fair_pairs(Computation::Auto, predictions, targets);
+                let pairs = PairMatrix::fair(&self, Computation::Auto, predictions, targets);
                 let mean = pairs.map(|pairs| pairs.diagonal().mean().into_scalar::<f64>());
                 mean.map(|mean| (mean + (n as f64 - 1.0) * unbiased) / n as f64)
             }

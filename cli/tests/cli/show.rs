@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use burn::tensor::Device;
 use burn_calibration::recalibration::{
-    LogitMap, MapKind, MatrixScaling, TemperatureScaling, load_map,
+    FittedMap as _, LogitMap, MapKind, MatrixScaling, TemperatureScaling, load_map,
 };
 use onnx_rs::ast::TensorProto;
 use safetensors::{Dtype, SafeTensors, serialize, tensor::TensorView};

@@ -65,7 +65,7 @@ static MAPS: LazyLock<Vec<(usize, LogitMap)>> = LazyLock::new(|| {
         let (logits, labels) = noisy(m);
         let fit = |kind: &MapKind| {
             let (logits, labels) = (logits.clone(), labels.clone());
-            kind.fit(3, None, logits, labels, &mut |_| {}).unwrap()
+            kind.config(3).fit(logits, labels).unwrap()
         };
         let all: Vec<LogitMap> = MapKind::ALL.iter().map(fit).collect();
         let rates = (0..m).map(|c| (c + 1) as f64);

@@ -75,10 +75,13 @@ pub trait TargetKernel<P: Predictive>: Debug {
     fn on_classes(&self, _predictions: &P) -> Option<OnClasses<'_>> {
         None
     }
+}
 
+/// What follows from the expectations of any kernel.
+impl<P: Predictive> dyn TargetKernel<P> + '_ {
     /// The inner products of the residuals of samples and others, differentiable, `[batches, n, k]`:
     /// `k_Y(y_i, z_j) − E_{P_i} k_Y(Z, z_j) − E_{Q_j} k_Y(Z, y_i) + E_{P_i, Q_j} k_Y(Z, Z')`.
-    fn residual_product(
+    pub fn residual_product(
         &self,
         (p, y): (&P, &P::Targets),
         (q, z): (&P, &P::Targets),
@@ -92,7 +95,7 @@ pub trait TargetKernel<P: Predictive>: Debug {
 
     /// The inner products of the residuals of samples with each other, as
     /// [`residual_product`](Self::residual_product).
-    fn residual_gram(&self, (p, y): (&P, &P::Targets), batches: usize) -> Tensor<3> {
+    pub fn residual_gram(&self, (p, y): (&P, &P::Targets), batches: usize) -> Tensor<3> {
         let single = self.expectation(p, y, batches); // E_{P_i} k_Y(Z, y_j)
         self.between(y, y, p, batches) - single.clone() - single.transpose()
             + self.double_expectation(p, p, batches)

@@ -1,15 +1,21 @@
 //! The maps of logits that are tried.
 
 use super::{
-    rules::Tried,
+    AutoRecalibration,
+    rules::{Tried, Validation},
     score_tests::p_value,
-    selection::{Reason, SelectionSamples, too_few},
+    selection::{CandidateKind, Reason, Terms, choose, too_few},
 };
 use crate::{
     distribution::Subject,
     recalibration::{
-        Keep, LogitMap, MapKind, TemperatureScaling, common::*, data::softmax, family::log_losses,
-        regularisation::Split, task::Purpose, warning::all_right,
+        FitWarning, Keep, LogitMap, MapKind, TemperatureScaling,
+        common::*,
+        data::softmax,
+        family::log_losses,
+        regularisation::Split,
+        task::{Purpose, fit_task},
+        warning::all_right,
     },
 };
 
@@ -142,18 +148,44 @@ impl<'a> LogitSamples<'a> {
     }
 }
 
-impl SelectionSamples for LogitSamples<'_> {
-    type Kind = MapKind;
-    type Map = LogitMap;
-    const LOSS: &'static str = "log loss";
-    const KEEPS: &'static [Keep] = &[
-        Keep::Accuracy,
-        Keep::Order,
-        Keep::Information,
-        Keep::InformationOfLogProbabilities,
-    ];
+/// The properties that maps of logits may keep.
+const KEEPS: &[Keep] = &[
+    Keep::Accuracy,
+    Keep::Order,
+    Keep::Information,
+    Keep::InformationOfLogProbabilities,
+];
 
-    fn candidates(&self) -> Vec<(MapKind, &'static str, Option<Reason>)> {
+impl LogitSamples<'_> {
+    /// Chooses a map, which must keep what is asked for.
+    pub fn choose(
+        &self,
+        keep: Option<Keep>,
+        (validation, warnings): (Validation, Vec<FitWarning>),
+        progress: Progress<'_>,
+    ) -> Result<AutoRecalibration> {
+        let (map, numbers) = self.unchanged()?;
+        let unchanged = (self.tried("none", &map, numbers), map);
+        let terms = Terms {
+            splits: self.splits,
+            validation,
+            keep,
+            keeps: KEEPS,
+            loss: "log loss",
+            warnings,
+        };
+        choose(
+            self.candidates(),
+            unchanged,
+            |kind, progress| self.fit(kind, progress),
+            |kind, map, split| self.left_out(kind, map, split),
+            |name, map, numbers| self.tried(name, map, numbers),
+            terms,
+            progress,
+        )
+    }
+
+    fn candidates(&self) -> Vec<CandidateKind<MapKind>> {
         let more = usize::from(self.data.classes > 2);
         let has_few_values = self.has_few_values();
         let is_of_order = |kind: MapKind| OF_ZEROS.iter().any(|of| of.0 == kind);
@@ -169,13 +201,15 @@ impl SelectionSamples for LogitSamples<'_> {
             (kind, classes, least, work)
         });
         let candidates = others.chain(of_order).filter(|candidate| candidate.1[more]);
-        let named = |candidate: CandidateMap| {
-            let reason = self.reason_against(candidate);
-            (candidate.0, candidate.0.name(), reason)
+        let named = |candidate: CandidateMap| CandidateKind {
+            kind: candidate.0,
+            name: candidate.0.name(),
+            reason_against: self.reason_against(candidate),
         };
         candidates.map(named).collect()
     }
 
+    /// A temperature of 1, and the logits that are left out.
     fn unchanged(&self) -> Result<(LogitMap, Vec<f64>)> {
         let map = TemperatureScaling::from_temperature(1.0, &self.data.device)?;
         let mut logits = self.left_out.logits.clone();
@@ -191,12 +225,13 @@ impl SelectionSamples for LogitSamples<'_> {
     }
 
     fn fit(&self, kind: MapKind, progress: Progress<'_>) -> Result<(LogitMap, Option<Vec<f64>>)> {
-        let task = Task {
+        let mut task = FitTask {
             purpose: Purpose::Candidate,
             splits: Some(self.splits),
-            ..Task::new(self.data.clone(), progress)
+            ..FitTask::new(self.data.clone(), progress)
         };
-        kind.fit_task(self.seed, task)
+        let map = fit_task(&kind.config(self.seed), &mut task)?;
+        Ok((map, task.left_out))
     }
 
     fn left_out(&self, kind: MapKind, map: &LogitMap, split: &Split) -> Result<Vec<f64>> {
@@ -205,13 +240,13 @@ impl SelectionSamples for LogitSamples<'_> {
             return Ok(left_out.logits);
         }
         let mut silent = |_| {};
-        let task = Task {
+        let mut task = FitTask {
             purpose: Purpose::Fold,
             // it is known, and no search for it starts threads of its own
             weight: map.report().and_then(|report| report.regularisation),
-            ..Task::new(self.data.select(&split.rest), &mut silent)
+            ..FitTask::new(self.data.select(&split.rest), &mut silent)
         };
-        let (map, _) = kind.fit_task(self.seed, task)?;
+        let map = fit_task(&kind.config(self.seed), &mut task)?;
         Ok(left_out.mapped(|logits| map.forward(logits)))
     }
 

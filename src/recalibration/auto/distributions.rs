@@ -1,16 +1,17 @@
 //! The maps of normal and Laplace predictions that are tried.
 
 use super::{
-    rules::Tried,
-    selection::{Reason, SelectionSamples, too_few},
+    AutoDistributionRecalibration,
+    rules::{Tried, Validation},
+    selection::{CandidateKind, Terms, choose, too_few},
 };
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::{
     distribution::{Component, Density as _, Marginals, Targets as _, Weights},
     recalibration::{
-        DistributionMap, DistributionMethod, Keep, Recalibrated, ScaleFamily, VarianceScaling,
-        common::*, regularisation::Split, scale::mean_powers,
+        DistributionMap, DistributionMethod, FitWarning, Keep, Recalibrated, Robust, ScaleFamily,
+        VarianceScaling, common::*, regularisation::Split, scale::mean_powers,
     },
 };
 
@@ -88,15 +89,12 @@ impl<P: ScaleFamily + Component + Marginals> DistributionSamples<P> {
         (self.predictions.select_rows(rows), targets)
     }
 
-    fn fit_to(
-        &self,
-        method: DistributionMethod,
-        (p, y): (P, Tensor<2>),
-    ) -> Result<DistributionMap> {
+    fn fit_to(&self, method: DistributionMethod, data: (P, Tensor<2>)) -> Result<DistributionMap> {
+        let (predictions, targets) = data;
         if self.is_robust {
-            method.fit_robust(p, y)
+            Robust(method).fit(predictions, targets)
         } else {
-            method.fit(p, y)
+            method.fit(predictions, targets)
         }
     }
 
@@ -137,30 +135,53 @@ where
     to_vec(log_density.neg())
 }
 
-impl<P: ScaleFamily + Component + Marginals> SelectionSamples for DistributionSamples<P> {
-    type Kind = DistributionMethod;
-    type Map = DistributionMap;
-    const LOSS: &'static str = "log score";
-    const KEEPS: &'static [Keep] = &[Keep::Mean, Keep::Information];
+/// The properties that maps of distributions may keep.
+const KEEPS: &[Keep] = &[Keep::Mean, Keep::Information];
 
-    fn candidates(&self) -> Vec<(DistributionMethod, &'static str, Option<Reason>)> {
+impl<P: ScaleFamily + Component + Marginals> DistributionSamples<P> {
+    /// Chooses a map, which must keep what is asked for.
+    pub fn choose(
+        &self,
+        splits: &[Split],
+        keep: Option<Keep>,
+        (validation, warnings): (Validation, Vec<FitWarning>),
+        progress: Progress<'_>,
+    ) -> Result<AutoDistributionRecalibration> {
+        let device = self.predictions.device().without_autodiff();
+        let map = VarianceScaling::from_factors(vec![1.0], &device)?.into();
+        let losses = to_vec(self.predictions.log_density(&self.targets).neg());
+        let unchanged = (self.tried("none", &map, losses), map);
+        let terms = Terms {
+            splits,
+            validation,
+            keep,
+            keeps: KEEPS,
+            loss: "log score",
+            warnings,
+        };
+        choose(
+            self.candidates(),
+            unchanged,
+            |method, progress| self.fit(method, progress),
+            |method, _, split| self.left_out(method, split),
+            |name, map, losses| self.tried(name, map, losses),
+            terms,
+            progress,
+        )
+    }
+
+    fn candidates(&self) -> Vec<CandidateKind<DistributionMethod>> {
         let [n, d] = self.targets.dims();
         let named = |(method, least): (DistributionMethod, usize)| {
             let too_many = method == DistributionMethod::Local && d > 1;
             let reason = || (format!("the targets have {d} coordinates"), None);
-            let reason = too_few(n, least).or_else(|| too_many.then(reason));
-            (method, method.name(), reason)
+            CandidateKind {
+                kind: method,
+                name: method.name(),
+                reason_against: too_few(n, least).or_else(|| too_many.then(reason)),
+            }
         };
         CANDIDATES.into_iter().map(named).collect()
-    }
-
-    fn unchanged(&self) -> Result<(DistributionMap, Vec<f64>)> {
-        let device = self.predictions.device().without_autodiff();
-        let map = VarianceScaling::from_factors(vec![1.0], &device)?.into();
-        Ok((
-            map,
-            to_vec(self.predictions.log_density(&self.targets).neg()),
-        ))
     }
 
     fn fit(
@@ -175,12 +196,7 @@ impl<P: ScaleFamily + Component + Marginals> SelectionSamples for DistributionSa
         Ok((map, None))
     }
 
-    fn left_out(
-        &self,
-        method: DistributionMethod,
-        _map: &DistributionMap,
-        split: &Split,
-    ) -> Result<Vec<f64>> {
+    fn left_out(&self, method: DistributionMethod, split: &Split) -> Result<Vec<f64>> {
         let fitted = self.fit_to(method, self.select(&split.rest))?;
         let (predictions, targets) = self.select(&split.left_out);
         Ok(log_scores(&fitted, (predictions, &targets)))

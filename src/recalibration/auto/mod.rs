@@ -7,21 +7,20 @@ mod rules;
 mod score_tests;
 mod selection;
 
-use std::{fmt, ops::Deref};
+use std::fmt;
 
 use self::{
-    candidates::LogitSamples,
-    distributions::DistributionSamples,
-    rules::Validation,
-    selection::{choose, kept_rows},
+    candidates::LogitSamples, distributions::DistributionSamples, rules::Validation,
+    selection::kept_rows,
 };
 use super::{
     DistributionMap, FitWarning, Keep, LogitMap, Robust, ScaleFamily, VarianceScalingConfig,
     common::*,
+    map::by_inner_map,
     regularisation::{Split, folds, splits},
-    task::{ClassPredictions, fit_task},
+    task::fit_task,
 };
-use crate::distribution::{Component, Marginals, Subject};
+use crate::distribution::{Categorical, Component, Marginals, Subject};
 
 pub use self::choice::{Candidate, Choice, Cost, PassedOver};
 
@@ -63,7 +62,7 @@ pub struct AutoRecalibrationConfig {
 
 /// A chosen map, and the reason for the choice.
 ///
-/// By [`Deref`] it is the map itself: it recalibrates, has the same guarantees, and is saved as that map.
+/// It recalibrates, has the same guarantees, and is saved as that map.
 #[derive(Debug)]
 pub struct Chosen<M> {
     map: M,
@@ -77,29 +76,30 @@ impl<M> Chosen<M> {
     }
 
     /// Returns the chosen map.
+    pub fn map(&self) -> &M {
+        &self.map
+    }
+
+    /// Takes the chosen map.
     pub fn into_map(self) -> M {
         self.map
     }
 }
 
 /// The [`Choice`], and what the chosen map keeps.
-impl<M: Deref<Target: FittedMap>> fmt::Display for Chosen<M> {
+impl<M: FittedMap> fmt::Display for Chosen<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}the chosen map {}", self.choice, self.map.guarantees())
     }
 }
 
-impl<M> Deref for Chosen<M> {
-    type Target = M;
-
-    fn deref(&self) -> &M {
-        &self.map
-    }
+impl<M: FittedMap> FittedMap for Chosen<M> {
+    by_inner_map!(self, self.map, self.map);
 }
 
-impl From<AutoRecalibration> for LogitMap {
-    fn from(chosen: AutoRecalibration) -> Self {
-        chosen.map
+impl<P, Q, M: Recalibration<P, Q>> Recalibration<P, Q> for Chosen<M> {
+    fn forward(&self, predictions: P) -> Q {
+        self.map.forward(predictions)
     }
 }
 
@@ -175,7 +175,7 @@ pub type AutoRecalibration = Chosen<LogitMap>;
 /// ```
 /// # use burn::tensor::{Device, Distribution, Tensor};
 /// use burn_calibration::distribution::Normal;
-/// use burn_calibration::recalibration::{AutoRecalibrationConfig, Fit, Recalibrated};
+/// use burn_calibration::recalibration::{AutoRecalibrationConfig, Fit, Recalibrated, Recalibration};
 ///
 /// # fn main() -> burn_calibration::error::Result<()> {
 /// # let device = Device::default();
@@ -226,30 +226,53 @@ impl AutoRecalibrationConfig {
     }
 }
 
-/// Of logits, or of predictions with their weights.
-impl<P: ClassPredictions> Fit<P, Tensor<1, Int>> for AutoRecalibrationConfig {
-    type Map = AutoRecalibration;
+/// The map and the words of an error.
+const AUTO: (&str, &str) = ("a choice among maps", ": it compares maps by the log loss");
 
-    fn fit_with_progress(
+impl Fit for AutoRecalibrationConfig {
+    type Map = AutoRecalibration;
+    type Scored = Categorical;
+
+    fn fit_with(
         &self,
-        criterion: Option<&dyn Objective<P>>,
-        predictions: P,
+        logits: Tensor<2>,
         labels: Tensor<1, Int>,
-        progress: Progress<'_>,
+        options: FitOptions<'_, Categorical>,
     ) -> Result<AutoRecalibration> {
-        let reason = ": it compares maps by the log loss";
-        no_criterion(criterion.is_some(), "a choice among maps", reason)?;
-        let Task {
+        no_criterion(options.criterion, AUTO.0, AUTO.1)?;
+        self.choose(FitTask::from_logits(&logits, &labels, options)?)
+    }
+}
+
+impl Fit<Categorical, Tensor<1, Int>> for AutoRecalibrationConfig {
+    type Map = AutoRecalibration;
+    type Scored = Categorical;
+
+    fn fit_with(
+        &self,
+        predictions: Categorical,
+        labels: Tensor<1, Int>,
+        options: FitOptions<'_, Categorical>,
+    ) -> Result<AutoRecalibration> {
+        no_criterion(options.criterion, AUTO.0, AUTO.1)?;
+        self.choose(FitTask::from_predictions(&predictions, &labels, options)?)
+    }
+}
+
+impl AutoRecalibrationConfig {
+    fn choose(&self, task: FitTask) -> Result<AutoRecalibration> {
+        let FitTask {
             mut data, progress, ..
-        } = predictions.task(&labels, None, progress)?;
+        } = task;
         at_least(2, "the number of folds", self.folds, "at least 2")?;
         self.subject.check(data.classes)?;
         let mut warnings = FitWarning::of_data(&data);
         // without rows that would rule the fit of a temperature
         if self.robust && !self.zeros {
             let mut silent = |_| {};
-            let task = Task::new(data.clone(), &mut silent);
-            let (temperature, _) = fit_task(&Robust(TemperatureScalingConfig::new()), task)?;
+            let mut task = FitTask::new(data.clone(), &mut silent);
+            task.is_robust = true;
+            let temperature = fit_task(&TemperatureScalingConfig::new(), &mut task)?;
             let (found, kept) = kept_rows(temperature.report(), data.samples());
             warnings = found;
             if let Some(kept) = kept {
@@ -260,21 +283,23 @@ impl<P: ClassPredictions> Fit<P, Tensor<1, Int>> for AutoRecalibrationConfig {
         let (splits, validation) = self.validation(data.samples(), one, (self.subject, LEVEL));
         let mut samples = LogitSamples::new(&data, &splits, self.subject, self.seed);
         samples.zeros = self.zeros;
-        let about = (validation, warnings);
-        choose(&samples, &splits, self.keep, about, progress)
+        samples.choose(self.keep, (validation, warnings), progress)
     }
 }
 
 /// By the log score; another criterion is an error.
-impl<P: ScaleFamily + Component + Marginals> DistributionFit<P> for AutoRecalibrationConfig {
+impl<P: ScaleFamily + Component + Marginals> Fit<P, Tensor<2>> for AutoRecalibrationConfig {
     type Map = AutoDistributionRecalibration;
+    type Scored = P;
 
-    fn find(&self, task: DistributionTask<P>) -> Result<AutoDistributionRecalibration> {
-        no_criterion(
-            task.criterion.is_some(),
-            "a choice among maps of distributions",
-            "",
-        )?;
+    fn fit_with(
+        &self,
+        predictions: P,
+        targets: Tensor<2>,
+        options: FitOptions<'_, P>,
+    ) -> Result<AutoDistributionRecalibration> {
+        let words = ("a choice among maps of distributions", "");
+        let task = DistributionTask::without_criterion((predictions, targets), options, words)?;
         let (predictions, targets) = (task.predictions, task.targets);
         at_least(2, "the number of folds", self.folds, "at least 2")?;
         let (mut warnings, mut kept) = (vec![], None);
@@ -287,6 +312,6 @@ impl<P: ScaleFamily + Component + Marginals> DistributionFit<P> for AutoRecalibr
         let (splits, validation) =
             self.validation(samples.len(), false, (Subject::Classes, LEVEL_OF_SCALE));
         let about = (validation, warnings);
-        choose(&samples, &splits, self.keep, about, task.progress)
+        samples.choose(&splits, self.keep, about, task.options.progress)
     }
 }

@@ -21,37 +21,39 @@ use crate::distribution::Marginals;
 #[must_use]
 pub struct QuantileRecalibrationConfig {}
 
-/// Quantile recalibration: `F_c ↦ R_c ∘ F_c`, where the map `R_c` of levels, fitted to each coordinate,
-/// makes the predicted distribution function at the targets uniform (Kuleshov, Fenner, Ermon: *Accurate
-/// uncertainties for deep learning using calibrated regression*, 2018).
-///
-/// With the probability integral transforms `p_i = F_i(y_i)` of `n` samples in their order, `R` is the
-/// isotonic regression of the expected ranks `R(p_(k)) = k/(n + 1)`, linear from `(0, 0)` through these
-/// points to `(1, 1)`. The ranks increase by themselves, and pooling adjacent violators has nothing to
-/// do but give the same value to equal `p_i`. A `p_i` of exactly 0 or 1 keeps its rank but makes no knot,
-/// so that no probability is lost at infinity.
-///
-/// `R` increases strictly, hence the map is injective (of predictions with positive densities, and except
-/// for the rounding of `F` in the tails), but it changes means and medians: nothing else is kept. It makes
-/// each coordinate calibrated in quantiles over all samples, which is less than calibration: the
-/// distributions may still be wrong for each of them. Fitted by [`QuantileRecalibrationConfig`].
-///
-/// ```
-/// use burn::tensor::{Device, Tensor};
-/// use burn_calibration::distribution::{Marginals, Normal};
-/// use burn_calibration::recalibration::{Fit, QuantileRecalibrationConfig, Recalibration};
-///
-/// # fn main() -> burn_calibration::error::Result<()> {
-/// let device = Device::default();
-/// let standard = Normal::new(Tensor::zeros([3, 1], &device), Tensor::ones([3, 1], &device));
-/// let targets = Tensor::<2>::from_floats([[0.0], [4.0], [-4.0]], &device);
-/// let map = QuantileRecalibrationConfig::new().fit(standard.clone(), targets.clone())?;
-/// let levels = map.forward(standard).cdf(&targets).into_data().to_vec::<f32>().unwrap();
-/// assert_eq!(levels, [0.5, 0.75, 0.25]);
-/// # Ok(())
-/// # }
-/// ```
-pub type QuantileRecalibration = Fitted<Quantiles>;
+fitted_map! {
+    /// Quantile recalibration: `F_c ↦ R_c ∘ F_c`, where the map `R_c` of levels, fitted to each coordinate,
+    /// makes the predicted distribution function at the targets uniform (Kuleshov, Fenner, Ermon: *Accurate
+    /// uncertainties for deep learning using calibrated regression*, 2018).
+    ///
+    /// With the probability integral transforms `p_i = F_i(y_i)` of `n` samples in their order, `R` is the
+    /// isotonic regression of the expected ranks `R(p_(k)) = k/(n + 1)`, linear from `(0, 0)` through these
+    /// points to `(1, 1)`. The ranks increase by themselves, and pooling adjacent violators has nothing to
+    /// do but give the same value to equal `p_i`. A `p_i` of exactly 0 or 1 keeps its rank but makes no knot,
+    /// so that no probability is lost at infinity.
+    ///
+    /// `R` increases strictly, hence the map is injective (of predictions with positive densities, and except
+    /// for the rounding of `F` in the tails), but it changes means and medians: nothing else is kept. It makes
+    /// each coordinate calibrated in quantiles over all samples, which is less than calibration: the
+    /// distributions may still be wrong for each of them. Fitted by [`QuantileRecalibrationConfig`].
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Tensor};
+    /// use burn_calibration::distribution::{Marginals, Normal};
+    /// use burn_calibration::recalibration::{Fit, QuantileRecalibrationConfig, Recalibration};
+    ///
+    /// # fn main() -> burn_calibration::error::Result<()> {
+    /// let device = Device::default();
+    /// let standard = Normal::new(Tensor::zeros([3, 1], &device), Tensor::ones([3, 1], &device));
+    /// let targets = Tensor::<2>::from_floats([[0.0], [4.0], [-4.0]], &device);
+    /// let map = QuantileRecalibrationConfig::new().fit(standard.clone(), targets.clone())?;
+    /// let levels = map.forward(standard).cdf(&targets).into_data().to_vec::<f32>().unwrap();
+    /// assert_eq!(levels, [0.5, 0.75, 0.25]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    QuantileRecalibration: Quantiles, "quantile recalibration", Quantiles::identity
+}
 
 /// The parameters of [`QuantileRecalibration`].
 #[derive(Module, Debug)]
@@ -62,12 +64,19 @@ pub struct Quantiles {
     values: Parameter<2>,
 }
 
-impl<P: Marginals> DistributionFit<P> for QuantileRecalibrationConfig {
+impl<P: Marginals> Fit<P, Tensor<2>> for QuantileRecalibrationConfig {
     type Map = QuantileRecalibration;
+    type Scored = P;
 
-    fn find(&self, task: DistributionTask<P>) -> Result<QuantileRecalibration> {
+    fn fit_with(
+        &self,
+        predictions: P,
+        targets: Tensor<2>,
+        options: FitOptions<'_, P>,
+    ) -> Result<QuantileRecalibration> {
         let reason = ": the ranks make the levels uniform already";
-        no_criterion(task.criterion.is_some(), Quantiles::KIND, reason)?;
+        let words = (QuantileRecalibration::KIND, reason);
+        let task = DistributionTask::without_criterion((predictions, targets), options, words)?;
         let (predictions, targets) = (task.predictions, task.targets);
         let [n, d] = targets.dims();
         // beside pseudo-observations the samples are worth their effective number
@@ -97,8 +106,9 @@ impl<P: Marginals> DistributionFit<P> for QuantileRecalibrationConfig {
             squares += levels.iter().map(residual).sum::<f64>();
             curves.push(curve.knots().to_vec());
         }
-        let report = FitReport::found(squares / (mass * d as f64), task.progress);
-        Fitted::checked(Quantiles::new(curves, &predictions.device()), report)
+        let report = FitReport::found(squares / (mass * d as f64), task.options.progress);
+        let form = Quantiles::new(curves, &predictions.device());
+        checked(QuantileRecalibration::new(form, report))
     }
 }
 
@@ -109,7 +119,7 @@ impl QuantileRecalibration {
     ///
     /// No coordinates, or knots that do not lead from `(0, 0)` to `(1, 1)` without decreasing.
     pub fn from_knots(knots: Vec<Vec<(f64, f64)>>, device: &Device) -> Result<Self> {
-        Self::of_parameters(Quantiles::new(knots, device))
+        valid_map(Self::new(Quantiles::new(knots, device), None))
     }
 
     /// Returns the knots `(level, recalibrated level)` of each coordinate, by increasing level, from `(0,
@@ -127,6 +137,10 @@ impl Quantiles {
         Self { levels, values }
     }
 
+    fn identity(width: usize, device: &Device) -> Self {
+        Self::new(vec![vec![(0.0, 0.0), (1.0, 1.0)]; width], device)
+    }
+
     fn curves(&self) -> Vec<LevelCurve> {
         self.try_curves().expect("knots that were checked")
     }
@@ -138,12 +152,6 @@ impl Quantiles {
 }
 
 impl Form for Quantiles {
-    const KIND: &'static str = "quantile recalibration";
-
-    fn template(width: usize, device: &Device) -> Self {
-        Self::new(vec![vec![(0.0, 0.0), (1.0, 1.0)]; width], device)
-    }
-
     fn check(&self) -> Result<(), String> {
         check_shape(&self.values, "values", self.levels.dims())?;
         if self.levels.dims()[0] == 0 {
@@ -164,8 +172,8 @@ impl Form for Quantiles {
     }
 }
 
-impl<P: Marginals> Apply<P, QuantileRecalibrated<P>> for Quantiles {
-    fn apply(&self, predictions: P) -> QuantileRecalibrated<P> {
-        QuantileRecalibrated::new(predictions, self.curves())
+impl<P: Marginals> Recalibration<P, QuantileRecalibrated<P>> for QuantileRecalibration {
+    fn forward(&self, predictions: P) -> QuantileRecalibrated<P> {
+        QuantileRecalibrated::new(predictions, self.form.curves())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::f64::consts::LN_2;
 
-use super::{EventMap, event, event::EventOutcomes, logistic::Logistic, odds};
+use super::{event, event::EventOutcomes, logistic::Logistic, odds, recalibrated};
 use crate::recalibration::common::*;
 
 /// A feature `φ(s)` of log-odds.
@@ -38,10 +38,30 @@ impl Feature {
     }
 }
 
-/// The parameters of a map `σ(Σ_j a_j φ_j(s) + b)`, `P` of each event: a slope for each feature, and an intercept. Of
-/// an `INCREASING` map the slopes are at least 0.
+/// A kind of curve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CurveShape {
+    Platt,
+    /// The slopes are at least 0.
+    Beta,
+    Quadratic,
+}
+
+impl CurveShape {
+    fn features(self) -> &'static [Feature] {
+        match self {
+            Self::Platt => &[Feature::LogOdds],
+            Self::Beta => &[Feature::LogProbability, Feature::NegativeLogComplement],
+            Self::Quadratic => &[Feature::LogOdds, Feature::Square],
+        }
+    }
+}
+
+/// The parameters of a map `σ(Σ_j a_j φ_j(s) + b)`, `P` of each event: a slope for each feature, and an intercept.
 #[derive(Module, Debug)]
-pub struct Curve<const P: usize, const INCREASING: bool> {
+pub struct Curve<const P: usize> {
+    #[module(skip)]
+    shape: CurveShape,
     /// The parameters of each event, `[p, k]`.
     parameters: Parameter<2>,
 }
@@ -52,21 +72,27 @@ const NAMES: &[&str] = &["a", "b", "c"];
 /// In a flatter map rounding can make different log-odds equal: it is not called injective.
 const FLAT: f64 = 1e-9;
 
-impl<const P: usize, const INCREASING: bool> Curve<P, INCREASING> {
-    const FEATURES: &'static [Feature] = match (P, INCREASING) {
-        (2, _) => &[Feature::LogOdds],
-        (_, true) => &[Feature::LogProbability, Feature::NegativeLogComplement],
-        (_, false) => &[Feature::LogOdds, Feature::Square],
-    };
-
-    fn new(parameters: &[[f64; P]], device: &Device) -> Self {
+impl<const P: usize> Curve<P> {
+    pub fn new(shape: CurveShape, parameters: &[[f64; P]], device: &Device) -> Self {
         let rows = (0..P).flat_map(|j| parameters.iter().map(move |row| row[j]));
         Self {
+            shape,
             parameters: parameter(rows.collect(), [P, parameters.len()], device),
         }
     }
 
-    fn of_events(&self) -> Vec<[f64; P]> {
+    pub fn identity(shape: CurveShape, width: usize, device: &Device) -> Self {
+        let slope = |j: usize| f64::from(j == 0 || j == 1 && shape == CurveShape::Beta);
+        let events = vec![std::array::from_fn(slope); odds::events(width)];
+        Self::new(shape, &events, device)
+    }
+
+    fn events(&self) -> usize {
+        self.parameters.dims()[1]
+    }
+
+    /// The parameters of each event.
+    pub fn by_event(&self) -> Vec<[f64; P]> {
         let (k, values) = (self.events(), to_vec(self.parameters.val()));
         let of_event = |event| std::array::from_fn(|j| values[j * k + event]);
         (0..k).map(of_event).collect()
@@ -74,8 +100,12 @@ impl<const P: usize, const INCREASING: bool> Curve<P, INCREASING> {
 
     /// The parameters of an event with the lowest log loss within the bounds: of the free minimum if it is
     /// there, otherwise of the lowest with some slopes 0 that is.
-    pub fn fit_event(event: &EventOutcomes, smoothed: bool) -> ([f64; P], FitReport) {
-        let loss = Logistic::new(event, Self::FEATURES, smoothed);
+    pub fn fit_event(
+        shape: CurveShape,
+        event: &EventOutcomes,
+        smoothed: bool,
+    ) -> ([f64; P], FitReport) {
+        let loss = Logistic::new(event, shape.features(), smoothed);
         let minimum = |set: usize| {
             let is_intercept = |j: usize| j == P - 1;
             loss.minimum(std::array::from_fn(|j| {
@@ -85,7 +115,7 @@ impl<const P: usize, const INCREASING: bool> Curve<P, INCREASING> {
         let inside = |parameters: &[f64; P]| parameters[..P - 1].iter().all(|a| *a >= 0.0);
         let all = (1 << (P - 1)) - 1;
         let free = minimum(all);
-        if !INCREASING || inside(&free.0) {
+        if shape != CurveShape::Beta || inside(&free.0) {
             return free;
         }
         let mut best = minimum(0);
@@ -102,73 +132,69 @@ impl<const P: usize, const INCREASING: bool> Curve<P, INCREASING> {
     }
 
     /// Fits the parameters of each event, to smoothed targets or as they are.
-    pub fn fit(task: Task, smoothed: bool) -> Result<FitOutcome<Self>> {
+    pub fn fit(
+        kind: &str,
+        shape: CurveShape,
+        smoothed: bool,
+        task: &mut FitTask,
+    ) -> Result<(Self, FitReport)> {
         let reason = ": its parameters are those of the least log loss";
-        no_criterion(task.criterion.is_some(), <Self as EventMap>::KIND, reason)?;
+        no_criterion(task.criterion, kind, reason)?;
         let events = EventOutcomes::all(&task.data);
         let (mut found, mut reports) = (Vec::new(), Vec::new());
         for (fit, event) in (1..).zip(&events) {
-            let (parameters, report) = Self::fit_event(event, smoothed);
-            observer(task.progress, fit, events.len())(report.evaluations, report.objective);
+            let (parameters, report) = Self::fit_event(shape, event, smoothed);
+            let mut observe = observer(&mut *task.progress, fit, events.len());
+            observe(report.evaluations, report.objective);
             found.push(parameters);
             reports.push(report);
         }
-        Ok((Self::new(&found, &task.data.device), summary(&reports)).into())
+        let form = Self::new(shape, &found, &task.data.device);
+        Ok((form, summary(&reports)))
+    }
+
+    pub fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
+        recalibrated(logits, |scores| {
+            let parameters = self.parameters.val().cast(scores.dtype());
+            let row = |j: usize| parameters.clone().slice(j..j + 1);
+            let terms = self.shape.features().iter().enumerate();
+            let t = terms.fold(row(P - 1), |sum, (j, feature)| {
+                feature.of(scores.clone()) * row(j) + sum
+            });
+            [odds::log_sigmoid(t.clone()), odds::log_sigmoid(-t)]
+        })
     }
 }
 
-impl<const P: usize, const INCREASING: bool> Fitted<Curve<P, INCREASING>> {
-    /// Makes a map with the given parameters: of class 1 alone for two classes, otherwise of each class.
-    ///
-    /// # Errors
-    ///
-    /// No parameters, those of two events (two classes have one), or one outside its domain.
-    pub fn from_parameters(parameters: &[[f64; P]], device: &Device) -> Result<Self> {
-        Self::of_parameters(Curve::new(parameters, device))
-    }
-
-    /// Returns the parameters of each event: of class 1 for two classes, otherwise of each class.
-    pub fn parameters(&self) -> Vec<[f64; P]> {
-        self.form.of_events()
-    }
-}
-
-impl<const P: usize, const INCREASING: bool> EventMap for Curve<P, INCREASING> {
-    const KIND: &'static str = match (P, INCREASING) {
-        (2, _) => "Platt scaling",
-        (_, true) => "beta calibration",
-        (_, false) => "quadratic scaling",
-    };
-
-    const ROWS: &'static [(&'static str, &'static [&'static str])] =
-        &[("parameters", NAMES.split_at(P).0)];
-
-    fn template(events: usize, device: &Device) -> Self {
-        let slope = |j: usize| f64::from(j == 0 || j == 1 && INCREASING);
-        Self::new(&vec![std::array::from_fn(slope); events], device)
-    }
-
+impl<const P: usize> Form for Curve<P> {
     fn check(&self) -> Result<(), String> {
         let [p, k] = self.parameters.dims();
+        odds::check_events(k)?;
         if p != P {
             return Err(format!("{p} parameters of an event, expected {P}"));
         }
         let slopes = &to_vec(self.parameters.val())[..(p - 1) * k];
-        match slopes.iter().find(|slope| INCREASING && **slope < 0.0) {
-            Some(slope) => Err(format!("a slope is {slope}, expected at least 0")),
-            None => Ok(()),
+        let mut negative = slopes.iter().filter(|slope| **slope < 0.0);
+        match negative.next() {
+            Some(slope) if self.shape == CurveShape::Beta => {
+                Err(format!("a slope is {slope}, expected at least 0"))
+            }
+            _ => Ok(()),
         }
     }
 
-    fn events(&self) -> usize {
-        self.parameters.dims()[1]
+    fn width(&self) -> Option<usize> {
+        Some(odds::classes(self.events()))
     }
 
     fn keeps(&self) -> Guarantees {
-        let parameters = self.of_events()[0];
-        let (decides_alike, injective) = match (&parameters[..], INCREASING) {
-            (&[a, b, c], true) => (c == (a - b) * LN_2, a + b > FLAT),
-            (&[a, b, c], false) => {
+        if self.events() > 1 {
+            return Guarantees::NONE;
+        }
+        let parameters = self.by_event()[0];
+        let (decides_alike, injective) = match (&parameters[..], self.shape) {
+            (&[a, b, c], CurveShape::Beta) => (c == (a - b) * LN_2, a + b > FLAT),
+            (&[a, b, c], _) => {
                 let is_line = b == 0.0;
                 (a > 0.0 && c == 0.0, is_line && a.abs() > FLAT)
             }
@@ -177,14 +203,8 @@ impl<const P: usize, const INCREASING: bool> EventMap for Curve<P, INCREASING> {
         Guarantees::of_decision(decides_alike && injective, injective)
     }
 
-    fn log_probabilities(&self, scores: Tensor<2>) -> [Tensor<2>; 2] {
-        let parameters = self.parameters.val().cast(scores.dtype());
-        let row = |j: usize| parameters.clone().slice(j..j + 1);
-        let terms = Self::FEATURES.iter().enumerate();
-        let t = terms.fold(row(P - 1), |sum, (j, feature)| {
-            feature.of(scores.clone()) * row(j) + sum
-        });
-        [odds::log_sigmoid(t.clone()), odds::log_sigmoid(-t)]
+    fn row_names(&self, _: &str) -> &'static [&'static str] {
+        NAMES.split_at(P).0
     }
 }
 

@@ -1,6 +1,7 @@
 use super::{
+    closed_form_by_event,
     event::{EventOutcomes, TiedRows},
-    table::{HISTOGRAM, Table},
+    table::Table,
 };
 use crate::recalibration::common::*;
 
@@ -57,32 +58,37 @@ impl HistogramBinningConfig {
     }
 }
 
-/// Histogram binning: in each bin of the probability of class 1 of two classes, or of each class, the
-/// fraction of the samples in which it occurs (Zadrozny and Elkan: *Obtaining calibrated probability
-/// estimates from decision trees and naive Bayesian classifiers*, 2001), smoothed,
-///
-/// ```text
-/// g = (k + α)/(n_b + 2α)
-/// ```
-///
-/// for `k` hits among the `n_b` samples of bin `b`, hence never 0 or 1. Bins have equal mass: they end after the
-/// samples of rank `⌈bn/B⌉` for `b = 1..B`, halfway to the next log-odds. Samples of equal log-odds share a bin,
-/// which can leave fewer bins. Bins are right-closed. Cost: `O(n log n)`.
-///
-/// A criterion other than the log loss is an error: there is nothing to descend. The report has the log
-/// loss of the map.
-///
-/// Nothing is kept: predictions in the same bin become ties, neighbouring bins need not increase,
-/// and the decision changes where a bin crosses ½.
-pub type HistogramBinning = Fitted<Table<HISTOGRAM>>;
+fitted_map! {
+    /// Histogram binning: in each bin of the probability of class 1 of two classes, or of each class, the
+    /// fraction of the samples in which it occurs (Zadrozny and Elkan: *Obtaining calibrated probability
+    /// estimates from decision trees and naive Bayesian classifiers*, 2001), smoothed,
+    ///
+    /// ```text
+    /// g = (k + α)/(n_b + 2α)
+    /// ```
+    ///
+    /// for `k` hits among the `n_b` samples of bin `b`, hence never 0 or 1. Bins have equal mass: they end after the
+    /// samples of rank `⌈bn/B⌉` for `b = 1..B`, halfway to the next log-odds. Samples of equal log-odds share a bin,
+    /// which can leave fewer bins. Bins are right-closed. Cost: `O(n log n)`.
+    ///
+    /// A criterion other than the log loss is an error: there is nothing to descend. The report has the log
+    /// loss of the map.
+    ///
+    /// Nothing is kept: predictions in the same bin become ties, neighbouring bins need not increase,
+    /// and the decision changes where a bin crosses ½.
+    HistogramBinning: Table, "histogram binning", Table::template, logits
+}
 
 impl LogitFit for HistogramBinningConfig {
-    type Form = Table<HISTOGRAM>;
+    type Map = HistogramBinning;
 
-    fn find(&self, task: Task) -> Result<FitOutcome<Self::Form>> {
+    fn find(&self, task: &mut FitTask) -> Result<HistogramBinning> {
         self.validate()?;
         let reason =
             "the frequency in a bin has the least log loss and the least Brier score already";
-        Table::fit(task, reason, |event| self.knots(event))
+        closed_form_by_event(task, (HistogramBinning::KIND, reason), |events, device| {
+            let table = Table::from_events(events, device, |event| self.knots(event));
+            HistogramBinning::new(table, None)
+        })
     }
 }

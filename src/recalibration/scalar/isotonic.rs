@@ -1,6 +1,7 @@
 use super::{
+    closed_form_by_event,
     event::{EventOutcomes, TiedRows},
-    table::{ISOTONIC, Table, bounded},
+    table::{Table, bounded},
 };
 use crate::{
     estimator::{Block, pool},
@@ -31,33 +32,42 @@ impl IsotonicRegressionConfig {
     }
 }
 
-/// Isotonic regression: the non-decreasing function of the log-odds of class 1 of two classes, or of
-/// each class, with the lowest log loss, which has the lowest Brier score as well (Zadrozny and Elkan:
-/// *Transforming classifier scores into accurate multiclass probability estimates*, 2002).
-///
-/// ```text
-/// g(s_i) = max_{j ≤ i} min_{k ≥ i} mean(y_j..y_k)
-/// ```
-///
-/// by pooling adjacent violators, `O(n log n)` with the sorting, in exact comparisons; samples of equal
-/// log-odds count as one with their number as its weight. From the last of a block of equal probability to the
-/// first of the next the map is a line in the log-odds, as in scikit-learn. Probabilities within `1/(2(n+1))` of 0 or
-/// 1 are moved to it, and beyond the log-odds of the fit the map is constant. A class that is never seen has
-/// that as its probability throughout.
-///
-/// Another criterion than the log loss is an error: there is nothing to descend. The report has the log
-/// loss of the map.
-///
-/// Nothing is kept: constant within blocks, it makes ties of different predictions, and where it
-/// passes ½ elsewhere than the original it changes the decision.
-pub type IsotonicRegression = Fitted<Table<ISOTONIC>>;
+fitted_map! {
+    /// Isotonic regression: the non-decreasing function of the log-odds of class 1 of two classes, or of
+    /// each class, with the lowest log loss, which has the lowest Brier score as well (Zadrozny and Elkan:
+    /// *Transforming classifier scores into accurate multiclass probability estimates*, 2002).
+    ///
+    /// ```text
+    /// g(s_i) = max_{j ≤ i} min_{k ≥ i} mean(y_j..y_k)
+    /// ```
+    ///
+    /// by pooling adjacent violators, `O(n log n)` with the sorting, in exact comparisons; samples of equal
+    /// log-odds count as one with their number as its weight. From the last of a block of equal probability to the
+    /// first of the next the map is a line in the log-odds, as in scikit-learn. Probabilities within `1/(2(n+1))` of 0 or
+    /// 1 are moved to it, and beyond the log-odds of the fit the map is constant. A class that is never seen has
+    /// that as its probability throughout.
+    ///
+    /// Another criterion than the log loss is an error: there is nothing to descend. The report has the log
+    /// loss of the map.
+    ///
+    /// Nothing is kept: constant within blocks, it makes ties of different predictions, and where it
+    /// passes ½ elsewhere than the original it changes the decision.
+    IsotonicRegression: Table, "isotonic regression", Table::template, logits
+}
 
 impl LogitFit for IsotonicRegressionConfig {
-    type Form = Table<ISOTONIC>;
+    type Map = IsotonicRegression;
 
-    fn find(&self, task: Task) -> Result<FitOutcome<Self::Form>> {
+    fn find(&self, task: &mut FitTask) -> Result<IsotonicRegression> {
         let reason =
             "pooling adjacent violators has the least log loss and the least Brier score already";
-        Table::fit(task, reason, |event| self.knots(event))
+        closed_form_by_event(
+            task,
+            (IsotonicRegression::KIND, reason),
+            |events, device| {
+                let table = Table::from_events(events, device, |event| self.knots(event));
+                IsotonicRegression::new(table, None)
+            },
+        )
     }
 }

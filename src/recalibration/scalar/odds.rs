@@ -56,6 +56,14 @@ pub(super) fn logits(log_g: Tensor<2>, log_rest: Tensor<2>) -> Tensor<2> {
     }
 }
 
+/// Returns what is wrong with the number of events of a map.
+pub(super) fn check_events(events: usize) -> Result<(), String> {
+    match events {
+        0 | 2 => Err(format!("no map has {events} events")),
+        _ => Ok(()),
+    }
+}
+
 /// The number of classes of a map of `k` events.
 pub(super) fn classes(events: usize) -> usize {
     if events == 1 { 2 } else { events }

@@ -1,8 +1,9 @@
 use super::{
+    closed_form_by_event,
     cubic::NaturalSpline,
-    curve::Curve,
+    curve::{Curve, CurveShape},
     event::{EventOutcomes, TiedRows, sigmoid},
-    table::{SPLINE, Table, bounded},
+    table::{Table, bounded},
 };
 use crate::recalibration::common::*;
 
@@ -29,7 +30,7 @@ impl SplineCalibrationConfig {
 
     fn tabulated(&self, event: &EventOutcomes) -> Vec<(f64, f64)> {
         let groups = &event.groups;
-        let ([a, b], _) = Curve::<2, false>::fit_event(event, true);
+        let ([a, b], _) = Curve::<2>::fit_event(CurveShape::Platt, event, true);
         let base = |group: &TiedRows| {
             let t = a * group.score + b;
             (sigmoid(t), (sigmoid(t) * sigmoid(-t)).max(LEAST))
@@ -64,38 +65,43 @@ impl SplineCalibrationConfig {
     }
 }
 
-/// Spline calibration: a natural cubic spline `S` fitted by least squares to the cumulative residual of
-/// probabilities `q` of class 1 of two classes, or of each class, by increasing log-odds,
-///
-/// ```text
-/// R(t_i) = Σ_{j ≤ i} (y_j − q_j)/W,    t_i = Σ_{j ≤ i} w_j/W,    W = Σ_j w_j,    g = q + w S'(t)
-/// ```
-///
-/// (Gupta, Rahimi, Ajanthan, Mensink, Sminchisescu, Hartley: *Calibration of neural networks using
-/// splines*, 2021: the derivative of the cumulative accuracy is the accuracy). They correct the probabilities of
-/// the model over their quantiles, `w = 1`: among several classes most of these are near 0, where a smooth
-/// correction is large. Here the probabilities are those of [`PlattScaling`](super::PlattScaling) over their
-/// variance: `q = σ(a s + b)`, `w = q(1−q)`, at least 10⁻¹². In it the cumulative residual of calibrated
-/// probabilities is a random walk at a constant rate, and the correction vanishes where they are certain. The map
-/// does not depend on the scale of the logits of two classes.
-///
-/// The squares are those of `∫ (S − R)² dt` by the trapezoidal rule. Samples of equal log-odds enter
-/// together; `S'` is taken in the middle of their interval of `t`. The map has `g` at the log-odds of the
-/// fit, at most 256 of them, evenly spread among all, at least `1/(2(n+1))` away from 0 and 1, and is linear in
-/// the log-odds between and constant beyond. Cost: `O(n log n)`, and `O(nK²)` for `K` knots.
-///
-/// A criterion other than the log loss is an error: the spline is fitted by its squares. The report has
-/// the log loss of the map.
-///
-/// Nothing is kept: the map need not increase, and is constant beyond the log-odds of the fit.
-pub type SplineCalibration = Fitted<Table<SPLINE>>;
+fitted_map! {
+    /// Spline calibration: a natural cubic spline `S` fitted by least squares to the cumulative residual of
+    /// probabilities `q` of class 1 of two classes, or of each class, by increasing log-odds,
+    ///
+    /// ```text
+    /// R(t_i) = Σ_{j ≤ i} (y_j − q_j)/W,    t_i = Σ_{j ≤ i} w_j/W,    W = Σ_j w_j,    g = q + w S'(t)
+    /// ```
+    ///
+    /// (Gupta, Rahimi, Ajanthan, Mensink, Sminchisescu, Hartley: *Calibration of neural networks using
+    /// splines*, 2021: the derivative of the cumulative accuracy is the accuracy). They correct the probabilities of
+    /// the model over their quantiles, `w = 1`: among several classes most of these are near 0, where a smooth
+    /// correction is large. Here the probabilities are those of [`PlattScaling`](super::PlattScaling) over their
+    /// variance: `q = σ(a s + b)`, `w = q(1−q)`, at least 10⁻¹². In it the cumulative residual of calibrated
+    /// probabilities is a random walk at a constant rate, and the correction vanishes where they are certain. The map
+    /// does not depend on the scale of the logits of two classes.
+    ///
+    /// The squares are those of `∫ (S − R)² dt` by the trapezoidal rule. Samples of equal log-odds enter
+    /// together; `S'` is taken in the middle of their interval of `t`. The map has `g` at the log-odds of the
+    /// fit, at most 256 of them, evenly spread among all, at least `1/(2(n+1))` away from 0 and 1, and is linear in
+    /// the log-odds between and constant beyond. Cost: `O(n log n)`, and `O(nK²)` for `K` knots.
+    ///
+    /// A criterion other than the log loss is an error: the spline is fitted by its squares. The report has
+    /// the log loss of the map.
+    ///
+    /// Nothing is kept: the map need not increase, and is constant beyond the log-odds of the fit.
+    SplineCalibration: Table, "spline calibration", Table::template, logits
+}
 
 impl LogitFit for SplineCalibrationConfig {
-    type Form = Table<SPLINE>;
+    type Map = SplineCalibration;
 
-    fn find(&self, task: Task) -> Result<FitOutcome<Self::Form>> {
+    fn find(&self, task: &mut FitTask) -> Result<SplineCalibration> {
         self.validate()?;
         let reason = "the spline is fitted to the cumulative accuracy by least squares";
-        Table::fit(task, reason, |event| self.tabulated(event))
+        closed_form_by_event(task, (SplineCalibration::KIND, reason), |events, device| {
+            let table = Table::from_events(events, device, |event| self.tabulated(event));
+            SplineCalibration::new(table, None)
+        })
     }
 }

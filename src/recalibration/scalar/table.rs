@@ -1,86 +1,85 @@
 //! Scalar maps of knots: probabilities at knots among the log-odds, linear between them.
 
 use super::{
-    EventMap, closed_form_of_events,
     event::{EventOutcomes, sigmoid},
-    odds,
+    odds, recalibrated,
 };
 use crate::recalibration::common::*;
 
-/// Which map a table is of.
-pub(super) const HISTOGRAM: u8 = 0;
-pub(super) const ISOTONIC: u8 = 1;
-pub(super) const SPLINE: u8 = 2;
-
 /// For each event a function of its log-odds, linear between knots, constant beyond them.
 #[derive(Module, Debug)]
-pub struct Table<const MAP: u8> {
+pub struct Table {
     /// `[k, l]`, non-decreasing in each row; `l` is a power of two, and the last knot of an event is repeated up to it.
     knots: Parameter<2>,
     /// The log-odds of the probability at each knot, `[k, l]`.
     values: Parameter<2>,
 }
 
-impl<const MAP: u8> Table<MAP> {
-    /// Makes the map of the knots of each event, unless a criterion is asked for.
+impl Table {
+    /// The table of events.
     ///
-    /// - reason: why there is nothing to descend
     /// - knots: log-odds by increasing value, at least one, and the recalibrated log-odds there, finite. Two that are
     ///   equal are a jump.
-    pub fn fit(
-        task: Task,
-        reason: &str,
+    pub fn from_events(
+        events: &[EventOutcomes],
+        device: &Device,
         knots: impl Fn(&EventOutcomes) -> Vec<(f64, f64)>,
-    ) -> Result<FitOutcome<Self>> {
-        let of_events = |events: &[EventOutcomes], device: &Device| {
-            Self::new(events.iter().map(knots).collect(), device)
-        };
-        closed_form_of_events(task, reason, of_events)
+    ) -> Self {
+        Self::new(events.iter().map(knots).collect(), device)
+    }
+
+    /// Every event has the probability one half.
+    pub fn template(width: usize, device: &Device) -> Self {
+        Self::new(vec![vec![(0.0, 0.0)]; odds::events(width)], device)
     }
 
     fn new(rows: Vec<Vec<(f64, f64)>>, device: &Device) -> Self {
         let [knots, values] = padded(rows, device);
         Self { knots, values }
     }
-}
 
-impl<const MAP: u8> Fitted<Table<MAP>> {
-    /// Returns the knots of each event, by increasing log-odds, with the probabilities there: of class 1
-    /// for two classes, otherwise of each class. The map is linear between them and constant beyond; two
-    /// knots at the same log-odds are a jump.
-    pub fn knots(&self) -> Vec<Vec<(f64, f64)>> {
-        let mut rows = padded_rows(&self.form.knots, &self.form.values);
+    /// The knots of each event with the probabilities there.
+    pub fn probabilities(&self) -> Vec<Vec<(f64, f64)>> {
+        let mut rows = padded_rows(&self.knots, &self.values);
         let values = rows.iter_mut().flatten().map(|(_, value)| value);
         values.for_each(|value| *value = sigmoid(*value));
         rows
     }
+
+    pub fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
+        recalibrated(logits, |scores| {
+            interpolated(&self.knots, &self.values, scores)
+        })
+    }
 }
 
-impl<const MAP: u8> EventMap for Table<MAP> {
-    const KIND: &'static str = match MAP {
-        HISTOGRAM => "histogram binning",
-        ISOTONIC => "isotonic regression",
-        _ => "spline calibration",
-    };
-
-    /// Every event has the probability one half.
-    fn template(events: usize, device: &Device) -> Self {
-        Self::new(vec![vec![(0.0, 0.0)]; events], device)
-    }
-
+impl Form for Table {
     fn check(&self) -> Result<(), String> {
+        odds::check_events(self.knots.dims()[0])?;
         check_shape(&self.values, "values", self.knots.dims())?;
         check_knots(&self.knots)
     }
 
-    fn events(&self) -> usize {
-        self.knots.dims()[0]
-    }
-
-    fn log_probabilities(&self, scores: Tensor<2>) -> [Tensor<2>; 2] {
-        interpolated(&self.knots, &self.values, scores)
+    fn width(&self) -> Option<usize> {
+        Some(odds::classes(self.knots.dims()[0]))
     }
 }
+
+/// The knots of maps that are a table.
+macro_rules! table_maps {
+    ($($Map:ident)*) => {$(
+        impl super::$Map {
+            /// Returns the knots of each event, by increasing log-odds, with the probabilities there: of class 1
+            /// for two classes, otherwise of each class. The map is linear between them and constant beyond; two
+            /// knots at the same log-odds are a jump.
+            pub fn knots(&self) -> Vec<Vec<(f64, f64)>> {
+                self.form.probabilities()
+            }
+        }
+    )*};
+}
+
+table_maps! { HistogramBinning IsotonicRegression SplineCalibration }
 
 /// The log-odds of a probability that is kept in `[ε, 1−ε]`, `ε = 1/(2(n+1))` of `n` samples.
 pub(super) fn bounded(probability: f64, samples: f64) -> f64 {

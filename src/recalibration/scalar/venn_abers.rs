@@ -1,33 +1,35 @@
 use super::{
-    EventMap, closed_form_of_events,
+    closed_form_by_event,
     event::{EventOutcomes, TiedRows},
-    odds,
+    odds, recalibrated,
     table::{check_knots, knots_below},
 };
-use crate::recalibration::common::*;
+use crate::recalibration::{common::*, fitted::expect_classes};
 
 /// Configuration of [`VennAbers`], which it fits.
 #[derive(Config, Debug)]
 #[must_use]
 pub struct VennAbersConfig {}
 
-/// Inductive Venn–Abers predictor: two isotonic regressions of each prediction, one with it as a sample
-/// where the event occurs and one where not (Vovk, Petej, Fedorova: *Large-scale probabilistic predictors
-/// with and without guarantees of validity*, 2015).
-///
-/// The [interval](Self::interval) has the probabilities `p₀ < p₁` of the two. One of them is perfectly
-/// calibrated if samples are exchangeable, whatever the distribution and the sample size: the one of what
-/// will occur. The recalibrated probability is `p₁/(1−p₀+p₁)`, which has the smallest regret of the log
-/// loss.
-///
-/// A sample with a weight stands for so many in both regressions; the prediction itself has the mean weight of the
-/// samples of the fit. The guarantee is that of equal weights: else it holds for a prediction of the mean weight alone.
-///
-/// For more than two classes each is an event against the others, and the probabilities are normalised.
-/// Fitted for every log-odds at once, `O(n log n)` except for blocks that are merged again. Another
-/// criterion than the log loss is an error. Nothing is kept, as for
-/// [`IsotonicRegression`](super::IsotonicRegression).
-pub type VennAbers = Fitted<VennAbersTable>;
+fitted_map! {
+    /// Inductive Venn–Abers predictor: two isotonic regressions of each prediction, one with it as a sample
+    /// where the event occurs and one where not (Vovk, Petej, Fedorova: *Large-scale probabilistic predictors
+    /// with and without guarantees of validity*, 2015).
+    ///
+    /// The [interval](Self::interval) has the probabilities `p₀ < p₁` of the two. One of them is perfectly
+    /// calibrated if samples are exchangeable, whatever the distribution and the sample size: the one of what
+    /// will occur. The recalibrated probability is `p₁/(1−p₀+p₁)`, which has the smallest regret of the log
+    /// loss.
+    ///
+    /// A sample with a weight stands for so many in both regressions; the prediction itself has the mean weight of the
+    /// samples of the fit. The guarantee is that of equal weights: else it holds for a prediction of the mean weight alone.
+    ///
+    /// For more than two classes each is an event against the others, and the probabilities are normalised.
+    /// Fitted for every log-odds at once, `O(n log n)` except for blocks that are merged again. Another
+    /// criterion than the log loss is an error. Nothing is kept, as for
+    /// [`IsotonicRegression`](super::IsotonicRegression).
+    VennAbers: VennAbersTable, "Venn-Abers predictor", VennAbersTable::template, logits
+}
 
 /// The parameters of [`VennAbers`], of `k` events with `l` knots, a power of two.
 #[derive(Module, Debug)]
@@ -189,6 +191,26 @@ impl VennAbersTable {
         }
     }
 
+    /// The predictor of no samples: every probability is between 0 and 1.
+    fn template(width: usize, device: &Device) -> Self {
+        let events = odds::events(width);
+        let table =
+            |value, length| parameter(vec![value; events * length], [events, length], device);
+        Self {
+            knots: table(BEYOND, 1),
+            lower: table(0.0, 2),
+            upper: table(1.0, 2),
+        }
+    }
+
+    fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
+        recalibrated(logits, |scores| {
+            let VennAbersInterval { lower, upper } = self.interval(scores);
+            let odds = upper.log() - (-lower + 1.0).log();
+            [odds::log_sigmoid(odds.clone()), odds::log_sigmoid(-odds)]
+        })
+    }
+
     fn interval(&self, scores: Tensor<2>) -> VennAbersInterval {
         let dtype = scores.dtype();
         let knots = self.knots.val().cast(dtype);
@@ -223,40 +245,28 @@ impl VennAbers {
     ///
     /// If the map was fitted to another number of classes.
     pub fn interval(&self, logits: Tensor<2>) -> VennAbersInterval {
-        expect_classes(&logits, &self.form);
+        expect_classes(&logits, self);
         self.form.interval(odds::log_odds(logits))
     }
 }
 
 impl LogitFit for VennAbersConfig {
-    type Form = VennAbersTable;
+    type Map = VennAbers;
 
-    fn find(&self, task: Task) -> Result<FitOutcome<VennAbersTable>> {
+    fn find(&self, task: &mut FitTask) -> Result<VennAbers> {
         // the weights of the groups sum to the effective number
         let mean_weight = task.data.mass() / task.data.samples() as f64;
-        let table = |events: &[EventOutcomes], device: &Device| {
-            VennAbersTable::new(events, mean_weight, device)
-        };
-        closed_form_of_events(task, "it has nothing to descend", table)
+        let words = (VennAbers::KIND, "it has nothing to descend");
+        closed_form_by_event(task, words, |events, device| {
+            VennAbers::new(VennAbersTable::new(events, mean_weight, device), None)
+        })
     }
 }
 
-impl EventMap for VennAbersTable {
-    const KIND: &'static str = "Venn-Abers predictor";
-
-    /// The predictor of no samples: every probability is between 0 and 1.
-    fn template(events: usize, device: &Device) -> Self {
-        let table =
-            |value, length| parameter(vec![value; events * length], [events, length], device);
-        Self {
-            knots: table(BEYOND, 1),
-            lower: table(0.0, 2),
-            upper: table(1.0, 2),
-        }
-    }
-
+impl Form for VennAbersTable {
     fn check(&self) -> Result<(), String> {
         let [k, length] = self.knots.dims();
+        odds::check_events(k)?;
         check_shape(&self.lower, "lower", [k, 2 * length])?;
         check_shape(&self.upper, "upper", [k, 2 * length])?;
         check_knots(&self.knots)?;
@@ -271,13 +281,7 @@ impl EventMap for VennAbersTable {
         }
     }
 
-    fn events(&self) -> usize {
-        self.knots.dims()[0]
-    }
-
-    fn log_probabilities(&self, scores: Tensor<2>) -> [Tensor<2>; 2] {
-        let VennAbersInterval { lower, upper } = self.interval(scores);
-        let odds = upper.log() - (-lower + 1.0).log();
-        [odds::log_sigmoid(odds.clone()), odds::log_sigmoid(-odds)]
+    fn width(&self) -> Option<usize> {
+        Some(odds::classes(self.knots.dims()[0]))
     }
 }

@@ -49,13 +49,15 @@ pub struct TemperatureScalingConfig {
     pub prior: Option<f64>,
 }
 
-/// Temperature scaling: `z ↦ z/T` of logits (Guo, Pleiss, Sun, Weinberger 2017), and `f ↦ f^{1/T}`,
-/// normalised, of predictive densities within their family (Widmann et al. 2021, Definition F.1), see
-/// [`ScaleFamily::tempered`].
-///
-/// Keeps the order of the classes, hence the accuracy; for distributions the means, hence squared and
-/// absolute errors. It is injective. Fitted by [`TemperatureScalingConfig`].
-pub type TemperatureScaling = Fitted<Temperature>;
+fitted_map! {
+    /// Temperature scaling: `z ↦ z/T` of logits (Guo, Pleiss, Sun, Weinberger 2017), and `f ↦ f^{1/T}`,
+    /// normalised, of predictive densities within their family (Widmann et al. 2021, Definition F.1), see
+    /// [`ScaleFamily::tempered`].
+    ///
+    /// Keeps the order of the classes, hence the accuracy; for distributions the means, hence squared and
+    /// absolute errors. It is injective. Fitted by [`TemperatureScalingConfig`].
+    TemperatureScaling: Temperature, "temperature scaling", |_, device| Temperature::new(1.0, device), logits
+}
 
 /// The parameter of [`TemperatureScaling`].
 #[derive(Module, Debug)]
@@ -152,12 +154,12 @@ fn within(x: f64, bounds: Option<RangeInclusive<f64>>, report: FitReport) -> (f6
 }
 
 impl LogitFit for TemperatureScalingConfig {
-    type Form = Temperature;
+    type Map = TemperatureScaling;
 
-    fn find(&self, task: Task) -> Result<FitOutcome<Temperature>> {
+    fn find(&self, task: &mut FitTask) -> Result<TemperatureScaling> {
         check_prior(self.prior)?;
-        let (data, progress) = (task.data, task.progress);
-        let rows = TemperedRows::new(&data);
+        let (data, progress) = (&task.data, &mut *task.progress);
+        let rows = TemperedRows::new(data);
         let (x, report) = match task.criterion {
             None => self.fit_log_loss(&rows, progress),
             Some(criterion) => {
@@ -168,26 +170,35 @@ impl LogitFit for TemperatureScalingConfig {
                 let scaled = |x: &Tensor<1>| {
                     logits.clone() * x.clone().clamp(low, high).exp().reshape([1, 1])
                 };
-                let at = of_logits(criterion, &data, scaled);
+                let at = of_logits(criterion, data, scaled);
                 let mut observe = observer(progress, 1, 1);
                 let (x, report) = minimise(at, &[start], self.limits(), &mut observe);
                 within(x[0], rows.bounds(), report)
             }
         };
-        Ok((Temperature::new((-x).exp(), &data.device), report).into())
+        let form = Temperature::new((-x).exp(), &data.device);
+        Ok(TemperatureScaling::new(form, report))
     }
 }
 
-impl<P: ScaleFamily> DistributionFit<P> for TemperatureScalingConfig {
+impl<P: ScaleFamily> Fit<P, Tensor<2>> for TemperatureScalingConfig {
     type Map = TemperatureScaling;
+    type Scored = P;
 
     /// Variance scaling with one factor for all coordinates, whose power is the temperature.
-    fn find(&self, task: DistributionTask<P>) -> Result<TemperatureScaling> {
+    fn fit_with(
+        &self,
+        predictions: P,
+        targets: Tensor<2>,
+        options: FitOptions<'_, P>,
+    ) -> Result<TemperatureScaling> {
+        let task = DistributionTask::new(predictions, targets, options)?;
         let powers = [mean_powers(&task.predictions, &task.targets)];
         let (device, bound) = (task.predictions.device(), BOUND / P::POWER);
         let (scale, report) = ScaleFactors::fit(&powers, bound, self.limits(), task);
         let temperature = to_vec(scale.factors.val())[0].powf(P::POWER);
-        Fitted::checked(Temperature::new(temperature, &device), report)
+        let form = Temperature::new(temperature, &device);
+        checked(TemperatureScaling::new(form, report))
     }
 }
 
@@ -214,15 +225,14 @@ impl Temperature {
             temperature: parameter_row(vec![temperature], device),
         }
     }
+
+    fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
+        let temperature = self.temperature.val().cast(logits.dtype());
+        logits / temperature.reshape([1, 1])
+    }
 }
 
 impl Form for Temperature {
-    const KIND: &'static str = "temperature scaling";
-
-    fn template(_: usize, device: &Device) -> Self {
-        Self::new(1.0, device)
-    }
-
     fn check(&self) -> Result<(), String> {
         check_temperature(&self.temperature)
     }
@@ -248,15 +258,8 @@ pub(super) fn check_temperature(temperature: &Parameter<1>) -> Result<(), String
     }
 }
 
-impl Apply<Tensor<2>> for Temperature {
-    fn apply(&self, logits: Tensor<2>) -> Tensor<2> {
-        let temperature = self.temperature.val().cast(logits.dtype());
-        logits / temperature.reshape([1, 1])
-    }
-}
-
-impl<P: ScaleFamily> Apply<P> for Temperature {
-    fn apply(&self, predictions: P) -> P {
-        predictions.tempered(self.temperature.val())
+impl<P: ScaleFamily> Recalibration<P> for TemperatureScaling {
+    fn forward(&self, predictions: P) -> P {
+        predictions.tempered(self.form.temperature.val())
     }
 }

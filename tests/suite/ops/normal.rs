@@ -140,7 +140,7 @@ fn matrices_agree(
     let n = predictions.len();
     let kernel = kernel(which, Bandwidth::Fixed(0.8), 0.9);
     let pairs = |computation| {
-        let pairs = kernel.pairs_by(computation, &predictions, &targets);
+        let pairs = PairMatrix::checked(&kernel, computation, &predictions, &targets);
         pairs.unwrap()
     };
     let (fused, composed) = (pairs(Computation::Auto), pairs(Computation::Composed));

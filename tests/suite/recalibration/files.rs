@@ -85,13 +85,11 @@ fn saved_and_loaded<M: FittedMap, A: Debug>(
 
 #[test]
 fn every_map_of_logits_comes_back_bit_for_bit() {
-    fn check<C: Fit<Map = Fitted<F>>, F: Module>(
+    fn check<C: Fit<Map = M>, M: Recalibration>(
         name: &str,
         config: C,
-        load: impl Fn(&Path) -> Result<Fitted<F>>,
-    ) where
-        Fitted<F>: Recalibration,
-    {
+        load: impl Fn(&Path) -> Result<M>,
+    ) {
         for m in [2, 3] {
             let (rows, classes) = overconfident_rows(50, m, 4.0, 40);
             let fit = || config.fitted(&rows, &classes);
@@ -106,9 +104,9 @@ fn every_map_of_logits_comes_back_bit_for_bit() {
                 out.iter().map(|z| z.to_bits()).collect()
             };
             assert_eq!(bits(&loaded), bits(&map), "{name}");
-            assert_eq!(bits(&*any), bits(&map), "{name}");
+            assert_eq!(bits(&any), bits(&map), "{name}");
             let again = load_map_bytes(map.to_bytes().unwrap(), &device()).unwrap();
-            assert_eq!(bits(&*again), bits(&map), "{name}");
+            assert_eq!(bits(&again), bits(&map), "{name}");
         }
     }
     each_map!(check);

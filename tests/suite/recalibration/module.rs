@@ -100,13 +100,11 @@ impl ModuleMapper for Zeros {
 /// bytes and in a file restores it into a model of the same shapes.
 #[test]
 fn every_map_stays_as_it_was_fitted_and_restored() {
-    fn check<C: Fit<Map = Fitted<F>>, F: Module>(
+    fn check<C: Fit<Map = M>, M: Module + ModuleDisplay + Recalibration>(
         name: &str,
         config: C,
-        _: impl Fn(&Path) -> Result<Fitted<F>>,
-    ) where
-        Fitted<F>: Module + ModuleDisplay + Recalibration,
-    {
+        _: impl Fn(&Path) -> Result<M>,
+    ) {
         let (rows, classes) = overconfident(120, 303);
         let (rows, labels) = (tensor(&rows), labels(&classes));
         let map = config.fit_to(&rows, &labels);
@@ -146,7 +144,7 @@ fn a_record_fits_a_template_of_as_many_classes() {
     let width = rows.dims()[1];
     macro_rules! check {
         ($($kind:ident: $map:ident;)*) => {$(
-            let fitted = MapKind::$kind.fit(0, None, rows.clone(), labels.clone(), &mut |_| {});
+            let fitted = MapKind::$kind.config(0).fit(rows.clone(), labels.clone());
             let LogitMap::$kind(map) = fitted.unwrap() else { unreachable!() };
             let expected = vector(map.forward(rows.clone()));
             let loaded = $map::template(width, &device()).load_record(map.into_record());

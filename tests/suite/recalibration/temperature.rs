@@ -103,7 +103,7 @@ fn fitting_by_any_criterion() {
     let (logits, classes) = overconfident(400, 43);
     let (logits, labels) = (tensor(&logits), labels(&classes));
     let newton = without_prior().fit_to(&logits, &labels).temperature();
-    let by = |criterion: &dyn Objective| {
+    let by = |criterion: &dyn Criterion| {
         let map = without_prior().fit_to_by(criterion, &logits, &labels);
         converged(&map);
         map.temperature()
@@ -113,10 +113,11 @@ fn fitting_by_any_criterion() {
     let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.5));
     let skce = SkceLoss::new(Skce::biased(kernel));
     let (brier, spherical) = (ScoreLoss::new(Brier), ScoreLoss::new(Spherical));
-    for criterion in [&brier as &dyn Objective, &spherical, &skce] {
+    for criterion in [&brier as &dyn Criterion, &spherical, &skce] {
         let t = by(criterion);
         assert!((1.8..3.5).contains(&t), "T = {t}");
-        let value = |t: f64| scalar(criterion.objective(&(logits.clone() * t.recip()), &labels));
+        let value =
+            |t: f64| scalar(criterion.value(&of_logits(logits.clone() * t.recip()), &labels));
         for factor in [0.99, 1.01] {
             assert!(value(t * factor) > value(t));
         }

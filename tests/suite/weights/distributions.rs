@@ -101,7 +101,7 @@ fn local_recalibration_of_numpy() {
     let DistributionMap::Local(loaded) = DistributionMap::load(&path, &device()).unwrap() else {
         panic!("local recalibration")
     };
-    for map in [&map, &*loaded] {
+    for map in [&map, &loaded] {
         let means = vector(map.forward(p.select_rows(&[0, 1, 17, 40])).means());
         for (mean, expected) in means.into_iter().zip(expected) {
             assert_relative(mean, expected, 1e-5);

@@ -110,8 +110,8 @@ fn equal_weights_are_none() {
     ] {
         for kind in MapKind::ALL {
             let logits = predictions.logits().unwrap();
-            let plain = kind.fit(3, None, logits, y.clone(), &mut |_| {}).unwrap();
-            let weighted = kind.fit_weighted(3, &predictions, &y, &mut |_| {}).unwrap();
+            let plain = kind.config(3).fit(logits, y.clone()).unwrap();
+            let weighted = kind.config(3).fit(predictions.clone(), y.clone()).unwrap();
             assert_eq!(
                 weighted.named_parameters(),
                 plain.named_parameters(),
@@ -168,11 +168,11 @@ fn every_kind() {
         let logits = p.logits().unwrap();
         let before = loss(logits.clone());
         for kind in MapKind::ALL {
-            let map = kind.fit_weighted(0, &p, &y, &mut |_| {}).unwrap();
+            let map = kind.config(0).fit_to(&p, &y);
             let after = loss(map.forward(logits.clone()));
             assert!(after < before + 0.02, "{kind}: {after}, {before}");
             if *kind == MapKind::Isotonic {
-                let plain = kind.fit(0, None, logits.clone(), y.clone(), &mut |_| {});
+                let plain = kind.config(0).fit(logits.clone(), y.clone());
                 let of_plain = loss(plain.unwrap().forward(logits.clone()));
                 assert!(after < of_plain, "{kind}: {after}, {of_plain}");
             }
@@ -206,7 +206,8 @@ fn the_choice_is_by_weight() {
     let choice = chosen.choice();
     assert_ne!(choice.chosen, "none");
     let temperature = MapKind::Temperature
-        .fit_weighted(0, &p, &y, &mut |_| {})
+        .config(0)
+        .fit(p.clone(), y.clone())
         .unwrap();
     let found = temperature.named_parameters()[0].values[0];
     assert!((2.0..3.2).contains(&found), "{found}");

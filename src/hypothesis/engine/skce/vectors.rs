@@ -7,7 +7,7 @@ use super::estimate;
 use crate::{
     distribution::{Batch as _, Geometry, Predictive, Redrawn, RedrawnBy, Targets, Weights},
     error::Result,
-    estimator::{JointKernel, SkceForm},
+    estimator::{PairMatrix, SkceForm},
     host::{to_scalar, to_vec},
     hypothesis::engine::Evaluator,
     kernel::{TargetKernel, TensorKernel},
@@ -101,7 +101,7 @@ impl<P: Geometry, T: TargetKernel<P::Unconditional> + Clone> VectorSkce<P, T> {
             sets.first().filter(|_| all.has_own_distances())?,
         )?;
         let mean = |y| {
-            let pairs = self.kernel.pairs_of_batch(Computation::Auto, all, y);
+            let pairs = PairMatrix::unchecked(&self.kernel, Computation::Auto, all, y);
             pairs.fused(self.form).map(to_scalar)
         };
         sets.iter().map(mean).collect()

@@ -231,7 +231,7 @@ fn products_of_features_are_those_of_residuals() {
                 };
                 let predictions = Normal::new(column(&|x| x[0]), column(&|x| x[1]));
                 let targets = column(&|x| 1.5 - x[0]);
-                let kernel = RealKernel::gaussian(length_scale);
+                let kernel: &dyn TargetKernel<Normal> = &RealKernel::gaussian(length_scale);
                 let set = std::slice::from_ref(&targets);
                 let features = kernel.residual_features(&predictions, set);
                 let features = features.unwrap().remove(0);

@@ -250,7 +250,7 @@ fn not_finite() {
             let targets = tensor_on(&random_rows(20, 2, 1.0, &mut rng(90)), &device, dtype);
             let mixture = Mixture::new(weights, components);
             for kernel in [gaussian(1.0, 1.0), laplacian(1.0, 1.0)] {
-                let pairs = kernel.pairs_of_batch(Computation::Auto, &mixture, &targets);
+                let pairs = PairMatrix::unchecked(&kernel, Computation::Auto, &mixture, &targets);
                 let h = pairs.within_blocks(0..1, 20);
                 for (at, x) in vector(h).iter().enumerate() {
                     assert_eq!(x.is_nan(), at / 20 == 2 || at % 20 == 2, "{at}: {x}");

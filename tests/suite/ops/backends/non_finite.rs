@@ -32,7 +32,12 @@ fn check<P: Geometry, K: JointKernel<P> + Sync>(
             on_instruction_sets(|| {
                 let (predictions, targets) = samples(bad, dtype);
                 let of_kernel = |kernel: &K| {
-                    numbers(&kernel.pairs_of_batch(Computation::Auto, &predictions, &targets))
+                    numbers(&PairMatrix::unchecked(
+                        kernel,
+                        Computation::Auto,
+                        &predictions,
+                        &targets,
+                    ))
                 };
                 kernels.iter().flat_map(of_kernel).collect::<Vec<Part>>()
             })

@@ -153,7 +153,8 @@ fn composed_estimates_use_tensor_operations_only() {
         let auto = skce.on(&predictions, &classes);
         let skce = skce.with_computation(Computation::Composed);
         let composed = skce.on(&predictions, &classes);
-        let pairs = (skce.kernel).pairs_of_batch(Computation::Composed, &predictions, &classes);
+        let pairs =
+            PairMatrix::unchecked(&skce.kernel, Computation::Composed, &predictions, &classes);
         let h = pairs.within_blocks(0..1, n);
         assert_eq!(composed, scalar(h.sum()) / (n * n) as f64, "{kernel:?}");
         others += usize::from(auto != composed && estimate(Computation::Fused) != expected);

@@ -64,7 +64,7 @@ fn a_temperature_is_found_where_it_made_the_data() {
         assert_eq!(choice.chosen, "temperature", "{choice}");
         let alone = TemperatureScalingConfig::new().with_prior(Some(0.35));
         let alone = alone.fitted(&rows, &classes);
-        assert_eq!(outputs(&**map, &rows), outputs(&alone, &rows));
+        assert_eq!(outputs(&map, &rows), outputs(&alone, &rows));
         let (low, high) = choice.interval().unwrap().ends();
         assert!(low < choice.change.estimate && high < 0.0, "{choice}");
         assert!(choice.costs.is_empty(), "{choice}");
@@ -84,7 +84,7 @@ fn calibrated_predictions_stay_nearly_as_they_are() {
         let data = drawn(300, 3, 150 + seed, |row| row.to_vec());
         let map = auto(&data.0, &data.1);
         let others = drawn(2000, 3, 155, |row| row.to_vec());
-        let lost = change(&**map, &others);
+        let lost = change(&map, &others);
         assert!(lost < 0.02, "{lost}\n{}", map.choice());
     }
 }
@@ -99,7 +99,7 @@ fn a_rich_map_is_found_where_it_made_the_data() {
     assert!(matrix(choice.chosen), "{choice}");
     let others = by_a_vector(2000, 161);
     let temperature = TemperatureScalingConfig::new().fitted(&rows, &classes);
-    assert!(held_out(&**map, &others) < held_out(&temperature, &others) - 0.05);
+    assert!(held_out(&map, &others) < held_out(&temperature, &others) - 0.05);
     let cost = |keep| choice.costs.iter().find(|cost| cost.keep == keep).unwrap();
     let order = cost(Keep::Order);
     assert!(order.change.estimate > 0.05, "{choice}");
@@ -145,9 +145,9 @@ fn files_seeds_and_criteria() {
     let loaded = load_map(&path, &device()).unwrap();
     std::fs::remove_file(path).unwrap();
     assert_eq!(loaded.kind(), map.kind());
-    let out = outputs(&**map, &rows);
-    assert_eq!(outputs(&*loaded, &rows), out);
-    assert_eq!(outputs(&**auto(&rows, &classes), &rows), out);
+    let out = outputs(&map, &rows);
+    assert_eq!(outputs(&loaded, &rows), out);
+    assert_eq!(outputs(&auto(&rows, &classes), &rows), out);
 
     let brier = ScoreLoss::new(Brier);
     let (z, y) = (tensor(&rows), labels(&classes));
@@ -166,7 +166,7 @@ fn few_and_many_classes() {
     let (rows, classes) = drawn(60, 100, 176, |row| row.to_vec());
     let map = auto(&rows, &classes);
     let others = drawn(500, 100, 177, |row| row.to_vec());
-    let lost = change(&**map, &others);
+    let lost = change(&map, &others);
     assert!(lost < 0.1, "{lost}\n{}", map.choice());
     assert!(["none", "temperature", "shift"].contains(&map.choice().chosen));
 }
@@ -181,7 +181,7 @@ fn a_shift_is_found_where_it_made_the_data() {
         let (rows, classes) = drawn(150, 2, *seed, shifted);
         let map = config.fitted(&rows, &classes);
         let platt = PlattScalingConfig::new().fitted(&rows, &classes);
-        let excess = held_out(&**map, &others) - held_out(&platt, &others);
+        let excess = held_out(&map, &others) - held_out(&platt, &others);
         map.choice().chosen != "none" && excess < 0.01
     };
     let near = (801..821).filter(is_near).count();
@@ -270,11 +270,11 @@ fn a_huge_logit() {
     for size in [1e17, 1e40, 1e90] {
         rows[3][classes[3]] = size;
         let map = auto(&rows, &classes);
-        all_finite(outputs(&**map, &rows[..3]));
+        all_finite(outputs(&map, &rows[..3]));
         rows[3][classes[3]] = 0.0;
         rows[3][(classes[3] + 1) % 4] = size;
         let map = auto(&rows, &classes);
-        all_finite(outputs(&**map, &rows[..3]));
+        all_finite(outputs(&map, &rows[..3]));
         let raises = "the map raises the mean log loss";
         assert!(map.choice().chosen == "temperature" || !warns(map.choice(), raises));
     }
@@ -297,7 +297,7 @@ fn many_samples() {
     let weight = map.report().unwrap().regularisation.unwrap();
     let alone = MatrixScalingConfig::new().with_regularisation(Regularisation::Fixed(weight));
     let alone = alone.fitted(&rows, &classes);
-    assert_eq!(outputs(&**map, &rows), outputs(&alone, &rows));
+    assert_eq!(outputs(&map, &rows), outputs(&alone, &rows));
 }
 
 /// What is not known is said, and from twenty samples no loss on other data is far above that of a uniform
@@ -311,7 +311,7 @@ fn few_and_hard_samples() {
         let missing: Vec<usize> = classes.iter().map(|y| y % 3).collect();
         for classes in [&classes, &right, &missing, &vec![2; n]] {
             let map = auto(&rows, classes);
-            let loss = held_out(&**map, &other);
+            let loss = held_out(&map, &other);
             let bound = match n {
                 20.. if *classes == right => 6.0,
                 20.. => 4.0,
@@ -366,7 +366,7 @@ fn probabilities_of_zero_are_taken() {
         .sum();
     let found = choice.candidates[0].log_loss.estimate;
     assert!((found - sum / 1000.0).abs() < 1e-3, "{found} {sum}");
-    let out = outputs(&**map, &rows);
+    let out = outputs(&map, &rows);
     let probability = |row: usize| softmax(&out[2 * row..][..2])[1];
     let expected = [1.0 / 2002.0, 0.5, 150.0 / 262.0, 0.625];
     all_near([0, 138, 338, 600].map(probability), expected, 1e-9);
@@ -393,7 +393,7 @@ fn few_distinct_predictions_take_their_frequencies() {
     let config = AutoRecalibrationConfig::new().with_subject(Subject::Event);
     let map = config.with_zeros(true).fitted(&certain, &classes);
     assert_eq!(map.choice().chosen, "histogram", "{}", map.choice());
-    let out = outputs(&**map, &certain);
+    let out = outputs(&map, &certain);
     let probability = |row: usize| softmax(&out[2 * row..][..2])[1];
     // with half a sample of each kind in a bin
     all_near([0, 100].map(probability), [8.5 / 81.0, 30.5 / 41.0], 1e-9);

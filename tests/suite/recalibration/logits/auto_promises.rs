@@ -19,7 +19,7 @@ fn calibrated_predictions_are_chosen_as_they_are() {
         assert_eq!(map.choice().candidates[0].name, "none");
         if none {
             assert_eq!(map.choice().interval(), None);
-            assert_eq!(outputs(&**map, &rows), rows.concat());
+            assert_eq!(outputs(&map, &rows), rows.concat());
         }
     }
     assert!(chosen <= 2, "{chosen}"); // of 12 at 2.5 %, 3 have a probability of 0.003
@@ -34,7 +34,7 @@ fn a_wild_row_does_not_choose() {
         rows[7] = vec![1e8, 0.0, 0.0, 0.0];
         classes[7] = class;
         let map = auto(&rows, &classes);
-        let gain = change(&**map, &others);
+        let gain = change(&map, &others);
         assert!(gain < -0.2, "{gain} {}", map.choice());
     }
 }
@@ -83,9 +83,9 @@ fn noisy_labels() {
         let map = auto(&rows, &classes);
         let temperature = TemperatureScalingConfig::new().fitted(&rows, &classes);
         assert_ne!(map.choice().chosen, "temperature");
-        let gain = held_out(&temperature, &others) - held_out(&**map, &others);
+        let gain = held_out(&temperature, &others) - held_out(&map, &others);
         assert!(gain > 0.02, "{gain} {}", map.choice());
-        let found = overconfidence(&**map);
+        let found = overconfidence(&map);
         assert!(found.abs() < 0.025, "{found} {}", map.choice());
     }
 }

@@ -158,7 +158,7 @@ fn fitting_by_any_criterion() {
     let (z, y) = (tensor(&rows), labels(&classes));
     let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.5));
     let skce = SkceLoss::new(Skce::biased(kernel));
-    let criteria: [(&str, &dyn Objective); 4] = [
+    let criteria: [(&str, &dyn Criterion); 4] = [
         ("log", &ScoreLoss::new(LogScore)),
         ("brier", &ScoreLoss::new(Brier)),
         ("skce", &skce),
@@ -168,8 +168,9 @@ fn fitting_by_any_criterion() {
         let by_log = fit(None, z.clone(), y.clone()).unwrap();
         for (what, criterion) in criteria {
             let by = fit(Some(criterion), z.clone(), y.clone()).unwrap();
-            let value =
-                |map: &dyn Recalibration| scalar(criterion.objective(&map.forward(z.clone()), &y));
+            let value = |map: &dyn Recalibration| {
+                scalar(criterion.value(&of_logits(map.forward(z.clone())), &y))
+            };
             let (before, after) = (value(by_log.as_ref()), value(by.as_ref()));
             // the others trade it for their penalty
             if !["temperature", "ensemble", "vector"].contains(&name) {

@@ -17,12 +17,12 @@ use crate::prelude::*;
 
 /// A configuration whatever its type.
 pub type Fitter = Box<
-    dyn Fn(Option<&dyn Objective>, Tensor<2>, Tensor<1, Int>) -> Result<Box<dyn Recalibration>>,
+    dyn Fn(Option<&dyn Criterion>, Tensor<2>, Tensor<1, Int>) -> Result<Box<dyn Recalibration>>,
 >;
 
 pub fn fitter<C>(config: C) -> Fitter
 where
-    C: Fit + 'static,
+    C: Fit<Scored = Categorical> + 'static,
     C::Map: Recalibration + 'static,
 {
     Box::new(move |criterion, logits, labels| {

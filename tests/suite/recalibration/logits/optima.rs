@@ -102,7 +102,7 @@ fn affine_maps_are_at_the_minimum() {
 
 /// The weights of a network minimise the log loss with their squared distance from the start.
 fn network_is_at_a_minimum<M: Recalibration>(
-    fit: impl Fn(Option<&dyn Objective>, usize) -> M,
+    fit: impl Fn(Option<&dyn Criterion>, usize) -> M,
     restored: impl Fn(Vec<NamedParameter>, &Device) -> burn_calibration::error::Result<M>,
     (rows, classes): &(Vec<Vec<f64>>, Vec<usize>),
 ) {
@@ -146,7 +146,7 @@ fn order_preserving_maps_are_at_a_minimum() {
     let fixed = Regularisation::Fixed(1e-2);
     let config = OrderPreservingConfig::new().with_hidden(2);
     let config = config.with_regularisation(fixed).with_tolerance(1e-8);
-    let fit = |criterion: Option<&dyn Objective>, iterations| {
+    let fit = |criterion: Option<&dyn Criterion>, iterations| {
         let config = config.clone().with_max_iterations(iterations);
         config.fit_with_progress(criterion, z.clone(), y.clone(), &mut |_| {})
     };
@@ -154,7 +154,7 @@ fn order_preserving_maps_are_at_a_minimum() {
     network_is_at_a_minimum(|by, most| fit(by, most).unwrap(), restored, &data);
     let config = OrderInvariantConfig::new().with_hidden(2);
     let config = config.with_regularisation(fixed).with_tolerance(1e-8);
-    let fit = |criterion: Option<&dyn Objective>, iterations| {
+    let fit = |criterion: Option<&dyn Criterion>, iterations| {
         let config = config.clone().with_max_iterations(iterations);
         config.fit_with_progress(criterion, z.clone(), y.clone(), &mut |_| {})
     };
@@ -235,7 +235,7 @@ fn twenty_samples() {
     ] {
         for kind in MapKind::ALL {
             let name = kind.name();
-            let fit = kind.fit(0, None, tensor(&rows), labels(&classes), &mut |_| {});
+            let fit = kind.config(0).fit(tensor(&rows), labels(&classes));
             let map = fit.unwrap();
             let report = map.report().unwrap();
             let out = vector(map.forward(tensor(&rows)));

@@ -93,7 +93,7 @@ fn separable_data_leave_a_bounded_loss() {
     let classes = argmaxes(&rows);
     for kind in MapKind::ALL {
         if kind.name().starts_with("structured") {
-            let fit = kind.fit(0, None, tensor(&rows), labels(&classes), &mut |_| {});
+            let fit = kind.config(0).fit(tensor(&rows), labels(&classes));
             let out = vector(fit.unwrap().forward(tensor(&rows)));
             for row in out.chunks(4) {
                 let least = softmax(row).into_iter().fold(1.0, f64::min);

@@ -216,7 +216,7 @@ fn gradients_through_the_maps() {
 
 #[test]
 fn maps_without_a_descent_say_so() {
-    fn check<F: Fit>(config: F) {
+    fn check<F: Fit<Scored = Categorical>>(config: F) {
         let (logits, labels) = (tensor(&two_classes(&S)), labels(&Y));
         refuses(config.fit_by(&ScoreLoss::new(Brier), logits, labels));
     }

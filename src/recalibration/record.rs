@@ -1,5 +1,26 @@
 use serde::{Deserialize, Serialize};
 
+use super::FitReport;
+
+/// How a map came about: each fitted map has one beside its parameters, and a saved map keeps it.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct FitRecord {
+    /// The report of the fit; none of a map that was built from its parameters, or restored from the record of a model.
+    pub report: Option<FitReport>,
+    /// The kind of data that the map was fitted to.
+    pub fitted_to: FittedTo,
+}
+
+impl From<FitReport> for FitRecord {
+    fn from(report: FitReport) -> Self {
+        Self {
+            report: Some(report),
+            ..Self::default()
+        }
+    }
+}
+
 /// The kind of data that a map was fitted to, if it was set.
 ///
 /// A saved map keeps it. The command `calibration` sets it, matches columns by these names, and refuses a
