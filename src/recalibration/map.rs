@@ -192,7 +192,7 @@ pub trait FittedMap: fmt::Debug + Send {
     /// # Errors
     ///
     /// [`Error::File`](crate::error::Error::File) if a number has no text in JSON.
-    fn to_bytes(&self) -> Result<Vec<u8>> {
+    fn to_bytes(&self) -> crate::error::Result<Vec<u8>> {
         file::bytes(self)
     }
 }
