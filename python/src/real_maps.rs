@@ -37,7 +37,7 @@ type Found = (RealMap, Option<Choice>);
 impl RealMap {
     fn any(&self) -> &dyn FittedMap {
         match self {
-            Self::Distribution(map) => &**map,
+            Self::Distribution(map) => map,
             Self::Conformal(map) => map,
         }
     }

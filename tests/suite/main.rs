@@ -73,7 +73,7 @@ mod ops {
     mod normal;
 }
 
-use burn_calibration_testing::{data, messages};
+use burn_calibration_testing::data;
 
 /// What most tests use, and data and references of single rooms.
 mod prelude {
