@@ -32,21 +32,19 @@ pub fn open_file(files: &mut OpenFiles, args: &SourceArgs, names: &[String]) -> 
 /// The labels of the predictions of the first file.
 pub fn of_files(args: &SourceArgs, files: &Files, classes: &LabelClasses) -> Result<Vec<i64>> {
     let File { path, table } = files.of_labels();
+    let are_columns = args.rows.held.classes.is_some();
     let labels = if args.labels.soft_labels {
         drawn(table, classes, args.seed)
-    } else if args.rows.held.is_empty() {
-        labels_of(table, classes)
-    } else {
+    } else if are_columns {
         numbers_of(table, classes)
+    } else {
+        labels_of(table, classes)
     };
     let labels = labels.on(path, &table.lines)?;
     if args.labels.soft_labels {
         let note = "labels are frequencies: one is drawn for each row, seed";
         say(path, format_args!("{note} {}", args.seed));
-    } else if classes.count > 2
-        && args.rows.held.is_empty()
-        && classes.may_count_from_1(table, &labels)
-    {
+    } else if classes.count > 2 && !are_columns && classes.may_count_from_1(table, &labels) {
         let note = "no label is 0, the first class: add --one-based if labels count from 1";
         say(path, note);
     }

@@ -55,8 +55,8 @@ pub enum HeldValues {
 #[derive(Debug, Clone, Default)]
 pub struct HeldFiles {
     files: Arc<BTreeMap<PathBuf, Held>>,
-    /// The names of the classes.
-    pub(crate) classes: Arc<[String]>,
+    /// The names of the classes, which may be none, where labels are the numbers of columns.
+    pub(crate) classes: Option<Arc<[String]>>,
     pub(crate) watcher: Watcher,
 }
 
@@ -73,7 +73,7 @@ impl HeldFiles {
 
     /// Names the classes in the order of the columns. Labels are the numbers of columns, from 0, whatever the names.
     pub fn with_class_names(self, names: Vec<String>) -> Self {
-        let classes = names.into();
+        let classes = Some(names.into());
         Self { classes, ..self }
     }
 
@@ -82,11 +82,6 @@ impl HeldFiles {
     pub fn with_progress(self, told: impl Fn(&str, u64, u64) + Send + Sync + 'static) -> Self {
         let watcher = Watcher::new(told);
         Self { watcher, ..self }
-    }
-
-    /// Whether nothing is in memory.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.files.is_empty()
     }
 
     pub(crate) fn get(&self, path: &std::path::Path) -> Option<&Held> {

@@ -174,7 +174,7 @@ pub fn read_classes(
 ) -> Result<Loaded<Categorical>> {
     let mut files = OpenFiles::new(inputs, args, true)?;
     let by_option = args.labels.classes.as_deref();
-    let held = &args.rows.held.classes;
+    let held = args.rows.held.classes.as_deref().unwrap_or_default();
     let by_option = by_option.map_or_else(|| held.to_vec(), class_names);
     let is_event = args.rows.positive || files.is_confidence();
     let check_names = |count: usize| -> Result<()> {
