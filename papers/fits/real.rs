@@ -3,8 +3,8 @@
 
 use burn::tensor::{DType, Device, Tensor, TensorData};
 use burn_calibration::{
-    distribution::{Component, Laplace, Marginals, Normal},
-    recalibration::{AutoDistributionRecalibrationConfig, Fit, Recalibrated, ScaleFamily},
+    distribution::{Component, Density, Laplace, Marginals, Normal},
+    recalibration::{AutoRecalibrationConfig, Fit, Recalibrated, Recalibration, ScaleFamily},
 };
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use rand_distr::{Exp1, StandardNormal, StudentT};
@@ -72,7 +72,7 @@ where
         let targets = column((0..n).map(|_| error(&mut rng)).collect());
         (predictions(&targets), targets)
     };
-    let map = AutoDistributionRecalibrationConfig::new();
+    let map = AutoRecalibrationConfig::new();
     let (p, y) = data(n);
     let map = map.fit(p, y).expect("the data are valid");
     if map.choice().chosen == "none" {
@@ -82,7 +82,7 @@ where
     let after = match map.forward(p.clone()) {
         Recalibrated::Family(p) => p.log_density(&y),
         Recalibrated::Mixture(p) => p.log_density(&y),
-        Recalibrated::Quantiles(_) => unreachable!("no candidate has levels alone"),
+        _ => unreachable!("no candidate has levels alone"),
     };
     let loss = (p.log_density(&y) - after).mean().into_scalar::<f64>();
     [true, loss > 0.0]

@@ -19,9 +19,7 @@ use arguments::Arguments;
 use burn::tensor::Device;
 use burn_calibration::{
     prelude::*,
-    recalibration::{
-        AutoRecalibrationConfig, Fit, FittedMap as _, MapKind, Recalibration as _, load_map,
-    },
+    recalibration::{AutoRecalibrationConfig, Fit, MapKind, load_map},
 };
 use clap::Parser;
 use reading::Predictions;

@@ -28,17 +28,21 @@ enum RealMap {
     /// Of normal and Laplace predictions, or of samples.
     Distribution(DistributionMap),
     /// Of quantile forecasts.
-    Conformal(ConformalShift),
+    Conformal(Box<ConformalShift>),
 }
 
 /// A map that was fitted, and why it was chosen, if it was.
 type Found = (RealMap, Option<Choice>);
 
 impl RealMap {
+    fn conformal(map: ConformalShift) -> Self {
+        Self::Conformal(map.into())
+    }
+
     fn any(&self) -> &dyn FittedMap {
         match self {
             Self::Distribution(map) => map,
-            Self::Conformal(map) => map,
+            Self::Conformal(map) => map.as_ref(),
         }
     }
 }
@@ -107,7 +111,7 @@ fn fit_kind(
         Reals::Quantiles(sample) if kind == CONFORMAL => {
             let (forecasts, targets) = (sample.predictions.clone(), sample.targets.clone());
             let map = ConformalShiftConfig::new().fit(forecasts, targets);
-            Ok((RealMap::Conformal(map.map_err(words)?), None))
+            Ok((RealMap::conformal(map.map_err(words)?), None))
         }
         _ => Err(format!("no map {kind} is fitted to such predictions")),
     }
@@ -150,7 +154,7 @@ pub fn fit_real(
 /// wrote.
 #[pyfunction]
 pub fn load_real(path: PathBuf) -> PyResult<FittedRealMap> {
-    let conformal = || ConformalShift::load(&path, &device()).map(RealMap::Conformal);
+    let conformal = || ConformalShift::load(&path, &device()).map(RealMap::conformal);
     let map = DistributionMap::load(&path, &device()).map(RealMap::Distribution);
     let map = map.or_else(|error| conformal().map_err(|_| error));
     FittedRealMap::found(map.and_then(check_reals))
@@ -365,6 +369,6 @@ impl FittedRealMap {
         let conformal = || ConformalShift::from_bytes(bytes.to_vec(), &device());
         let map = DistributionMap::from_bytes(bytes.to_vec(), &device());
         let map = map.map(RealMap::Distribution);
-        Self::found(map.or_else(|error| conformal().map(RealMap::Conformal).map_err(|_| error)))
+        Self::found(map.or_else(|error| conformal().map(RealMap::conformal).map_err(|_| error)))
     }
 }

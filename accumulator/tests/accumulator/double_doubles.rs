@@ -3,10 +3,8 @@
 use num_bigint::{BigInt, BigUint};
 use proptest::{collection::vec, prelude::*};
 
-use crate::{
-    data::{assert_relative, cases},
-    double_double::DoubleDouble,
-};
+use crate::double_double::DoubleDouble;
+use burn_calibration_testing::data::{assert_relative, cases};
 
 /// The number in units of `2⁻¹⁰⁷⁴`, the least positive f64.
 fn units(x: f64) -> BigInt {

@@ -7,10 +7,8 @@ use proptest::prelude::*;
 use rand::RngExt;
 use statrs::statistics::Statistics;
 
-use crate::{
-    agree,
-    data::{cases, rng},
-};
+use crate::agree;
+use burn_calibration_testing::data::{cases, rng};
 
 fn means(numbers: &[f64]) -> Means {
     let mut means = Means::new([("family", "normal")]);
