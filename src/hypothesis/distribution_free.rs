@@ -27,7 +27,7 @@ use crate::{
 /// independent `h` of mean 0 in `[−B, B]`. For `|h| = |k_P| |⟨r, r'⟩| ≤ B` Cauchy–Schwarz is needed in
 /// the Hilbert space of the kernel on targets alone. The bound of the biased form needs more: it is
 /// that of the norm of a mean of elements `Φ_i` with `h_ij = ⟨Φ_i, Φ_j⟩`. On predictions on which the
-/// kernel is [not known to be positive definite](JointKernel::is_positive_definite_on), such as
+/// kernel is [not known to be positive definite](crate::kernel::Kernel::is_positive_definite_on), such as
 /// mixtures, there need be no such elements, the estimate can be negative, and the biased form is an
 /// error.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -94,7 +94,7 @@ impl<P: Predictive> dyn TargetKernel<P> + '_ {
     }
 
     /// The inner products of the residuals of samples with each other, as
-    /// [`residual_product`](Self::residual_product).
+    /// `residual_product`.
     pub fn residual_gram(&self, (p, y): (&P, &P::Targets), batches: usize) -> Tensor<3> {
         let single = self.expectation(p, y, batches); // E_{P_i} k_Y(Z, y_j)
         self.between(y, y, p, batches) - single.clone() - single.transpose()
