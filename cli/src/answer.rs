@@ -132,10 +132,8 @@ pub fn write(
         return Ok(());
     };
     if outcome.is_rejected() {
-        writeln!(
-            f,
-            "\nnext: `calibration fit` fits a map to held-out predictions, and `calibration apply` applies it to others"
-        )?;
+        let fit = "fit a map to held-out predictions, and apply it to others";
+        writeln!(f, "\nnext: {fit}")?;
     }
     if !is_verbose {
         return Ok(());
@@ -161,7 +159,7 @@ pub fn write(
         "\naspects of the omnibus test, {redraws} redraws\n{table}"
     )?;
     if let more @ 1.. = outcome.aspects.len() - aspects.len() {
-        let json = "aspects of larger p-values: --json has them";
+        let json = "aspects of larger p-values: the JSON has them";
         writeln!(f, "  and {more} {json}")?;
     }
     Ok(())
