@@ -229,7 +229,7 @@ levels = "0.1,0.5,0.9"
 quantiles = np.sort(rng.normal(size=(300, 3)), 1).astype(np.float32)
 np.savetxt(folder / "q.csv", quantiles, delimiter=",", fmt="%.17g")
 np.savetxt(folder / "t.csv", rng.normal(size=300) + 0.4, fmt="%.17g")
-files = ["--family", "quantiles", "--levels", levels, "--predictions", "q.csv"]
+files = ["--family", "quantiles", "--quantile-levels", levels, "--predictions", "q.csv"]
 calibration("fit", *files, "--labels", "t.csv", "--method", "conformal", "-o", "a.map")
 calibration("apply", "a.map", *files, "-o", "after.npy")
 after = np.load(folder / "after.npy")
