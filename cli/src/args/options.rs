@@ -213,6 +213,7 @@ pub struct RowsArgs {
     /// Levels of the quantiles in the order of the columns, if their names do not contain them: 0.1,0.5,0.9
     #[arg(
         long = "quantile-levels",
+        alias = "levels", // its name before
         value_name = "LEVELS",
         value_delimiter = ',',
         hide_short_help = true
