@@ -139,7 +139,7 @@ fn skce_of_wrong_models_is_covered() {
             );
             intervals.push(interval, expected);
         }
-        intervals.assert(0.95, runs / 2, 1.9, what);
+        intervals.assert(0.95, runs.div_ceil(2) - 1, 1.9, what);
     }
 }
 
