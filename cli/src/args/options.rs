@@ -7,7 +7,9 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::values::*;
-use crate::{input::delimiter, kernel, program::HeldFiles};
+use burn_calibration_reader::{NumberOptions, ReadOptions, delimiter};
+
+use crate::{kernel, program::HeldFiles};
 
 /// The kind of predictions in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
@@ -268,6 +270,56 @@ pub struct RowsArgs {
     /// Files in memory
     #[arg(skip)]
     pub held: HeldFiles,
+}
+
+impl SourceArgs {
+    /// How the reader takes the files.
+    pub fn options(&self) -> ReadOptions {
+        let labels = self.labels.clone();
+        ReadOptions {
+            labels: labels.labels,
+            weights: labels.weights,
+            ignore_label: labels.ignore_label,
+            soft_labels: labels.soft_labels,
+            one_based: labels.one_based,
+            labels_header: labels.labels_header,
+            seed: self.seed,
+            ..self.rows.options()
+        }
+    }
+}
+
+impl RowsArgs {
+    /// How the reader takes a file of predictions.
+    pub fn options(&self) -> ReadOptions {
+        ReadOptions {
+            columns: self.columns.clone(),
+            label_column: self.label_column.clone(),
+            id: self.id.clone(),
+            labels_are_columns: self.held.classes.is_some(),
+            header: self.header,
+            delimiter: self.delimiter,
+            skip_missing: self.skip_missing,
+            by_position: self.by_position,
+            confidence_correctness: self.confidence_correctness,
+            numbers: self.numbers(),
+            memory: self.held.memory.clone(),
+            ..ReadOptions::default()
+        }
+    }
+
+    /// What the numbers of class predictions are.
+    pub fn numbers(&self) -> NumberOptions {
+        NumberOptions {
+            logits: self.logits,
+            percent: self.percent,
+            log_probabilities: self.log_probabilities,
+            force: self.force,
+            normalise: self.normalise,
+            clip: self.clip,
+            positive: self.positive,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

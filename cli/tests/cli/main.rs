@@ -1,8 +1,6 @@
 //! The `calibration` command as its users run it.
 
 #[cfg(feature = "parquet")]
-mod columnar;
-#[cfg(feature = "parquet")]
 mod columnar_faults;
 mod compare;
 mod distributions;

@@ -7,10 +7,7 @@ use arrow_cast::{
 };
 use arrow_schema::DataType as D;
 
-use crate::{
-    error::Result,
-    input::{cells::Cells, limits::check_unpacked},
-};
+use crate::{Cells, error::Result, limits::check_unpacked};
 
 /// The numbers of an array, whose type is one of numbers; NaN where there is none.
 pub fn numbers(array: &dyn Array) -> Result<Vec<f64>> {

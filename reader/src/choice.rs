@@ -6,8 +6,11 @@ use crate::error::{Context, Result, bail, ensure, wrong};
 /// The columns of a file, by their places.
 #[derive(Debug, Clone, Default)]
 pub struct Choice {
+    /// Columns of numbers.
     pub numbers: Vec<usize>,
+    /// Columns of labels or variables, read as text.
     pub labels: Vec<usize>,
+    /// The column of weights.
     pub weights: Option<usize>,
     /// The column that names the rows.
     pub id: Option<usize>,
@@ -22,11 +25,13 @@ pub struct Choice {
 /// What options say of the columns of a file of predictions.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PredictionColumns<'a> {
+    /// The columns of numbers.
     pub columns: Option<&'a str>,
     /// The column of the labels, and whether it must be there.
     pub label: Option<(&'a str, bool)>,
     /// The column of weights, and whether it must be there.
     pub weights: Option<(&'a str, bool)>,
+    /// The column that names the rows.
     pub id: Option<&'a str>,
     /// Variables that are columns of the same file.
     pub given: Option<&'a str>,

@@ -9,15 +9,12 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 pub use open::{LabelFile, OpenFile, OpenFiles};
-pub use weights::SampleWeights;
+pub use weights::RowWeights;
 
 use crate::{
-    args::{RowsArgs, SourceArgs},
+    Notes, ReadOptions, Table,
     error::{Context, Result, ensure, wrong},
-    input::{Table, of_model, say},
-    kind::Kind,
-    notes::note,
-    words::DataWords,
+    of_model,
 };
 
 /// The files that a command names.
@@ -43,7 +40,9 @@ impl<'a> Inputs<'a> {
 
 /// A file as it was read.
 pub struct File {
+    /// The path.
     pub path: PathBuf,
+    /// What was read.
     pub table: Table,
 }
 
@@ -53,10 +52,12 @@ pub struct Files {
     pub sets: Vec<File>,
     /// Labels of a file of their own.
     pub labels: Option<File>,
+    /// Weights of a file of their own.
     pub weights: Option<File>,
+    /// Variables.
     pub given: Option<File>,
     /// The weights of the rows, once these are joined.
-    pub samples: Option<SampleWeights>,
+    pub row_weights: Option<RowWeights>,
     /// The rows that are left out, once these are joined.
     pub left_out: LeftOut,
 }
@@ -64,6 +65,7 @@ pub struct Files {
 /// The rows that are left out of all files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
+    /// All of them.
     pub rows: usize,
     /// Those without a value in a column.
     pub missing: usize,
@@ -72,6 +74,7 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
+    /// Whether no row is left out.
     pub fn is_none(&self) -> bool {
         self.rows == 0
     }
@@ -118,12 +121,12 @@ impl File {
     /// skipped.
     pub fn missing(
         &self,
-        args: &RowsArgs,
+        are_skipped: bool,
         words: &[String],
     ) -> Result<(Vec<usize>, Option<String>)> {
         let missing = self.table.missing(words);
         let first = missing.iter().min_by_key(|(_, rows)| rows[0]);
-        if let Some((title, rows)) = first.filter(|_| !args.skip_missing) {
+        if let Some((title, rows)) = first.filter(|_| !are_skipped) {
             let wrong = wrong!(
                 "the value is empty, NA, null or NaN, expected a value; --skip-missing leaves out such rows"
             );
@@ -146,17 +149,6 @@ impl File {
 const MOST_TOLD: usize = 20;
 
 impl Files {
-    /// What a set of their predictions is, for a result of it.
-    pub fn in_words<P: Kind>(&self, set: &P, class_names: Vec<String>) -> DataWords {
-        DataWords {
-            class_names,
-            subject: set.predicted(),
-            left_out: self.left_out,
-            weights: self.samples.clone(),
-            ..DataWords::new(set.len(), P::OUTCOMES(set.dimensions()))
-        }
-    }
-
     /// The file that has the labels.
     pub fn of_labels(&self) -> &File {
         self.labels.as_ref().unwrap_or(&self.sets[0])
@@ -176,7 +168,7 @@ impl Files {
 
     /// Matches the rows of all files, and leaves out those without a value and those with a label that is ignored. Words
     /// that are labels are no missing values.
-    fn join(&mut self, args: &SourceArgs, words: &[String]) -> Result<()> {
+    fn join(&mut self, options: &ReadOptions, words: &[String], notes: &mut Notes) -> Result<()> {
         self.check_counts()?;
         let orders = rows::by_id(&self.all().collect::<Vec<_>>())?;
         for (file, order) in self.all_mut().zip(orders) {
@@ -191,7 +183,7 @@ impl Files {
         let others = self.weights.iter().chain(&self.given);
         let given = others.map(|file| (file, &[][..]));
         for (file, words) in with_words.chain(given) {
-            let (rows, counts) = file.missing(&args.rows, words)?;
+            let (rows, counts) = file.missing(options.skip_missing, words)?;
             said.extend(counts);
             rows.iter().for_each(|&row| is_left_out[row] = true);
         }
@@ -199,12 +191,12 @@ impl Files {
         let missing = count(&is_left_out);
         if missing > 0 {
             let said = said.join(", ");
-            note(format_args!(
+            notes.add(format_args!(
                 "{missing} of {n} rows are left out, because values are missing: {said}"
             ));
         }
-        if !args.labels.ignore_label.is_empty() {
-            self.ignore(&args.labels.ignore_label, &mut is_left_out)?;
+        if !options.ignore_label.is_empty() {
+            self.ignore(&options.ignore_label, &mut is_left_out, notes)?;
         }
         let rows = count(&is_left_out);
         if rows > 0 {
@@ -225,7 +217,12 @@ impl Files {
     }
 
     /// Leaves out the rows with one of some labels, and says how many there are.
-    fn ignore(&self, ignored: &[String], is_left_out: &mut [bool]) -> Result<()> {
+    fn ignore(
+        &self,
+        ignored: &[String],
+        is_left_out: &mut [bool],
+        notes: &mut Notes,
+    ) -> Result<()> {
         let File { path, table } = self.of_labels();
         let [labels] = &table.labels[..] else {
             return Err(wrong!("--ignore-label: expected labels in one column")).of(path);
@@ -245,7 +242,7 @@ impl Files {
         for (label, count) in ignored.iter().zip(counts) {
             let n = labels.cells.len();
             let words = format_args!("{count} of {n} rows have the label {label} and are left out");
-            say(path, words);
+            notes.say(path, words);
         }
         Ok(())
     }

@@ -41,7 +41,7 @@ pub fn npy(mut reader: impl Read) -> Result<Matrix> {
         "an array of records, expected numbers"
     );
     let descr = descr.split(['\'', '"']).nth(1).unwrap_or_default();
-    let format = element::of_npy(descr.trim_start_matches(['<', '>', '|', '=']));
+    let format = element::format_of(descr.trim_start_matches(['<', '>', '|', '=']));
     let format =
         format.ok_or_else(|| wrong!("an array of dtype {}, expected numbers", clipped(descr)))?;
     let shape = shape(entry("shape")?).ok_or_else(|| wrong!("a header of NPY that is broken"))?;
@@ -122,7 +122,7 @@ pub fn safetensors(bytes: &[u8], name: Option<&str>) -> Result<Matrix> {
     let name = one_of(&names, name, "tensors", "FILE.safetensors:TENSOR")?;
     let tensor = file.tensor(name)?;
     let dtype = tensor.dtype().to_string();
-    let format = element::of_safetensors(&dtype)
+    let format = element::format_of(&dtype)
         .ok_or_else(|| wrong!("a tensor of dtype {dtype}, expected numbers of 8 to 64 bits"))?;
     let shape: Vec<u64> = tensor.shape().iter().map(|&size| size as u64).collect();
     let (rows, columns) = sizes(&shape)?;

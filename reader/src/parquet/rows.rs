@@ -7,7 +7,7 @@ use super::{
     values::{lists, numbers, push_cells},
 };
 use crate::error::{Result, wrong};
-use crate::input::{
+use crate::{
     Cells, Plan, Rows,
     limits::{check_numbers, check_unpacked},
     titled,

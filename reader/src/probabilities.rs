@@ -4,9 +4,8 @@
 use rayon::prelude::*;
 
 use crate::{
-    args::RowsArgs,
+    Matrix, NumberOptions,
     error::{Result, wrong},
-    input::Matrix,
 };
 
 /// The distance from 1 that the sum of a row of probabilities may have.
@@ -76,7 +75,7 @@ pub fn check_logits(matrix: &Matrix, is_confidence: bool) -> Result<()> {
 
 /// Checks that numbers are logarithms of probabilities. Rows whose sums are less than 1, or any with
 /// `--normalise`, are those of some choices among others: each is divided by its sum, which a note says.
-pub fn settle_logarithms(matrix: &mut Matrix, args: &RowsArgs) -> Result<Option<String>> {
+pub fn settle_logarithms(matrix: &mut Matrix, options: &NumberOptions) -> Result<Option<String>> {
     let columns = matrix.columns;
     let sum = |row: &[f64]| {
         let most = greatest(row).max(f64::MIN);
@@ -94,7 +93,8 @@ pub fn settle_logarithms(matrix: &mut Matrix, args: &RowsArgs) -> Result<Option<
             continue;
         }
         let log = sum(values);
-        let is_wrong = log == f64::NEG_INFINITY || log.exp() > 1.0 + TOLERANCE && !args.normalise;
+        let is_wrong =
+            log == f64::NEG_INFINITY || log.exp() > 1.0 + TOLERANCE && !options.normalise;
         if is_wrong {
             let wrong = wrong!(
                 "the probabilities of these logarithms sum to {}, expected at most 1 within {TOLERANCE}, and above 0; \
@@ -105,7 +105,7 @@ pub fn settle_logarithms(matrix: &mut Matrix, args: &RowsArgs) -> Result<Option<
         }
         (least, most) = (least.min(log), most.max(log));
     }
-    if columns == 1 || least.exp() >= 1.0 - TOLERANCE && !args.normalise {
+    if columns == 1 || least.exp() >= 1.0 - TOLERANCE && !options.normalise {
         return Ok(None);
     }
     for values in matrix.values.chunks_mut(columns) {
@@ -152,10 +152,10 @@ fn divide_by_sum(row: &mut [f64]) {
 
 /// Does to probabilities what `--clip` and `--normalise` say. Divides them by their sums too where these
 /// are 1 within the tolerance, which it says in a note. A single column is that of an event, without sums.
-pub fn settle(matrix: &mut Matrix, args: &RowsArgs) -> Result<Option<String>> {
+pub fn settle(matrix: &mut Matrix, options: &NumberOptions) -> Result<Option<String>> {
     let columns = matrix.columns;
     let (mut worst, mut beyond) = (0.0f64, 0.0f64);
-    let most = if args.normalise && columns > 1 {
+    let most = if options.normalise && columns > 1 {
         f64::MAX
     } else {
         1.0
@@ -185,7 +185,7 @@ pub fn settle(matrix: &mut Matrix, args: &RowsArgs) -> Result<Option<String>> {
             continue;
         }
         let sum: f64 = values.iter().sum();
-        if args.normalise {
+        if options.normalise {
             if !(sum > 0.0 && sum.is_finite()) {
                 return Err(wrong!("the sum is {sum}, expected a positive number").at_row(row));
             }
@@ -213,15 +213,15 @@ pub fn settle(matrix: &mut Matrix, args: &RowsArgs) -> Result<Option<String>> {
         matrix.values.iter_mut().for_each(least);
     }
     if columns == 1 {
-        if let Some(least) = args.clip {
+        if let Some(least) = options.clip {
             let raised = |p: f64| p.max(least) / (p.max(least) + (1.0 - p).max(least));
             matrix.values.iter_mut().for_each(|p| *p = raised(*p));
         }
         return Ok(None);
     }
-    if args.normalise || args.clip.is_some() || worst > 0.0 || beyond > 0.0 {
+    if options.normalise || options.clip.is_some() || worst > 0.0 || beyond > 0.0 {
         for values in matrix.values.chunks_mut(columns) {
-            let least = args.clip.unwrap_or(0.0);
+            let least = options.clip.unwrap_or(0.0);
             divide_by_sum(values);
             values
                 .iter_mut()

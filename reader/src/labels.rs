@@ -1,27 +1,22 @@
 //! Labels of classes, in a file of their own or beside the predictions: numbers, names or words.
 
-use std::{
-    collections::{BTreeSet, HashMap},
-    fs,
-};
+use std::collections::{BTreeSet, HashMap};
 
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use crate::{
-    align::{numbered, places_of, stems},
-    args::{LabelsArgs, SourceArgs},
+    Cells, File, Files, LabelFile, Notes, OpenFiles, ReadOptions, Table, TextColumn, clipped,
     error::{Context, Result, bail, ensure, wrong},
-    files::{File, Files, LabelFile, OpenFiles},
-    input::{Cells, Table, TextColumn, clipped, say, titled},
-    outputs::to_read,
+    names::{numbered, places_of, stems},
+    titled,
 };
 
 /// What makes the stream of drawn labels another than that of redraws.
 const SOFT: u64 = 0x736f_6674;
 
 /// Opens the labels of a file of their own, if there is one. Names of classes are no header.
-pub fn open_file(files: &mut OpenFiles, args: &SourceArgs, names: &[String]) -> Result<()> {
-    if args.labels.soft_labels {
+pub fn open_file(files: &mut OpenFiles, names: &[String]) -> Result<()> {
+    if files.options().soft_labels {
         return files.open_labels(LabelFile::Numbers, &[]);
     }
     let words = WORDS.as_flattened().iter().map(|word| word.to_string());
@@ -30,33 +25,38 @@ pub fn open_file(files: &mut OpenFiles, args: &SourceArgs, names: &[String]) -> 
 }
 
 /// The labels of the predictions of the first file.
-pub fn of_files(args: &SourceArgs, files: &Files, classes: &LabelClasses) -> Result<Vec<i64>> {
+pub fn of_files(
+    options: &ReadOptions,
+    files: &Files,
+    classes: &LabelClasses,
+    notes: &mut Notes,
+) -> Result<Vec<i64>> {
     let File { path, table } = files.of_labels();
-    let are_columns = args.rows.held.classes.is_some();
-    let labels = if args.labels.soft_labels {
-        drawn(table, classes, args.seed)
+    let are_columns = options.labels_are_columns;
+    let labels = if options.soft_labels {
+        drawn(table, classes, options.seed)
     } else if are_columns {
         numbers_of(table, classes)
     } else {
         labels_of(table, classes)
     };
     let labels = labels.on(path, &table.lines)?;
-    if args.labels.soft_labels {
+    if options.soft_labels {
         let note = "labels are frequencies: one is drawn for each row, seed";
-        say(path, format_args!("{note} {}", args.seed));
+        notes.say(path, format_args!("{note} {}", options.seed));
     } else if classes.count > 2 && !are_columns && classes.may_count_from_1(table, &labels) {
         let note = "no label is 0, the first class: add --one-based if labels count from 1";
-        say(path, note);
+        notes.say(path, note);
     }
     Ok(labels)
 }
 
 /// The labels of an event, 0 or 1, in a column of a file.
-pub fn of_event(args: &LabelsArgs, File { path, table }: &File, column: usize) -> Result<Vec<i64>> {
+pub fn of_event(one_based: bool, File { path, table }: &File, column: usize) -> Result<Vec<i64>> {
     let TextColumn {
         name, at, cells, ..
     } = &table.labels[column];
-    let labels = LabelClasses::new(&[], 2, args, true).parse(cells);
+    let labels = LabelClasses::new(&[], 2, one_based, true).parse(cells);
     labels
         .map_err(|error| error.in_column(titled(*at, name)))
         .on(path, &table.lines)
@@ -207,27 +207,9 @@ pub struct LabelClasses<'a> {
     have_positions: bool,
 }
 
-/// Names of classes: between commas, or one a line of a file.
-pub fn class_names(names: &str) -> Vec<String> {
-    let trimmed = |name: &str| name.trim().to_owned();
-    match fs::read_to_string(to_read(names.as_ref())) {
-        Ok(text) => text
-            .lines()
-            .map(trimmed)
-            .filter(|name| !name.is_empty())
-            .collect(),
-        Err(_) => names.split(',').map(trimmed).collect(),
-    }
-}
-
 impl<'a> LabelClasses<'a> {
     /// - `names`: those that an option or the columns give the classes
-    pub fn new(
-        names: &'a [String],
-        count: usize,
-        LabelsArgs { one_based, .. }: &LabelsArgs,
-        by_position: bool,
-    ) -> Self {
+    pub fn new(names: &'a [String], count: usize, one_based: bool, by_position: bool) -> Self {
         let number = |name: &String| name.parse::<f64>().ok();
         let numbers: Vec<f64> = names.iter().filter_map(number).collect();
         let counts = |first: f64| (0..).zip(&numbers).all(|(i, n)| *n == first + f64::from(i));
@@ -252,7 +234,7 @@ impl<'a> LabelClasses<'a> {
             numbers: names.iter().map(String::as_str).zip(0..).collect(),
             by_letters,
             counted: names.is_empty() || !are_numbers,
-            first: i64::from(*one_based),
+            first: i64::from(one_based),
             have_positions: by_position || names.is_empty() || count_up.is_some(),
             names_begin_at_1: !one_based
                 && !by_position

@@ -3,11 +3,12 @@
 use std::{collections::HashMap, path::Path};
 
 use crate::error::{Result, bail, wrong};
-use crate::input::{clipped, say};
+use crate::{Notes, clipped};
 
 /// Names of columns, and whose they are.
 #[derive(Debug, Clone, Copy)]
 pub struct Names<'a> {
+    /// The names in the order of the columns.
     pub names: &'a [String],
     /// A file or an option.
     pub of: &'a str,
@@ -94,6 +95,7 @@ pub fn check_distinct(names: &[String]) -> Result<()> {
 
 /// Names that count, such as p0, p1, p2: the same text before whole numbers from 0 or 1 on.
 pub struct Numbered<'a> {
+    /// The text before the numbers.
     pub prefix: &'a str,
     /// The least number.
     pub first: usize,
@@ -102,6 +104,7 @@ pub struct Numbered<'a> {
 }
 
 impl Numbered<'_> {
+    /// Whether the columns are in the order of their numbers.
     pub fn is_sorted(&self) -> bool {
         self.order.is_sorted()
     }
@@ -132,9 +135,9 @@ pub fn numbered(names: &[String]) -> Option<Numbered<'_>> {
 }
 
 /// Says that columns or classes are taken in the order of names.
-pub fn say_by_name(path: &Path, what: &str, names: &[String]) {
+pub fn say_by_name(notes: &mut Notes, path: &Path, what: &str, names: &[String]) {
     let names = clipped(&names.join(", "));
-    say(
+    notes.say(
         path,
         format_args!("{what} are taken by their names: {names}"),
     );

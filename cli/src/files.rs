@@ -1,4 +1,4 @@
-//! Weights of the samples.
+//! What was read from files, with the weights of the samples.
 
 use std::path::Path;
 
@@ -6,11 +6,11 @@ use burn::tensor::{DType, Int, Tensor, TensorData};
 use burn_calibration::distribution::{Categorical, Predictive};
 use serde::Serialize;
 
-use super::Files;
-use crate::{
-    error::{Context, Result, wrong},
-    input::{clipped, say},
-};
+pub use burn_calibration_reader::{File, Files, Inputs, LabelFile, LeftOut, OpenFile, OpenFiles};
+
+use burn_calibration_reader::RowWeights;
+
+use crate::{error::Result, kind::Kind, notes::say, words::DataWords};
 
 /// Weights of the samples, and what they are worth.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -34,6 +34,34 @@ pub struct SampleWeights {
 const CLEAR: f64 = 3.3;
 /// A correlation that is large.
 const LARGE: f64 = 0.3;
+
+impl From<RowWeights> for SampleWeights {
+    fn from(weights: RowWeights) -> Self {
+        Self {
+            values: weights.values,
+            sum: weights.sum,
+            effective_n: weights.effective_n,
+            zero: Some(weights.zero),
+            outcome_correlation: None,
+        }
+    }
+}
+
+/// What a set of the predictions of files is, for a result of it.
+pub fn in_words<P: Kind>(
+    files: &Files,
+    weights: &Option<SampleWeights>,
+    set: &P,
+    class_names: Vec<String>,
+) -> DataWords {
+    DataWords {
+        class_names,
+        subject: set.predicted(),
+        left_out: files.left_out,
+        weights: weights.clone(),
+        ..DataWords::new(set.len(), P::OUTCOMES(set.dimensions()))
+    }
+}
 
 impl SampleWeights {
     /// Weights of samples that were summed up.
@@ -109,60 +137,5 @@ impl SampleWeights {
         };
         let weights = Tensor::from_data(data, (&predictions.device(), dtype));
         Ok(predictions.weighted(&weights, targets)?.0)
-    }
-}
-
-impl Files {
-    /// Takes the weights of the rows, and leaves out rows of weight 0.
-    pub(super) fn weigh(&mut self) -> Result<()> {
-        let first = &self.sets[0];
-        let (file, column) = match (&self.weights, &first.table.weights) {
-            (Some(file), _) => {
-                let [column] = &file.table.labels[..] else {
-                    let columns = file.table.labels.len();
-                    return Err(wrong!("{columns} columns, expected one weight per row"))
-                        .of(&file.path);
-                };
-                (file, column)
-            }
-            (None, Some(column)) => (first, column),
-            (None, None) => return Ok(()),
-        };
-        let weight = |(row, cell): (usize, &str)| {
-            let weight = cell.parse().ok();
-            let weight = weight.filter(|w: &f64| w.is_finite() && *w >= 0.0);
-            weight.ok_or_else(|| {
-                let cell = clipped(cell);
-                wrong!("the weight is {cell}, expected a finite number of at least 0").at_row(row)
-            })
-        };
-        let values: Result<Vec<f64>> = column.cells.iter().enumerate().map(weight).collect();
-        let mut values = values.on(&file.path, &file.table.lines)?;
-        let n = values.len();
-        let kept: Vec<usize> = (0..n).filter(|&row| values[row] > 0.0).collect();
-        if kept.is_empty() {
-            return Err(wrong!("all weights are 0, expected a positive one")).of(&file.path);
-        }
-        let largest = values.iter().copied().fold(0.0, f64::max);
-        let sum: f64 = values.iter().map(|w| w / largest).sum();
-        if !(sum * largest).is_finite() {
-            return Err(wrong!(
-                "the weights sum to more than 1.8e308, expected smaller ones: only ratios count"
-            ))
-            .of(&file.path);
-        }
-        if kept.len() < n {
-            self.all_mut().for_each(|file| file.table.select(&kept));
-            values.retain(|weight| *weight > 0.0);
-        }
-        let squares: f64 = values.iter().map(|w| (w / largest).powi(2)).sum();
-        self.samples = Some(SampleWeights {
-            sum: sum * largest,
-            effective_n: sum * sum / squares,
-            zero: Some(n - kept.len()),
-            values,
-            ..SampleWeights::default()
-        });
-        Ok(())
     }
 }

@@ -10,6 +10,7 @@ pub struct TextColumn {
     pub name: String,
     /// The position of the column.
     pub at: usize,
+    /// The text of each row.
     pub cells: Cells,
     /// Whether each text is a group, also where all are numbers or say that a value is missing.
     pub are_groups: bool,

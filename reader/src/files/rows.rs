@@ -5,8 +5,9 @@ use std::{borrow::Cow, collections::HashMap, path::Path};
 
 use super::File;
 use crate::{
+    TextColumn, clipped,
     error::{Context, Result, bail, wrong},
-    input::{TextColumn, clipped, is_missing, titled},
+    is_missing, titled,
 };
 
 /// The rows of each file in the order of the first, by the columns of `--id`; none where they are in that order, or where

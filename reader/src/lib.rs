@@ -1,16 +1,25 @@
-//! Reading files: which format, which columns, which rows.
+#![doc = include_str!("../README.md")]
+#![warn(missing_docs)]
 
 mod array;
 mod cells;
 mod choice;
 mod element;
+pub mod error;
+mod files;
 mod header;
+mod held;
 mod json;
+pub mod labels;
 mod limits;
+pub mod names;
+mod notes;
 mod open;
 mod opened;
+mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
+pub mod probabilities;
 mod records;
 mod resolution;
 mod select;
@@ -18,24 +27,31 @@ mod text;
 
 use std::path::{Path, PathBuf};
 
-use crate::notes::note;
 pub use cells::{Cells, RowLines, TextColumn};
-pub use choice::{Choice, PredictionColumns, columns_option, is_id};
+pub use choice::{Choice, PredictionColumns};
+pub use error::{Context, Error, Result};
+pub use files::{File, Files, Inputs, LabelFile, LeftOut, OpenFile, OpenFiles, RowWeights};
+pub use held::{Held, HeldColumn, HeldValues, Memory};
+pub use notes::Notes;
+pub use open::is_standard_input;
 pub use opened::Opened;
+pub use options::{NumberOptions, ReadOptions};
 #[cfg(feature = "parquet")]
-pub use parquet::silence_reader;
+pub use parquet::THREAD as PARQUET_THREAD;
 pub use resolution::Resolution;
 pub use text::delimiter;
 
 /// Numbers in rows of equal length.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Matrix {
+    /// The number of columns.
     pub columns: usize,
     /// Row-major.
     pub values: Vec<f64>,
 }
 
 impl Matrix {
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.values.len() / self.columns.max(1)
     }
@@ -82,6 +98,7 @@ pub struct Table {
     places: Vec<usize>,
     /// A value that is missing is NaN.
     pub numbers: Matrix,
+    /// The columns of labels or variables.
     pub labels: Vec<TextColumn>,
     /// The column of the weights of the samples.
     pub weights: Option<TextColumn>,
@@ -89,7 +106,9 @@ pub struct Table {
     pub ids: Option<TextColumn>,
     /// Columns that other files have too, or that are passed through.
     pub others: Vec<TextColumn>,
+    /// Where the rows are in the file.
     pub lines: RowLines,
+    /// How finely the numbers are written.
     pub resolution: Resolution,
     /// Whether the columns are confidence and correctness, the latter as labels.
     pub is_confidence: bool,
@@ -102,6 +121,7 @@ pub struct Table {
 /// Text of a value that is missing, in small letters.
 const MISSING: [&str; 6] = ["", "na", "n/a", "nan", "null", "<na>"];
 
+/// Whether a cell says that there is no value: empty, NA, null or NaN.
 pub fn is_missing(cell: &str) -> bool {
     MISSING.iter().any(|word| cell.eq_ignore_ascii_case(word))
 }
@@ -225,24 +245,26 @@ pub struct OpenOptions<'a> {
 pub struct ColumnInfo {
     /// The name; empty without one.
     pub name: String,
+    /// What it holds.
     pub kind: ColumnKind,
 }
 
 /// What a column holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ColumnKind {
+    /// A number in each row.
     Numbers,
     /// A list of numbers in each row.
     Lists,
+    /// A text in each row.
     Text,
     /// Something else, in words.
-    #[cfg_attr(not(feature = "parquet"), expect(dead_code))]
     Other(String),
 }
 
 /// The columns that are read, by their places.
 #[derive(Debug, Default)]
-pub struct Plan {
+pub(crate) struct Plan {
     pub numbers: Vec<usize>,
     /// Columns that are kept as text.
     pub texts: Vec<usize>,
@@ -254,7 +276,7 @@ pub struct Plan {
 
 /// The columns that were read, in the order of the plan.
 #[derive(Debug, Default)]
-pub struct Rows {
+pub(crate) struct Rows {
     /// A value that is missing is NaN.
     pub numbers: Matrix,
     pub texts: Vec<Cells>,
@@ -264,7 +286,7 @@ pub struct Rows {
 
 /// The model that a column is of, and what its name says besides: the longest beginning of the name after which
 /// there is nothing, a number, or what is neither a letter nor a digit.
-pub fn of_model<'a>(name: &'a str, models: &[String]) -> Option<(usize, &'a str)> {
+pub(crate) fn of_model<'a>(name: &'a str, models: &[String]) -> Option<(usize, &'a str)> {
     let of = |(at, model): (usize, &String)| {
         let rest = name.strip_prefix(model.as_str())?;
         let is_apart = !model.ends_with(char::is_alphanumeric)
@@ -276,13 +298,8 @@ pub fn of_model<'a>(name: &'a str, models: &[String]) -> Option<(usize, &'a str)
     found.min_by_key(|(_, rest)| rest.len())
 }
 
-/// Says how a file was read, on one line.
-pub fn say(path: &Path, what: impl std::fmt::Display) {
-    note(format_args!("{}: {what}", path.display()));
-}
-
 /// `FILE.npz:ARRAY` names an array of an archive.
-pub fn split_array_name(path: &Path) -> (PathBuf, Option<String>) {
+pub(crate) fn split_array_name(path: &Path) -> (PathBuf, Option<String>) {
     let text = path.to_string_lossy();
     for end in [".npz", ".safetensors"] {
         if let Some((stem, array)) = text.rsplit_once(&format!("{end}:"))

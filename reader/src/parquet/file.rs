@@ -19,7 +19,7 @@ use parquet::{
 use super::thrift::Compact;
 use crate::{
     error::{Result, bail, ensure, wrong},
-    input::limits::{check_numbers, check_unpacked},
+    limits::{check_numbers, check_unpacked},
 };
 
 /// Levels of a schema: the reader calls itself for each.

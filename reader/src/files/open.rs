@@ -2,14 +2,14 @@
 
 use super::{File, Files, Inputs, LeftOut, rows::shared_name};
 use crate::{
-    args::{RowsArgs, SourceArgs},
+    Choice, Memory, Notes, OpenOptions, Opened, PredictionColumns, ReadOptions,
+    choice::{columns_option, is_id},
+    clipped,
     error::{Context, Result, ensure, wrong},
-    given,
-    input::{
-        Choice, OpenOptions, Opened, PredictionColumns, clipped, is_id, say, split_array_name,
-    },
-    outputs::is_standard_input,
+    open::is_standard_input,
+    split_array_name,
 };
+use std::path::{Path, PathBuf};
 
 /// A file whose columns are known.
 pub struct OpenFile {
@@ -21,7 +21,7 @@ pub struct OpenFile {
 
 /// The files of one call, whose rows are still to be read.
 pub struct OpenFiles<'a> {
-    args: &'a SourceArgs,
+    options: &'a ReadOptions,
     models: &'a [String],
     sets: Vec<OpenFile>,
     labels: Option<OpenFile>,
@@ -48,11 +48,11 @@ impl OpenFile {
     }
 
     /// Opens a file of predictions by itself, whose other columns are passed through.
-    pub fn alone(path: &std::path::Path, args: &RowsArgs, are_classes: bool) -> Result<Self> {
-        let mut file = Opened::new(path, &args.held, &options(args, are_classes))?;
+    pub fn alone(path: &Path, options: &ReadOptions, are_classes: bool) -> Result<Self> {
+        let mut file = Opened::new(path, &options.memory, &opening(options, are_classes))?;
         let columns = PredictionColumns {
-            label: args.label_column.as_deref().map(|label| (label, true)),
-            ..columns(args, are_classes)
+            label: options.label_column.as_deref().map(|label| (label, true)),
+            ..columns(options, are_classes)
         };
         let choice = Choice::of_predictions(&mut file, &columns)?;
         let is_other = |column: &usize| !choice.numbers.contains(column);
@@ -70,16 +70,16 @@ impl OpenFile {
     }
 
     /// Reads the rows, and says what was taken for what.
-    pub fn read(self, args: &RowsArgs) -> Result<File> {
+    pub fn read(self, are_percentages: bool, notes: &mut Notes) -> Result<File> {
         let Self {
             file,
             choice,
             others,
         } = self;
-        let (path, notes) = (file.path.clone(), file.notes.join("; "));
-        let table = file.read(&choice, &others, args.percent)?;
-        if !notes.is_empty() {
-            say(&path, notes);
+        let (path, own) = (file.path.clone(), file.notes.join("; "));
+        let table = file.read(&choice, &others, are_percentages)?;
+        if !own.is_empty() {
+            notes.say(&path, own);
         }
         Ok(File { path, table })
     }
@@ -97,35 +97,58 @@ impl OpenFile {
 }
 
 /// How a file of predictions is opened.
-fn options(args: &RowsArgs, are_classes: bool) -> OpenOptions<'_> {
+fn opening(options: &ReadOptions, are_classes: bool) -> OpenOptions<'_> {
+    let numbers = &options.numbers;
     OpenOptions {
-        header: args.header,
-        delimiter: args.delimiter,
-        are_probabilities: are_classes && !args.logits && !args.log_probabilities,
-        blank_is_row: args.skip_missing,
+        header: options.header,
+        delimiter: options.delimiter,
+        are_probabilities: are_classes && !numbers.logits && !numbers.log_probabilities,
+        blank_is_row: options.skip_missing,
         ..OpenOptions::default()
     }
 }
 
 /// What the options say of the columns of a file of predictions.
-fn columns(args: &RowsArgs, are_classes: bool) -> PredictionColumns<'_> {
+fn columns(options: &ReadOptions, are_classes: bool) -> PredictionColumns<'_> {
+    let is_confidence = options.confidence_correctness;
     let is_told =
-        args.confidence_correctness || args.label_column.is_some() || args.positive || !are_classes;
+        is_confidence || options.label_column.is_some() || options.numbers.positive || !are_classes;
     PredictionColumns {
-        columns: args.columns.as_deref(),
-        id: args.id.as_deref(),
-        confidence: is_told.then_some(args.confidence_correctness),
+        columns: options.columns.as_deref(),
+        id: options.id.as_deref(),
+        confidence: is_told.then_some(is_confidence),
         ..PredictionColumns::default()
     }
 }
 
+/// The file and the columns of `FILE:COLUMNS`, such as `risk.csv:site,age`; no columns of a file that has this name.
+pub fn split_columns(path: &Path, memory: &Memory) -> (PathBuf, Option<String>) {
+    let text = path.to_string_lossy();
+    match text.rsplit_once(':') {
+        Some((file, columns)) if memory.get(path).is_none() && !path.exists() => {
+            (file.into(), Some(columns.to_owned()))
+        }
+        _ => (path.to_path_buf(), None),
+    }
+}
+
+/// Checks that a file has names of columns, which numbers are not.
+fn check_header(file: &Opened, choice: &Choice) -> Result<()> {
+    let is_name = |column: &usize| file.columns[*column].name.parse::<f64>().is_err();
+    ensure!(
+        file.is_held() || file.has_header && choice.labels.iter().any(is_name),
+        "{}: expected a header with the names of the columns in the first line",
+        file.path.display()
+    );
+    Ok(())
+}
+
 impl<'a> OpenFiles<'a> {
     /// Opens all files but the labels of a file of their own.
-    pub fn new(inputs: &Inputs<'a>, args: &'a SourceArgs, are_classes: bool) -> Result<Self> {
-        let rows = &args.rows;
-        let weights = args.labels.weights.as_deref();
+    pub fn new(inputs: &Inputs<'a>, options: &'a ReadOptions, are_classes: bool) -> Result<Self> {
+        let weights = options.weights.as_deref();
         let is_file = |name: &&str| {
-            let is_held = rows.held.get(name.as_ref()).is_some();
+            let is_held = options.memory.get(name.as_ref()).is_some();
             let file = split_array_name(name.as_ref()).0;
             is_held || is_standard_input(&file) || file.exists()
         };
@@ -133,14 +156,14 @@ impl<'a> OpenFiles<'a> {
             weights.filter(is_file),
             weights.filter(|name| !is_file(name)),
         );
-        let are_beside = args.labels.labels.is_none();
-        let given = (inputs.given).map(|given| given::split_columns(given, &rows.held));
+        let are_beside = options.labels.is_none();
+        let given = (inputs.given).map(|given| split_columns(given, &options.memory));
         let mut sets: Vec<OpenFile> = Vec::new();
         for path in &inputs.predictions {
             let is_first = sets.is_empty();
-            let options = OpenOptions {
+            let opening = OpenOptions {
                 is_counted: !are_beside || !is_first,
-                ..options(rows, are_classes)
+                ..opening(options, are_classes)
             };
             let mut columns = PredictionColumns {
                 models: inputs.models,
@@ -150,19 +173,22 @@ impl<'a> OpenFiles<'a> {
                     .and_then(|(_, columns)| columns.as_deref()),
                 weights: column.map(|column| (column, is_first)),
                 has_label_file: !are_beside,
-                ..columns(rows, are_classes)
+                ..columns(options, are_classes)
             };
             if are_beside {
-                columns.label = rows.label_column.as_deref().map(|label| (label, is_first));
+                columns.label = options
+                    .label_column
+                    .as_deref()
+                    .map(|label| (label, is_first));
             } else {
-                columns.confidence = Some(rows.confidence_correctness);
+                columns.confidence = Some(options.confidence_correctness);
             }
             if let Some(first) = sets.first().map(|first| &first.choice) {
                 columns.confidence = Some(first.is_confidence);
                 let correct = first.labels.first().copied();
                 columns.correct = correct.filter(|_| first.is_confidence);
             }
-            let mut file = Opened::new(path, &rows.held, &options)?;
+            let mut file = Opened::new(path, &options.memory, &opening)?;
             let choice = Choice::of_predictions(&mut file, &columns)?;
             if are_beside && is_first && choice.labels.is_empty() {
                 let text = choice.left_out.first().map(|&column| file.title(column));
@@ -175,25 +201,25 @@ impl<'a> OpenFiles<'a> {
             file.notes.extend(choice.note(&file));
             sets.push(OpenFile::new(file, choice));
         }
-        let open = |path: &std::path::Path, header| {
-            let options = OpenOptions {
+        let open = |path: &Path, header| {
+            let opening = OpenOptions {
                 header,
-                delimiter: rows.delimiter,
+                delimiter: options.delimiter,
                 is_counted: true,
-                blank_is_row: rows.skip_missing,
+                blank_is_row: options.skip_missing,
                 ..OpenOptions::default()
             };
-            Opened::new(path, &rows.held, &options)
+            Opened::new(path, &options.memory, &opening)
         };
         let mut files = Self {
-            args,
+            options,
             models: inputs.models,
             sets,
             labels: None,
             weights: None,
             given: None,
         };
-        let id = rows.id.as_deref();
+        let id = options.id.as_deref();
         if let Some(name) = file {
             ensure!(
                 !files.sets[0]
@@ -222,7 +248,7 @@ impl<'a> OpenFiles<'a> {
                 Some(spec) => Choice::of_named(&mut file, id, &spec)?,
                 None => files.variables(&mut file, id)?,
             };
-            given::check_header(&file, &choice)?;
+            check_header(&file, &choice)?;
             files.given = Some(OpenFile::new(file, choice));
         }
         Ok(files)
@@ -269,6 +295,11 @@ impl<'a> OpenFiles<'a> {
         shared.map(|(_, name)| name).collect()
     }
 
+    /// How the files are read.
+    pub fn options(&self) -> &'a ReadOptions {
+        self.options
+    }
+
     /// The names of the columns of the first predictions.
     pub fn names(&self) -> Vec<String> {
         let OpenFile { file, choice, .. } = &self.sets[0];
@@ -292,20 +323,20 @@ impl<'a> OpenFiles<'a> {
 
     /// Opens the labels of a file of their own, if there is one. Words that are labels are no header.
     pub fn open_labels(&mut self, what: LabelFile, words: &[String]) -> Result<()> {
-        let Some(path) = &self.args.labels.labels else {
+        let options = self.options;
+        let Some(path) = &options.labels else {
             return Ok(());
         };
-        let rows = &self.args.rows;
-        let options = OpenOptions {
-            header: self.args.labels.labels_header,
-            delimiter: rows.delimiter,
+        let opening = OpenOptions {
+            header: options.labels_header,
+            delimiter: options.delimiter,
             is_counted: true,
             words,
-            blank_is_row: rows.skip_missing,
+            blank_is_row: options.skip_missing,
             ..OpenOptions::default()
         };
-        let mut file = Opened::new(path, &rows.held, &options)?;
-        let names = (rows.label_column.as_deref(), rows.id.as_deref());
+        let mut file = Opened::new(path, &options.memory, &opening)?;
+        let names = (options.label_column.as_deref(), options.id.as_deref());
         let are_numbers = what == LabelFile::Numbers;
         let choice = Choice::of_labels(&mut file, names, are_numbers, &self.known())?;
         file.notes.extend(choice.note(&file));
@@ -315,16 +346,15 @@ impl<'a> OpenFiles<'a> {
 
     /// Reads the rows of all files, matches them, and leaves out those without a value and those with a label that is
     /// ignored.
-    pub fn read(mut self, words: &[String]) -> Result<Files> {
+    pub fn read(mut self, words: &[String], notes: &mut Notes) -> Result<Files> {
         self.find_shared()?;
-        let rows = &self.args.rows;
-        let plain = RowsArgs {
-            percent: false,
-            ..rows.clone()
-        };
-        let read = |file: Option<OpenFile>| file.map(|file| file.read(&plain)).transpose();
-        let sets = self.sets.into_iter().map(|set| set.read(rows));
+        let percent = self.options.numbers.percent;
+        let sets = self.sets.into_iter().map(|set| set.read(percent, notes));
         let mut sets = sets.collect::<Result<Vec<_>>>()?;
+        let mut read = |file: Option<OpenFile>| {
+            let read = file.map(|file| file.read(false, notes));
+            read.transpose()
+        };
         if !self.models.is_empty() {
             sets = sets.swap_remove(0).split(self.models)?;
         }
@@ -333,17 +363,17 @@ impl<'a> OpenFiles<'a> {
             labels: read(self.labels)?,
             weights: read(self.weights)?,
             given: read(self.given)?,
-            samples: None,
+            row_weights: None,
             left_out: LeftOut::default(),
         };
-        files.join(self.args, words)?;
+        files.join(self.options, words, notes)?;
         Ok(files)
     }
 
     /// Finds the columns that files share, which must agree, and refuses columns of predictions that no option names and
     /// another file has.
     fn find_shared(&mut self) -> Result<()> {
-        let by_position = self.args.rows.by_position;
+        let by_position = self.options.by_position;
         let mut files: Vec<(&mut OpenFile, bool)> =
             self.sets.iter_mut().map(|set| (set, true)).collect();
         let others = [&mut self.labels, &mut self.weights, &mut self.given];
@@ -410,8 +440,8 @@ fn check_default(own: &OpenFile, other: &OpenFile, names: &[String]) -> Result<(
         "{} is in {} too, expected {}, or {} if it holds predictions; --id {name} leaves it out and matches rows by it",
         file.title(column),
         other.file.path.display(),
-        crate::input::columns_option(&rest, file),
-        crate::input::columns_option(&choice.numbers, file)
+        columns_option(&rest, file),
+        columns_option(&choice.numbers, file)
     );
     Err(wrong).of(&file.path)
 }

@@ -9,10 +9,7 @@ use std::{
 use flate2::read::MultiGzDecoder;
 
 use super::limits::{MOST_WHOLE, Unpacked};
-use crate::{
-    error::{Result, bail, ensure},
-    outputs::is_standard_input,
-};
+use crate::error::{Result, bail, ensure};
 
 /// Bytes that have a place.
 pub trait ReadSeek: Read + Seek {}
@@ -53,6 +50,12 @@ const OTHERS: [(&[u8], &str); 13] = [
 
 /// Arrow IPC, and how it becomes text.
 const ARROW: &str = "Arrow IPC (pandas.read_feather(…).to_csv(…, index=False) converts it)";
+
+/// Whether a path is that of standard input, which `-` stands for as well.
+pub fn is_standard_input(path: &Path) -> bool {
+    let names = ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+    names.iter().any(|name| path == Path::new(name))
+}
 
 /// Opens a file, or standard input for `-`.
 pub fn open(path: &Path) -> Result<Content> {

@@ -17,13 +17,16 @@ use super::{
 };
 use crate::{
     error::{Context, Result},
-    program::{Held, HeldColumn, HeldFiles, HeldValues},
+    held::{Held, HeldColumn, HeldValues, Memory},
 };
 
 /// A file whose columns are known, and whose rows are still to be read.
 pub struct Opened {
+    /// The path.
     pub path: PathBuf,
+    /// The columns in their order.
     pub columns: Vec<ColumnInfo>,
+    /// Whether the columns have names.
     pub has_header: bool,
     /// What was taken for what.
     pub notes: Vec<String>,
@@ -42,7 +45,7 @@ enum Body {
 
 impl Opened {
     /// Opens a file in memory, if it is held there, or else one of the file system.
-    pub fn new(path: &Path, held: &HeldFiles, options: &OpenOptions) -> Result<Self> {
+    pub fn new(path: &Path, held: &Memory, options: &OpenOptions) -> Result<Self> {
         let opened = match held.get(path) {
             Some(Held::Numbers { columns, values }) => {
                 let (columns, values) = (*columns, values.clone());

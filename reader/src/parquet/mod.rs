@@ -5,7 +5,7 @@ mod rows;
 mod thrift;
 mod values;
 
-use std::{panic, thread};
+use std::thread;
 
 use arrow_schema::DataType;
 
@@ -14,7 +14,7 @@ use crate::error::{Result, bail, ensure, wrong};
 pub use file::ParquetFile;
 use rows::ParquetRows;
 
-/// The name of the thread that reads, whose panics are errors.
+/// The name of the thread that reads Parquet. A panic of it is an error, so its message need not be printed.
 pub const THREAD: &str = "parquet";
 
 /// Bytes of the stack of that thread.
@@ -28,16 +28,6 @@ fn guarded<T: Send>(read: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         let read = thread.join();
         read.unwrap_or_else(|_| Err(wrong!("Parquet that is broken")))
     })
-}
-
-/// Prints no message of a panic of the thread that reads.
-pub fn silence_reader() {
-    let usual = panic::take_hook();
-    panic::set_hook(Box::new(move |info| {
-        if thread::current().name() != Some(THREAD) {
-            usual(info);
-        }
-    }));
 }
 
 /// The kind of a column, by its type.
