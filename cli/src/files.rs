@@ -6,7 +6,7 @@ use burn::tensor::{DType, Int, Tensor, TensorData};
 use burn_calibration::distribution::{Categorical, Predictive};
 use serde::Serialize;
 
-pub use burn_calibration_reader::{File, Files, Inputs, LabelFile, LeftOut, OpenFile, OpenFiles};
+pub use burn_calibration_reader::{File, Files, Inputs, LeftOut, OpenFiles};
 
 use burn_calibration_reader::RowWeights;
 

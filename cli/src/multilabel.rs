@@ -27,7 +27,7 @@ pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<(Views, LazyViews<Cate
     let args = &of.source;
     let options = args.options();
     let mut files = OpenFiles::new(inputs, &options, true)?;
-    labels::open_file(&mut files, &[])?;
+    files.open_labels(&[])?;
     let files = noted(|notes| files.read(&[], notes))?;
     let File { path, table } = &files.sets[0];
     let of_labels = files.of_labels();

@@ -216,7 +216,7 @@ pub fn read_classes(
         [] => files.names(),
         names => names.to_vec(),
     };
-    labels::open_file(&mut files, &words)?;
+    files.open_labels(&words)?;
     let mut files = noted(|notes| files.read(&words, notes))?;
     if !is_event {
         check_names(files.sets[0].table.numbers.columns)?;

@@ -21,7 +21,7 @@ use rand::rngs::StdRng;
 use crate::{
     args::{EvaluateArgs, LengthScale, RowsArgs, SourceArgs},
     error::{Context, Result, ensure},
-    files::{File, Files, Inputs, LabelFile, OpenFiles, SampleWeights, in_words},
+    files::{File, Files, Inputs, OpenFiles, SampleWeights, in_words},
     given,
     kernel::{fixed, some},
     kind::{Estimates, Kind, Loaded, Vectors, View, WithKernel},
@@ -151,7 +151,7 @@ impl VectorFiles {
     pub fn read(inputs: &Inputs, args: &SourceArgs) -> Result<Self> {
         let options = args.options();
         let mut files = OpenFiles::new(inputs, &options, false)?;
-        files.open_labels(LabelFile::Numbers, &[])?;
+        files.open_targets()?;
         let mut files = noted(|notes| files.read(&[], notes))?;
         let are_beside = files.labels.is_none();
         let (first, others) = files.sets.split_first_mut().expect("there is a file");

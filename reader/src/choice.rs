@@ -1,9 +1,15 @@
 //! Which columns of a file are what: those that options name, and no others by a guess.
 
-use super::{ColumnKind, Opened, clipped, of_model, select::by_name};
-use crate::error::{Context, Result, bail, ensure, wrong};
+use std::fmt::Display;
 
-/// The columns of a file, by their places.
+use crate::{
+    ColumnInfo, ColumnKind, Opened, clipped,
+    error::{Context, Error, Result, bail, ensure, wrong},
+    of_model,
+    select::by_name,
+};
+
+/// The columns of a file that are read, by their places.
 #[derive(Debug, Clone, Default)]
 pub struct Choice {
     /// Columns of numbers.
@@ -14,6 +20,8 @@ pub struct Choice {
     pub weights: Option<usize>,
     /// The column that names the rows.
     pub id: Option<usize>,
+    /// Columns that are read as text besides.
+    pub others: Vec<usize>,
     /// Columns that are left out because they are text.
     pub left_out: Vec<usize>,
     /// Whether the numbers are confidences, and the labels say which were right.
@@ -67,90 +75,307 @@ pub fn is_id(name: &str) -> bool {
         || name.ends_with("Id")
 }
 
-impl Choice {
-    /// The columns of predictions.
-    pub fn of_predictions(file: &mut Opened, options: &PredictionColumns) -> Result<Self> {
-        let path = file.path.clone();
-        Self::predictions(file, options).of(&path)
+impl Opened {
+    /// Chooses the columns of predictions.
+    ///
+    /// # Errors
+    ///
+    /// A column that is named and not there; one that is no prediction by its name, where none is named.
+    pub fn choose_predictions(&mut self, options: &PredictionColumns) -> Result<()> {
+        let chosen = self.predictions(options);
+        self.choice = chosen.of(&self.path)?;
+        Ok(())
     }
 
-    fn predictions(file: &mut Opened, options: &PredictionColumns) -> Result<Self> {
-        let named = |file: &mut Opened, column: Option<(&str, bool)>, option: &str| match column {
-            Some((spec, true)) => file.select(spec, option).map(Some),
-            Some((spec, false)) => Ok(file.select_if_there(spec, option)),
-            None => Ok(None),
-        };
-        let labels = named(file, options.label, "--label-column")?.unwrap_or_default();
-        check_labels(file, &labels)?;
-        let weights = named(file, options.weights, "--weights")?.map(|columns| columns[0]);
-        let id = options.id.map(|id| file.select_id(id)).transpose()?;
-        let given = options.given.map(|spec| file.select(spec, "--given"));
-        let given = given.transpose()?.unwrap_or_default();
-        let chosen = options.columns.map(|spec| file.select(spec, "--columns"));
-        let chosen = chosen.transpose()?;
+    fn predictions(&mut self, options: &PredictionColumns) -> Result<Choice> {
+        let labels = self.select_named(options.label, "--label-column")?;
+        self.check_labels(&labels)?;
+        let weights = self.select_named(options.weights, "--weights")?;
+        let weights = weights.first().copied();
+        let id = self.select_id(options.id)?;
+        let given = options.given.map(|spec| (spec, true));
+        let given = self.select_named(given, "--given")?;
+        let chosen = options.columns.map(|spec| self.select(spec, "--columns"));
         let chosen = match options.models {
-            [] => chosen,
-            models => Some(of_models(file, models)?),
+            [] => chosen.transpose()?,
+            models => Some(self.select_models(models)?),
         };
-        let names = file.names();
+        let names = self.names();
         let is_default = chosen.is_none();
-        let is_named = |column: &usize| {
-            let are_variables = labels.contains(column) || given.contains(column);
-            are_variables || [weights, id].contains(&Some(*column))
-        };
-        let is_other = |column: &usize| !is_named(column) && !file.is_index(*column);
-        let (numbers, left_out) = match (chosen, file.fields()) {
+        let (numbers, left_out) = match (chosen, self.fields()) {
             (Some(chosen), _) => (chosen, Vec::new()),
-            (None, Some(fields)) => match confidence_of(&names) {
-                Some(both) if options.confidence != Some(false) => (both.into(), Vec::new()),
-                _ => bail!(
-                    "JSON Lines with the fields {fields}, expected --columns to name those of the predictions: a field \
-                     within another is outer.inner, of a list list.0, or list.*.0 of all its elements"
-                ),
-            },
+            (None, Some(fields)) => {
+                let both = by_name(&names, &CONFIDENCE).zip(by_name(&names, &CORRECT));
+                match both.filter(|_| options.confidence != Some(false)) {
+                    Some((confidence, correct)) => (vec![confidence, correct], Vec::new()),
+                    None => bail!(
+                        "JSON Lines with the fields {fields}, expected --columns to name those of the predictions: a \
+                         field within another is outer.inner, of a list list.0, or list.*.0 of all its elements"
+                    ),
+                }
+            }
             (None, None) => {
-                let others = (0..file.columns.len()).filter(is_other);
-                let is_number = |column: &usize| {
-                    let kind = &file.columns[*column].kind;
-                    matches!(kind, ColumnKind::Numbers | ColumnKind::Lists)
+                let is_named = |column: &usize| {
+                    let are_variables = labels.contains(column) || given.contains(column);
+                    are_variables || [weights, id].contains(&Some(*column))
                 };
-                others.partition(is_number)
+                let others = self.data_columns().filter(|column| !is_named(column));
+                others.partition(|&column| {
+                    let kind = &self.columns[column].kind;
+                    matches!(kind, ColumnKind::Numbers | ColumnKind::Lists)
+                })
             }
         };
-        let mut choice = Self {
+        if let Some(column) = given.iter().find(|column| numbers.contains(column)) {
+            bail!("--given: {} is one of the predictions", self.title(*column));
+        }
+        if let Some(column) = weights {
+            ensure!(
+                !labels.contains(&column) && !numbers.contains(&column),
+                "--weights: column {column} is one of the predictions or labels too"
+            );
+        }
+        let mut choice = Choice {
             numbers,
             labels,
             weights,
             id,
             left_out,
-            is_confidence: false,
             is_default,
+            ..Choice::default()
         };
-        if let Some(column) = given.iter().find(|column| choice.numbers.contains(column)) {
-            bail!("--given: {} is one of the predictions", file.title(*column));
-        }
-        if let Some(column) = weights {
-            ensure!(
-                !choice.labels.contains(&column) && !choice.numbers.contains(&column),
-                "--weights: column {column} is one of the predictions or labels too"
-            );
-        }
         choice.find_confidence(&names, options)?;
-        if choice.is_confidence {
-            return Ok(choice);
-        }
-        if is_default {
-            choice.check_default(file, options)?;
+        if is_default && !choice.is_confidence {
+            self.check_default(&mut choice, options)?;
         }
         Ok(choice)
     }
 
+    /// Refuses columns that are no predictions by their names.
+    fn check_default(&mut self, choice: &mut Choice, options: &PredictionColumns) -> Result<()> {
+        let numbers = &choice.numbers;
+        let is_list = |column: &&usize| self.columns[**column].kind == ColumnKind::Lists;
+        let lists: Vec<usize> = numbers.iter().filter(is_list).copied().collect();
+        if let ([list], true) = (&lists[..], numbers.len() > 1) {
+            let title = self.title(*list);
+            self.notes
+                .push(format!("the rows are the lists of {title}"));
+            choice.numbers = lists;
+        }
+        let numbers = &choice.numbers;
+        let is_label =
+            |name: &str| options.has_label_file && LABELS.contains(&&*name.to_lowercase());
+        if let Some(column) = self.find_named(numbers, is_id) {
+            let name = &self.columns[column].name;
+            let hint = format_args!("; {}, if all files have it", by_id(name));
+            return Err(self.refused(numbers, column, "is named as an id", "", hint));
+        }
+        if let Some(column) = self.find_named(numbers, is_label) {
+            let why = "is named as the labels, which --labels has";
+            return Err(self.refused(numbers, column, why, " to leave it out", ""));
+        }
+        if numbers.is_empty() {
+            let what = |&column: &usize| match &self.columns[column].kind {
+                ColumnKind::Other(name) => format!("{}: {name}", self.title(column)),
+                _ => format!("{}: text", self.title(column)),
+            };
+            let first = choice.left_out.first().map(what);
+            bail!("{}, expected numbers", first.unwrap_or("no columns".into()));
+        }
+        Ok(())
+    }
+
+    /// The first of several columns whose name is such.
+    fn find_named(&self, columns: &[usize], is_such: impl Fn(&str) -> bool) -> Option<usize> {
+        let mut columns = columns.iter().copied().filter(|_| columns.len() > 1);
+        columns.find(|&column| self.has_header && is_such(&self.columns[column].name))
+    }
+
+    /// The error of a column among predictions that no option names, with the options that leave it out or take it.
+    pub fn refused(
+        &self,
+        numbers: &[usize],
+        column: usize,
+        why: impl Display,
+        aim: &str,
+        hint: impl Display,
+    ) -> Error {
+        wrong!(
+            "{} {why}, expected {}{aim}, or {} if it holds predictions{hint}",
+            self.title(column),
+            self.columns_option("--columns", numbers, Some(column)),
+            self.columns_option("--columns", numbers, None)
+        )
+    }
+
+    /// The option that chooses some columns, but one that is left out.
+    fn columns_option(&self, option: &str, columns: &[usize], left_out: Option<usize>) -> String {
+        const FEW: usize = 4;
+        let columns = columns.iter().copied();
+        let columns: Vec<usize> = columns.filter(|column| Some(*column) != left_out).collect();
+        let name = |&column: &usize| match &self.columns[column].name {
+            name if self.has_header && !name.is_empty() => name.clone(),
+            _ => column.to_string(),
+        };
+        let is_range = columns.windows(2).all(|pair| pair[1] == pair[0] + 1);
+        match &columns[..] {
+            [first, .., last] if is_range && columns.len() > FEW => {
+                format!("{option} {}..{}", name(first), name(last))
+            }
+            _ => {
+                let names: Vec<String> = columns.iter().map(name).collect();
+                format!("{option} {}", names.join(","))
+            }
+        }
+    }
+
+    /// Adds a note about the columns that are left out.
+    pub fn note_left_out(&mut self) {
+        let left_out = &self.choice.left_out;
+        let titles = left_out.iter().map(|&column| self.title(column));
+        let titles = clipped(&titles.collect::<Vec<_>>().join(", "));
+        match left_out.len() {
+            0 => {}
+            1 => (self.notes).push(format!("{titles} is no column of numbers, and left out")),
+            _ => (self.notes).push(format!("{titles} are no columns of numbers, and left out")),
+        }
+    }
+
+    /// Chooses the columns of labels or targets in a file of their own.
+    ///
+    /// - `are_numbers`: whether they are targets or frequencies
+    /// - `known`: the names of columns that files of predictions have besides
+    ///
+    /// # Errors
+    ///
+    /// A column that is named and not there; no column that other files lack.
+    pub fn choose_labels(
+        &mut self,
+        (spec, id): (Option<&str>, Option<&str>),
+        are_numbers: bool,
+        known: &[String],
+    ) -> Result<()> {
+        let id = self.select_id(id)?;
+        let named = spec.map(|spec| (spec, true));
+        let mut columns = self.select_named(named, "--label-column")?;
+        let mut left_out = Vec::new();
+        if spec.is_none() {
+            columns = (self.data_columns())
+                .filter(|column| Some(*column) != id)
+                .collect();
+            if columns.len() > 1 {
+                let is_known =
+                    |name: &str| !name.is_empty() && known.contains(&name.to_lowercase());
+                columns.retain(|&column| !is_known(&self.columns[column].name));
+            }
+            if are_numbers {
+                let is_text = |column: &usize| self.columns[*column].kind == ColumnKind::Text;
+                (left_out, columns) = columns.into_iter().partition(is_text);
+            }
+            if let Some(column) = self.find_named(&columns, is_id) {
+                let wrong = wrong!(
+                    "{} is named as an id, expected {} to name the labels; {}, if all files have it",
+                    self.title(column),
+                    self.columns_option("--label-column", &columns, Some(column)),
+                    by_id(&self.columns[column].name)
+                );
+                return Err(wrong).of(&self.path);
+            }
+        }
+        if columns.is_empty() {
+            let wrong =
+                wrong!("no column of labels that no other file has, expected --label-column");
+            return Err(wrong).of(&self.path);
+        }
+        self.choice = Choice {
+            id,
+            left_out,
+            ..Choice::default()
+        };
+        if are_numbers {
+            self.choice.numbers = columns;
+        } else {
+            self.check_labels(&columns).of(&self.path)?;
+            self.choice.labels = columns;
+        }
+        Ok(())
+    }
+
+    /// Chooses columns as text: those that are named, or all but an index, the column that names the rows, and keys.
+    ///
+    /// # Errors
+    ///
+    /// A column that is named and not there.
+    pub fn choose_variables(
+        &mut self,
+        id: Option<&str>,
+        spec: Option<&str>,
+        is_key: impl Fn(&str) -> bool,
+    ) -> Result<()> {
+        let id = self.select_id(id)?;
+        let labels = match spec {
+            Some(spec) => self.select(spec, "--given")?,
+            None => {
+                let is_variable =
+                    |column: &usize| Some(*column) != id && !is_key(&self.columns[*column].name);
+                self.data_columns().filter(is_variable).collect()
+            }
+        };
+        self.choice = Choice {
+            labels,
+            id,
+            ..Choice::default()
+        };
+        Ok(())
+    }
+
+    /// All columns but an index.
+    fn data_columns(&self) -> impl Iterator<Item = usize> {
+        (0..self.columns.len()).filter(|column| !self.is_index(*column))
+    }
+
+    /// The columns of several models, whose names begin with those of the models. Of JSON Lines they are fields by
+    /// themselves, or within the field of a model.
+    fn select_models(&mut self, models: &[String]) -> Result<Vec<usize>> {
+        let of = |column: &ColumnInfo| of_model(&column.name, models).map(|(at, _)| at);
+        for (at, model) in models.iter().enumerate() {
+            if !self.columns.iter().any(|column| of(column) == Some(at)) {
+                self.select_model(model)?;
+            }
+        }
+        let is_of_model = |at: &usize| of(&self.columns[*at]).is_some();
+        Ok((0..self.columns.len()).filter(is_of_model).collect())
+    }
+
+    /// Checks that labels are numbers or text.
+    fn check_labels(&self, columns: &[usize]) -> Result<()> {
+        for &column in columns {
+            let what = match &self.columns[column].kind {
+                ColumnKind::Numbers | ColumnKind::Text => continue,
+                ColumnKind::Lists => "lists",
+                ColumnKind::Other(name) => name,
+            };
+            bail!(
+                "{}: {what}, expected labels as numbers or text",
+                self.title(column)
+            );
+        }
+        Ok(())
+    }
+}
+
+/// What `--id` does with a column.
+pub fn by_id(name: &str) -> String {
+    format!("--id {name} leaves it out and matches rows by it")
+}
+
+impl Choice {
     /// Takes two columns as confidence and correctness, if options or their names say so.
     fn find_confidence(&mut self, names: &[String], options: &PredictionColumns) -> Result<()> {
-        let mut of_two: Vec<usize> = (self.numbers.iter())
-            .chain(self.left_out.iter().filter(|_| self.is_default))
-            .copied()
-            .collect();
+        let mut of_two = self.numbers.clone();
+        if self.is_default {
+            of_two.extend(&self.left_out);
+        }
         let has = |any: &[&str]| {
             let is_one = |column: &&usize| {
                 let name = names.get(**column).map(|name| name.to_lowercase());
@@ -172,235 +397,15 @@ impl Choice {
             "{} columns, expected two: confidence and correctness",
             of_two.len()
         );
-        if !is_meant {
-            return Ok(());
-        }
-        let of_first = options.correct.filter(|at| of_two.contains(at));
-        let correct = correct.or(of_first).unwrap_or(of_two[1]);
-        self.numbers = of_two
-            .into_iter()
-            .filter(|column| *column != correct)
-            .collect();
-        self.labels = vec![correct];
-        self.left_out.clear();
-        self.is_confidence = true;
-        Ok(())
-    }
-
-    /// Refuses columns that are no predictions by their names.
-    fn check_default(&mut self, file: &mut Opened, options: &PredictionColumns) -> Result<()> {
-        let is_list = |column: &&usize| file.columns[**column].kind == ColumnKind::Lists;
-        let lists: Vec<usize> = self.numbers.iter().filter(is_list).copied().collect();
-        if let ([list], true) = (&lists[..], self.numbers.len() > 1) {
-            let title = file.title(*list);
-            file.notes
-                .push(format!("the rows are the lists of {title}"));
-            self.numbers = lists;
-        }
-        let named = |is_such: &dyn Fn(&str) -> bool| {
-            let mut columns = self.numbers.iter().copied();
-            columns.find(|&column| file.has_header && is_such(&file.columns[column].name))
-        };
-        let is_label =
-            |name: &str| options.has_label_file && LABELS.contains(&&*name.to_lowercase());
-        let few = self.numbers.len() > 1;
-        if let Some(column) = named(&is_id).filter(|_| few) {
-            let (title, name) = (file.title(column), &file.columns[column].name);
-            let others = self.without(column, file);
-            let all = columns_option(&self.numbers, file);
-            bail!(
-                "{title} is named as an id, expected {others}, or {all} if it holds predictions; --id {name} leaves it \
-                 out and matches rows by it, if all files have it"
-            );
-        }
-        if let Some(column) = named(&is_label).filter(|_| few) {
-            let others = self.without(column, file);
-            let all = columns_option(&self.numbers, file);
-            bail!(
-                "{} is named as the labels, which --labels has, expected {others} to leave it out, or {all} if it \
-                 holds predictions",
-                file.title(column)
-            );
-        }
-        if self.numbers.is_empty() {
-            let what = |column: usize| match &file.columns[column].kind {
-                ColumnKind::Other(name) => format!("{}: {name}", file.title(column)),
-                _ => format!("{}: text", file.title(column)),
-            };
-            let first = self.left_out.first().map(|&column| what(column));
-            bail!("{}, expected numbers", first.unwrap_or("no columns".into()));
+        if is_meant {
+            let of_first = options.correct.filter(|at| of_two.contains(at));
+            let correct = correct.or(of_first).unwrap_or(of_two[1]);
+            of_two.retain(|column| *column != correct);
+            self.numbers = of_two;
+            self.labels = vec![correct];
+            self.left_out.clear();
+            self.is_confidence = true;
         }
         Ok(())
     }
-
-    /// What is said of the columns that are left out.
-    pub fn note(&self, file: &Opened) -> Option<String> {
-        let titles = self.left_out.iter().map(|&column| file.title(column));
-        let titles = clipped(&titles.collect::<Vec<_>>().join(", "));
-        match self.left_out.len() {
-            0 => None,
-            1 => Some(format!("{titles} is no column of numbers, and left out")),
-            _ => Some(format!("{titles} are no columns of numbers, and left out")),
-        }
-    }
-
-    /// The option of the columns of numbers but one.
-    pub fn without(&self, column: usize, file: &Opened) -> String {
-        let others = self
-            .numbers
-            .iter()
-            .copied()
-            .filter(|other| *other != column);
-        columns_option(&others.collect::<Vec<_>>(), file)
-    }
-
-    /// The columns of labels or targets in a file of their own.
-    ///
-    /// - `are_numbers`: whether they are targets or frequencies
-    /// - `known`: the names of columns that files of predictions have besides
-    pub fn of_labels(
-        file: &mut Opened,
-        (spec, id): (Option<&str>, Option<&str>),
-        are_numbers: bool,
-        known: &[String],
-    ) -> Result<Self> {
-        let path = file.path.clone();
-        let id = id.map(|id| file.select_id(id)).transpose()?;
-        let mut left_out = Vec::new();
-        let columns = match spec {
-            Some(spec) => file.select(spec, "--label-column")?,
-            None => {
-                let all = 0..file.columns.len();
-                let is_other = |column: &usize| Some(*column) != id && !file.is_index(*column);
-                let mut others: Vec<usize> = all.filter(is_other).collect();
-                if others.len() > 1 {
-                    let is_known =
-                        |name: &str| !name.is_empty() && known.contains(&name.to_lowercase());
-                    others.retain(|&column| !is_known(&file.columns[column].name));
-                }
-                if are_numbers {
-                    let is_text = |column: &usize| file.columns[*column].kind == ColumnKind::Text;
-                    (left_out, others) = others.into_iter().partition(is_text);
-                }
-                let named = others.iter().find(|&&column| {
-                    file.has_header && others.len() > 1 && is_id(&file.columns[column].name)
-                });
-                if let Some(&column) = named {
-                    let rest = others.iter().copied().filter(|other| *other != column);
-                    let option = columns_option(&rest.collect::<Vec<_>>(), file);
-                    let wrong = wrong!(
-                        "{} is named as an id, expected {} to name the labels; --id {} leaves it out and matches rows by \
-                         it, if all files have it",
-                        file.title(column),
-                        option.replacen("--columns", "--label-column", 1),
-                        file.columns[column].name
-                    );
-                    return Err(wrong).of(&path);
-                }
-                others
-            }
-        };
-        let none = || wrong!("no column of labels that no other file has, expected --label-column");
-        if columns.is_empty() {
-            return Err(none()).of(&path);
-        }
-        let mut choice = Self {
-            id,
-            left_out,
-            ..Self::default()
-        };
-        if are_numbers {
-            choice.numbers = columns;
-            return Ok(choice);
-        }
-        check_labels(file, &columns).of(&path)?;
-        choice.labels = columns;
-        Ok(choice)
-    }
-
-    /// Named columns as text: variables.
-    pub fn of_named(file: &mut Opened, id: Option<&str>, spec: &str) -> Result<Self> {
-        let id = id.map(|id| file.select_id(id)).transpose()?;
-        let labels = file.select(spec, "--given")?;
-        Ok(Self {
-            labels,
-            id,
-            ..Self::default()
-        })
-    }
-
-    /// All columns as text but an index and the column that names rows: variables and weights.
-    pub fn of_variables(
-        file: &mut Opened,
-        id: Option<&str>,
-        is_key: impl Fn(&str) -> bool,
-    ) -> Result<Self> {
-        let id = id.map(|id| file.select_id(id)).transpose()?;
-        let is_other = |column: &usize| {
-            let is_known = Some(*column) == id || file.is_index(*column);
-            !is_known && !is_key(&file.columns[*column].name)
-        };
-        Ok(Self {
-            labels: (0..file.columns.len()).filter(is_other).collect(),
-            id,
-            ..Self::default()
-        })
-    }
-}
-
-/// The columns of several models, whose names begin with those of the models. Of JSON Lines they are fields by themselves,
-/// or within the field of a model.
-fn of_models(file: &mut Opened, models: &[String]) -> Result<Vec<usize>> {
-    let of = |name: &str| of_model(name, models).map(|(at, _)| at);
-    for (at, model) in models.iter().enumerate() {
-        if !file
-            .columns
-            .iter()
-            .any(|column| of(&column.name) == Some(at))
-        {
-            file.select_model(model)?;
-        }
-    }
-    let is_of_model = |at: &usize| of(&file.columns[*at].name).is_some();
-    Ok((0..file.columns.len()).filter(is_of_model).collect())
-}
-
-/// Checks that labels are numbers or text.
-fn check_labels(file: &Opened, columns: &[usize]) -> Result<()> {
-    for &column in columns {
-        let what = match &file.columns[column].kind {
-            ColumnKind::Numbers | ColumnKind::Text => continue,
-            ColumnKind::Lists => "lists",
-            ColumnKind::Other(name) => name,
-        };
-        bail!(
-            "{}: {what}, expected labels as numbers or text",
-            file.title(column)
-        );
-    }
-    Ok(())
-}
-
-/// The option that chooses some columns of a file.
-pub fn columns_option(columns: &[usize], file: &Opened) -> String {
-    const FEW: usize = 4;
-    let name = |column: usize| match file.columns.get(column) {
-        Some(info) if file.has_header && !info.name.is_empty() => info.name.clone(),
-        _ => column.to_string(),
-    };
-    let is_range = columns.windows(2).all(|pair| pair[1] == pair[0] + 1);
-    match columns {
-        [first, .., last] if is_range && columns.len() > FEW => {
-            format!("--columns {}..{}", name(*first), name(*last))
-        }
-        _ => {
-            let names: Vec<String> = columns.iter().map(|&column| name(column)).collect();
-            format!("--columns {}", names.join(","))
-        }
-    }
-}
-
-/// The places of the columns of confidence and of correctness among names.
-fn confidence_of(names: &[String]) -> Option<[usize; 2]> {
-    Some([by_name(names, &CONFIDENCE)?, by_name(names, &CORRECT)?])
 }

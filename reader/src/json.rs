@@ -1,13 +1,13 @@
 //! JSON Lines: an object on each line, whose fields are columns. A field within another is named by a path:
 //! `doc.label`, `choices.0`, `resps.*.0`.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read;
 
 use serde_json::Value;
 
 use super::{
     Cells, ColumnInfo, ColumnKind, Plan, Rows, clipped,
-    limits::LONGEST_ROW,
+    lines::Lines,
     text::{is_text, read_rows},
 };
 use crate::error::{Result, ensure, wrong};
@@ -15,40 +15,23 @@ use crate::error::{Result, ensure, wrong};
 /// Values of a field with names: one, or those of a list or of an object.
 type Values<'a> = Vec<(String, &'a Value)>;
 
-/// The objects of a file.
-struct JsonObjects<R> {
-    reader: BufReader<R>,
-    line: u64,
-}
-
-impl<R: Read> JsonObjects<R> {
-    fn next(&mut self) -> Result<Option<Value>> {
-        loop {
-            let mut text = Vec::new();
-            let mut reader = self.reader.by_ref().take(LONGEST_ROW as u64 + 1);
-            let read = reader.read_until(b'\n', &mut text)?;
-            self.line += 1;
-            let (line, most) = (self.line, LONGEST_ROW >> 20);
-            ensure!(read <= LONGEST_ROW, "line {line} is longer than {most} MiB");
-            if read == 0 {
-                return Ok(None);
-            }
-            if text.trim_ascii().is_empty() {
-                continue;
-            }
-            // a mark of the order of bytes
-            let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
-            let value = serde_json::from_slice(text);
-            let value: Value = value.map_err(|error| {
-                wrong!("line {line} is not JSON ({error}), expected an object on each line")
-            })?;
-            ensure!(
-                value.is_object(),
-                "line {line}: expected an object on each line"
-            );
-            return Ok(Some(value));
+/// Reads the next object; none at the end.
+fn next_object(lines: &mut Lines) -> Result<Option<Value>> {
+    while lines.advance()? {
+        if lines.text.trim_ascii().is_empty() {
+            continue;
         }
+        let line = lines.number;
+        let value: Value = serde_json::from_slice(&lines.text).map_err(|error| {
+            wrong!("line {line} is not JSON ({error}), expected an object on each line")
+        })?;
+        ensure!(
+            value.is_object(),
+            "line {line}: expected an object on each line"
+        );
+        return Ok(Some(value));
     }
+    Ok(None)
 }
 
 /// A path in an object, and the number of its columns.
@@ -62,7 +45,7 @@ struct Path {
 /// JSON Lines whose first object is known. Its fields with a single value are columns; other paths become columns when they
 /// are asked for.
 pub struct JsonLines {
-    objects: JsonObjects<Box<dyn Read>>,
+    lines: Lines,
     first: Value,
     paths: Vec<Path>,
     columns: Vec<ColumnInfo>,
@@ -70,13 +53,10 @@ pub struct JsonLines {
 
 impl JsonLines {
     pub fn open(reader: Box<dyn Read>) -> Result<Self> {
-        let mut objects = JsonObjects {
-            reader: BufReader::new(reader),
-            line: 0,
-        };
-        let first = objects.next()?.ok_or_else(|| wrong!("holds no rows"))?;
+        let mut lines = Lines::new(reader);
+        let first = next_object(&mut lines)?.ok_or_else(|| wrong!("holds no rows"))?;
         let mut file = Self {
-            objects,
+            lines,
             first: Value::Null,
             paths: Vec::new(),
             columns: Vec::new(),
@@ -157,7 +137,7 @@ impl JsonLines {
     /// Reads the rows.
     pub fn read(self, plan: &Plan) -> Result<Rows> {
         let Self {
-            mut objects,
+            mut lines,
             first,
             paths,
             columns: infos,
@@ -168,13 +148,13 @@ impl JsonLines {
         let mut value = Some(first);
         read_rows(plan, &infos, |record| {
             let object = match value.take() {
-                None => objects.next()?,
+                None => next_object(&mut lines)?,
                 first => first,
             };
             let Some(object) = object else {
                 return Ok(false);
             };
-            record.line = objects.line;
+            record.line = lines.number;
             record.cells.clear();
             let mut start = 0;
             for path in &paths {

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use crate::{
-    Cells, File, Files, LabelFile, Notes, OpenFiles, ReadOptions, Table, TextColumn, clipped,
+    Cells, File, Files, Notes, ReadOptions, Table, TextColumn, clipped,
     error::{Context, Result, bail, ensure, wrong},
     names::{numbered, places_of, stems},
     titled,
@@ -13,16 +13,6 @@ use crate::{
 
 /// What makes the stream of drawn labels another than that of redraws.
 const SOFT: u64 = 0x736f_6674;
-
-/// Opens the labels of a file of their own, if there is one. Names of classes are no header.
-pub fn open_file(files: &mut OpenFiles, names: &[String]) -> Result<()> {
-    if files.options().soft_labels {
-        return files.open_labels(LabelFile::Numbers, &[]);
-    }
-    let words = WORDS.as_flattened().iter().map(|word| word.to_string());
-    let words: Vec<String> = names.iter().cloned().chain(words).collect();
-    files.open_labels(LabelFile::Labels, &words)
-}
 
 /// The labels of the predictions of the first file.
 pub fn of_files(
@@ -33,12 +23,11 @@ pub fn of_files(
 ) -> Result<Vec<i64>> {
     let File { path, table } = files.of_labels();
     let are_columns = options.labels_are_columns;
+    let numbered = LabelClasses::new(&[], classes.count, false, true);
     let labels = if options.soft_labels {
         drawn(table, classes, options.seed)
-    } else if are_columns {
-        numbers_of(table, classes)
     } else {
-        labels_of(table, classes)
+        labels_of(table, if are_columns { &numbered } else { classes })
     };
     let labels = labels.on(path, &table.lines)?;
     if options.soft_labels {
@@ -124,21 +113,6 @@ fn labels_of(table: &Table, classes: &LabelClasses) -> Result<Vec<i64>> {
     (0..table.len()).map(label).collect()
 }
 
-/// Labels of a program: numbers of classes from 0, whatever the names of the classes.
-fn numbers_of(table: &Table, classes: &LabelClasses) -> Result<Vec<i64>> {
-    let [labels] = &table.labels[..] else {
-        bail!("{} columns, expected one label per row", table.labels.len());
-    };
-    let number = |(row, cell): (usize, &str)| {
-        let number = cell.parse::<f64>().unwrap_or(f64::NAN);
-        let is_class = number.fract() == 0.0 && (0.0..classes.count as f64).contains(&number);
-        let last = classes.count - 1;
-        let wrong = || wrong!("the label is {cell}, expected a class in 0..={last}").at_row(row);
-        is_class.then_some(number as i64).ok_or_else(wrong)
-    };
-    labels.cells.iter().enumerate().map(number).collect()
-}
-
 /// Labels that are drawn from frequencies, a column a class.
 fn drawn(table: &Table, classes: &LabelClasses, seed: u64) -> Result<Vec<i64>> {
     let columns = table.numbers.columns;
@@ -178,7 +152,7 @@ fn drawn(table: &Table, classes: &LabelClasses, seed: u64) -> Result<Vec<i64>> {
 }
 
 /// The words for classes 0 and 1 of two.
-const WORDS: [[&str; 2]; 2] = [["false", "no"], ["true", "yes"]];
+pub(crate) const WORDS: [[&str; 2]; 2] = [["false", "no"], ["true", "yes"]];
 
 /// Whether an event happened, as 1 or 0, of a number or a word.
 pub fn event(cell: &str) -> Option<f64> {

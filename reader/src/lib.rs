@@ -12,6 +12,7 @@ mod held;
 mod json;
 pub mod labels;
 mod limits;
+mod lines;
 pub mod names;
 mod notes;
 mod open;
@@ -30,7 +31,7 @@ use std::path::{Path, PathBuf};
 pub use cells::{Cells, RowLines, TextColumn};
 pub use choice::{Choice, PredictionColumns};
 pub use error::{Context, Error, Result};
-pub use files::{File, Files, Inputs, LabelFile, LeftOut, OpenFile, OpenFiles, RowWeights};
+pub use files::{File, Files, Inputs, LeftOut, OpenFiles, RowWeights};
 pub use held::{Held, HeldColumn, HeldValues, Memory};
 pub use notes::Notes;
 pub use open::is_standard_input;
@@ -152,15 +153,11 @@ impl Table {
             names: columns.iter().filter_map(name).collect(),
             places: columns.iter().map(|&column| self.places[column]).collect(),
             numbers: self.numbers.with_columns(columns),
-            labels: Vec::new(),
-            weights: None,
             ids: self.ids.clone(),
-            others: Vec::new(),
             lines: self.lines.clone(),
             resolution: self.resolution,
-            is_confidence: false,
             has_header: self.has_header,
-            is_default: false,
+            ..Self::default()
         }
     }
 

@@ -10,8 +10,6 @@ pub const MOST_NUMBERS: usize = 1 << 29;
 pub const LONGEST_ROW: usize = 64 << 20;
 /// Columns of text.
 pub const MOST_COLUMNS: usize = 1 << 20;
-/// Bytes of text in which the first two rows are looked for.
-pub const LONGEST_HEAD: u64 = 1 << 20;
 /// Bytes in the header of an NPY file.
 pub const LONGEST_HEADER: usize = 1 << 16;
 /// Bytes of what has to be in memory as a whole: columnar files, safetensors, and what is packed in a pipe.

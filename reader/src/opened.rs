@@ -30,6 +30,8 @@ pub struct Opened {
     pub has_header: bool,
     /// What was taken for what.
     pub notes: Vec<String>,
+    /// The columns that are read.
+    pub choice: Choice,
     body: Body,
 }
 
@@ -91,6 +93,7 @@ impl Opened {
             columns,
             has_header,
             notes: Vec::new(),
+            choice: Choice::default(),
             body,
         }
     }
@@ -151,17 +154,24 @@ impl Opened {
         select::select(spec, &self.names(), self.columns.len(), option).of(&self.path)
     }
 
-    /// The same, if all of them are there under their names.
-    pub fn select_if_there(&mut self, spec: &str, option: &str) -> Option<Vec<usize>> {
+    /// The columns that an option names, if it names some, and whether they must be there under their names.
+    pub(crate) fn select_named(
+        &mut self,
+        columns: Option<(&str, bool)>,
+        option: &str,
+    ) -> Result<Vec<usize>> {
         let is_json = matches!(self.body, Body::JsonLines(_));
-        if !is_json && !select::are_named(spec, &self.names()) {
-            return None;
+        match columns {
+            Some((spec, true)) => self.select(spec, option),
+            Some((spec, false)) if is_json || select::are_named(spec, &self.names()) => {
+                Ok(self.select(spec, option).unwrap_or_default())
+            }
+            _ => Ok(Vec::new()),
         }
-        self.select(spec, option).ok()
     }
 
     /// Adds the columns of a field of JSON Lines that has the predictions of a model, under names that begin with it.
-    pub fn select_model(&mut self, model: &str) -> Result<()> {
+    pub(crate) fn select_model(&mut self, model: &str) -> Result<()> {
         if let Body::JsonLines(file) = &mut self.body {
             let found = file.select(model, true);
             self.columns = file.columns();
@@ -170,15 +180,18 @@ impl Opened {
         Ok(())
     }
 
-    /// The place of the column of `--id`, whose letters may be others in other files.
-    pub fn select_id(&mut self, name: &str) -> Result<usize> {
+    /// The place of the column of `--id`, if there is one, whose letters may be others in other files.
+    pub fn select_id(&mut self, name: Option<&str>) -> Result<Option<usize>> {
+        let Some(name) = name else {
+            return Ok(None);
+        };
         let is_same = |column: &&ColumnInfo| column.name.eq_ignore_ascii_case(name);
         let mut found = self.columns.iter().filter(is_same);
         let spec = match (found.next(), found.next()) {
             (Some(only), None) => only.name.clone(),
             _ => name.to_owned(),
         };
-        Ok(self.select(&spec, "--id")?[0])
+        Ok(Some(self.select(&spec, "--id")?[0]))
     }
 
     /// The fields of JSON Lines, between commas, of which none is a column of predictions by default.
@@ -205,33 +218,30 @@ impl Opened {
         titled(column, &self.columns[column].name)
     }
 
-    /// Reads the rows.
-    fn read_rows(body: Body, plan: &Plan) -> Result<Rows> {
-        match body {
-            Body::Text(file) => file.read(plan),
-            Body::JsonLines(file) => file.read(plan),
-            Body::Array(numbers) => Ok(array_rows(numbers, plan)),
-            Body::Columns(columns) => Ok(column_rows(&columns, plan)),
-            #[cfg(feature = "parquet")]
-            Body::Parquet(file) => file.read(plan),
-        }
-    }
-
-    /// Reads the columns of a choice, and of others as text.
-    pub fn read(self, choice: &Choice, others: &[usize], are_percentages: bool) -> Result<Table> {
-        let texts = choice
-            .labels
-            .iter()
-            .chain(&choice.weights)
-            .chain(&choice.id);
+    /// Reads the columns of the choice.
+    ///
+    /// # Errors
+    ///
+    /// A row of another length than the first, and a cell that is no number where one is expected, with their places.
+    pub fn read(self, are_percentages: bool) -> Result<Table> {
+        let (choice, is_held) = (self.choice, matches!(self.body, Body::Columns(_)));
+        let texts = choice.labels.iter().chain(&choice.weights);
+        let texts = texts.chain(&choice.id).chain(&choice.others);
         let plan = Plan {
-            numbers: choice.numbers.clone(),
-            texts: texts.chain(others).copied().collect(),
-            left_out: choice.left_out.clone(),
+            texts: texts.copied().collect(),
+            numbers: choice.numbers,
+            left_out: choice.left_out,
             are_percentages,
         };
-        let (path, is_held) = (self.path, matches!(self.body, Body::Columns(_)));
-        let rows = Self::read_rows(self.body, &plan).of(&path)?;
+        let rows = match self.body {
+            Body::Text(file) => file.read(&plan),
+            Body::JsonLines(file) => file.read(&plan),
+            Body::Array(numbers) => Ok(array_rows(numbers, &plan)),
+            Body::Columns(columns) => Ok(column_rows(&columns, &plan)),
+            #[cfg(feature = "parquet")]
+            Body::Parquet(file) => file.read(&plan),
+        };
+        let rows = rows.of(&self.path)?;
         let texts = rows.texts.into_iter().zip(&plan.texts);
         let mut texts = texts.map(|(cells, &at)| TextColumn {
             name: self.columns[at].name.clone(),
@@ -239,28 +249,21 @@ impl Opened {
             cells,
             are_groups: is_held && self.columns[at].kind == ColumnKind::Text,
         });
-        let labels = texts.by_ref().take(choice.labels.len()).collect();
-        let weights = choice.weights.and_then(|_| texts.next());
-        let ids = choice.id.and_then(|_| texts.next());
-        let is_of_lists = rows.numbers.columns != choice.numbers.len();
-        let name = |&column: &usize| self.columns[column].name.clone();
+        let has_names = self.has_header && rows.numbers.columns == plan.numbers.len();
+        let named = plan.numbers.iter().filter(|_| has_names);
         Ok(Table {
-            names: if self.has_header && !is_of_lists {
-                choice.numbers.iter().map(name).collect()
-            } else {
-                Vec::new()
-            },
-            places: plan.numbers,
+            names: named.map(|&at| self.columns[at].name.clone()).collect(),
             numbers: rows.numbers,
-            labels,
-            weights,
-            ids,
+            labels: texts.by_ref().take(choice.labels.len()).collect(),
+            weights: choice.weights.and_then(|_| texts.next()),
+            ids: choice.id.and_then(|_| texts.next()),
             others: texts.collect(),
             lines: rows.lines,
             resolution: rows.resolution,
             is_confidence: choice.is_confidence,
             has_header: self.has_header,
             is_default: choice.is_default,
+            places: plan.numbers,
         })
     }
 }

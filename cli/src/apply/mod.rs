@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::{
     args::{ApplyArgs, FamilyName, RowsArgs},
     error::{Context, Result, ensure, wrong},
-    files::{File, LeftOut, OpenFile},
+    files::{File, LeftOut},
     fit::CORRECTNESS,
     notes::{noted, say as tell},
     words::{OutcomeSpace, key, object, say},
@@ -104,8 +104,7 @@ pub fn run(args: &ApplyArgs, json: bool) -> Result<()> {
 fn read(args: &ApplyArgs) -> Result<File> {
     let are_classes = args.input.family == FamilyName::Categorical;
     let options = args.rows.options();
-    let file = OpenFile::alone(&args.input.predictions, &options, are_classes)?;
-    noted(|notes| file.read(args.rows.percent, notes))
+    noted(|notes| File::alone(&args.input.predictions, &options, are_classes, notes))
 }
 
 /// Leaves out the rows without a value; returns those that are kept.

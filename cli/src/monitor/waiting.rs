@@ -146,15 +146,14 @@ fn read(path: &Path, args: &MonitorArgs, id: &str) -> Result<(TextColumn, Vec<Te
         ..OpenOptions::default()
     };
     let mut file = Opened::new(path, &rows.held.memory, &options)?;
-    let at = file.select_id(id)?;
-    let others: Vec<usize> = (0..file.columns.len())
-        .filter(|&other| other != at)
-        .collect();
-    let choice = Choice {
-        id: Some(at),
+    let at = file.select_id(Some(id))?;
+    let others = (0..file.columns.len()).filter(|other| Some(*other) != at);
+    file.choice = Choice {
+        id: at,
+        others: others.collect(),
         ..Choice::default()
     };
-    let table = file.read(&choice, &others, false)?;
+    let table = file.read(false)?;
     let ids = table.ids.ok_or_else(|| wrong!("no column {id}")).of(path)?;
     Ok((ids, table.others))
 }

@@ -11,7 +11,6 @@ mod fit_cases;
 mod formats;
 mod fuzz;
 mod given;
-mod headers;
 mod inputs;
 mod json;
 mod limits;

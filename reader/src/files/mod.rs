@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-pub use open::{LabelFile, OpenFile, OpenFiles};
+pub use open::OpenFiles;
 pub use weights::RowWeights;
 
 use crate::{

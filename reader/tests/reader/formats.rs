@@ -93,8 +93,9 @@ fn types_of_numbers() {
 #[test]
 fn what_is_not_read_is_named() {
     let eight = [0; 96];
-    let cases: [(&[u8], &str); 15] = [
+    let cases: [(&[u8], &str); 16] = [
         (b"", "holds no rows"),
+        (b"\xff\xfe0\0", "holds text as UTF-16, not UTF-8"),
         (b"ARROW1xx", "holds Arrow IPC (pandas.read_feather("),
         (
             b"\x80\x04\x95xx",
@@ -146,4 +147,36 @@ fn what_is_not_read_is_named() {
     for (bytes, expected) in cases {
         begins(&complaint(bytes), expected);
     }
+}
+
+/// A byte that changed is an error of an archive, and of gzip.
+#[test]
+fn archives_are_checked() {
+    let array = npy(&rows(), &[4, 3], npyz::Order::C);
+    let archive = npz(&[("p", &array)]);
+    // the last bytes of the data, which end where the central directory begins
+    let end = archive.windows(4).position(|bytes| bytes == b"PK\x01\x02");
+    let end = end.unwrap();
+    for at in end - 40..end {
+        let mut broken = archive.clone();
+        broken[at] ^= 1;
+        complaint(&broken);
+    }
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::none());
+    gzip.write_all(ROWS.as_bytes()).unwrap();
+    let mut gzip = gzip.finish().unwrap();
+    let at = gzip.windows(3).position(|bytes| bytes == b"0.7").unwrap();
+    gzip[at + 2] = b'6';
+    complaint(&gzip);
+}
+
+/// 100 MiB in 100 kB.
+#[test]
+fn what_unpacks_to_too_much_is_refused() {
+    let mut member = GzEncoder::new(Vec::new(), Compression::best());
+    let row = format!("0.5,{}0.5\n", " ".repeat(1 << 20));
+    member.write_all(row.as_bytes()).unwrap();
+    let bomb = member.finish().unwrap().repeat(100);
+    let expected = "unpacks to more than 64 MiB and to more than 200 times its size";
+    begins(&complaint(bomb), expected);
 }

@@ -153,12 +153,12 @@ fn read_by(path: &Path, rng: &mut StdRng) -> Result<()> {
         id: option("id", rng),
         ..PredictionColumns::default()
     };
-    let choice = if rng.random_bool(0.3) {
-        Choice::of_labels(&mut file, (None, None), rng.random_bool(0.5), &[])?
+    if rng.random_bool(0.3) {
+        file.choose_labels((None, None), rng.random_bool(0.5), &[])?;
     } else {
-        Choice::of_predictions(&mut file, &columns)?
-    };
-    let table = file.read(&choice, &[], rng.random_bool(0.2))?;
+        file.choose_predictions(&columns)?;
+    }
+    let table = file.read(rng.random_bool(0.2))?;
     let n = table.len();
     assert!(n > 0 && table.numbers.values.len() == n * table.numbers.columns);
     assert!(table.labels.iter().all(|labels| labels.cells.len() == n));

@@ -14,7 +14,7 @@ fn files(p: &str, y: &str, options: ReadOptions) -> (Result<Files>, Notes) {
     let mut notes = Notes::default();
     let inputs = Inputs::of("p".as_ref());
     let read = OpenFiles::new(&inputs, &options, true).and_then(|mut files| {
-        labels::open_file(&mut files, &[])?;
+        files.open_labels(&[])?;
         files.read(&[], &mut notes)
     });
     (read, notes)

@@ -33,9 +33,9 @@ pub fn table_of(path: &Path, columns: &PredictionColumns) -> Result<(Table, Vec<
         ..OpenOptions::default()
     };
     let mut file = Opened::new(path, &Memory::default(), &options)?;
-    let choice = Choice::of_predictions(&mut file, columns)?;
+    file.choose_predictions(columns)?;
     let notes = file.notes.clone();
-    Ok((file.read(&choice, &[], false)?, notes))
+    Ok((file.read(false)?, notes))
 }
 
 /// The same of bytes.

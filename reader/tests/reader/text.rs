@@ -101,8 +101,9 @@ fn blank_lines_of_one_column() {
     };
     let (_folder, path) = file("p\n\n1\n\n\n2\n\n");
     let mut file = Opened::new(&path, &Memory::default(), &options).unwrap();
-    let choice = Choice::of_predictions(&mut file, &PredictionColumns::default()).unwrap();
-    let table = file.read(&choice, &[], false).unwrap();
+    file.choose_predictions(&PredictionColumns::default())
+        .unwrap();
+    let table = file.read(false).unwrap();
     let gaps = table.missing(&[]);
     assert_eq!(gaps, [("column 0 (p)".to_owned(), vec![0, 2, 3])]);
     let lines: Vec<_> = (0..5).map(|row| table.lines.of(row).unwrap()).collect();
