@@ -1,23 +1,29 @@
 //! Rows of classes: probabilities, or logits with `--logits`, checked to be what they are said to be.
 
+use std::fs;
+
 use burn::tensor::{Device, Int, Tensor, TensorData, activation::log_softmax};
 use burn_calibration::{
     distribution::{Categorical, Predictive, Subject},
     recalibration::MapKind,
 };
-
-use crate::{
-    align::{Names, check_distinct, columns, in_order, numbered, say_by_name},
-    args::{RowsArgs, SourceArgs},
-    error::{Context, Error, Result, ensure, wrong},
-    files::{File, Inputs, OpenFiles, SampleWeights},
-    given,
-    input::{Matrix, Resolution, Table, clipped, say},
-    kind::Loaded,
-    labels::{self, LabelClasses, check_same, class_names},
+use burn_calibration_reader::{
+    Matrix, Resolution, Table, clipped,
+    labels::{self, LabelClasses, check_same},
+    names::{Names, check_distinct, columns, in_order, numbered, say_by_name},
     probabilities::{
         TOLERANCE, became_probabilities, check_logits, check_percentages, settle, settle_logarithms,
     },
+};
+
+use crate::{
+    args::{RowsArgs, SourceArgs},
+    error::{Context, Error, Result, ensure, wrong},
+    files::{File, Inputs, OpenFiles, SampleWeights, in_words},
+    given,
+    kind::Loaded,
+    notes::{noted, say},
+    outputs::to_read,
     source::tensor,
     words::{DataWords, RoundedZeros},
 };
@@ -92,7 +98,7 @@ fn rows_of_numbers(
         if let Some(order) = order {
             numbers = numbers.with_columns(&order);
             names = in_order(&names, &order);
-            say_by_name(path, "columns", &names);
+            noted(|notes| say_by_name(notes, path, "columns", &names));
         }
     }
     if is_confidence {
@@ -110,7 +116,7 @@ fn rows_of_numbers(
     }
     let (mut are_logits, mut are_rounded) = (args.logits, true);
     if args.log_probabilities {
-        if let Some(note) = settle_logarithms(&mut numbers, args)? {
+        if let Some(note) = settle_logarithms(&mut numbers, &args.numbers())? {
             say(path, note);
         }
         // finite logarithms are logits, also of probabilities that underflow
@@ -131,7 +137,7 @@ fn rows_of_numbers(
         }
         are_probabilities = wanted == Wanted::Probabilities && became_probabilities(&mut numbers);
     } else {
-        let note = settle(&mut numbers, args);
+        let note = settle(&mut numbers, &args.numbers());
         let note = note.map_err(|error| match column_too_many(table, &names, &numbers) {
             Some(better) => better,
             None => error,
@@ -165,6 +171,19 @@ fn rows_of_numbers(
     })
 }
 
+/// Names of classes: between commas, or one a line of a file.
+fn class_names(names: &str) -> Vec<String> {
+    let trimmed = |name: &str| name.trim().to_owned();
+    match fs::read_to_string(to_read(names.as_ref())) {
+        Ok(text) => text
+            .lines()
+            .map(trimmed)
+            .filter(|name| !name.is_empty())
+            .collect(),
+        Err(_) => names.split(',').map(trimmed).collect(),
+    }
+}
+
 /// Reads sets of predictions of the same samples, and their labels: columns by their names, rows by their order or by
 /// `--id`.
 pub fn read_classes(
@@ -172,7 +191,8 @@ pub fn read_classes(
     args: &SourceArgs,
     wanted: Wanted,
 ) -> Result<Loaded<Categorical>> {
-    let mut files = OpenFiles::new(inputs, args, true)?;
+    let options = args.options();
+    let mut files = OpenFiles::new(inputs, &options, true)?;
     let by_option = args.labels.classes.as_deref();
     let held = args.rows.held.classes.as_deref().unwrap_or_default();
     let by_option = by_option.map_or_else(|| held.to_vec(), class_names);
@@ -196,8 +216,8 @@ pub fn read_classes(
         [] => files.names(),
         names => names.to_vec(),
     };
-    labels::open_file(&mut files, args, &words)?;
-    let mut files = files.read(&words)?;
+    files.open_labels(&words)?;
+    let mut files = noted(|notes| files.read(&words, notes))?;
     if !is_event {
         check_names(files.sets[0].table.numbers.columns)?;
     }
@@ -212,8 +232,8 @@ pub fn read_classes(
     };
     check_distinct(names).of(OPTION.as_ref())?;
     let classes = own.predictions.classes();
-    let classes = LabelClasses::new(names, classes, &args.labels, args.rows.by_position);
-    let labels = labels::of_files(args, &files, &classes)?;
+    let classes = LabelClasses::new(names, classes, options.one_based, options.by_position);
+    let labels = noted(|notes| labels::of_files(&options, &files, &classes, notes))?;
     let (first, others) = files.sets.split_first_mut().expect("there is a file");
     let of = first.path.display().to_string();
     let mut sets = Vec::new();
@@ -250,17 +270,18 @@ pub fn read_classes(
         let labels = zeros_of_labels(&sets[0], &targets);
         (labels > 0).then_some(RoundedZeros { labels, decimals })
     });
-    if let Some(weights) = &mut files.samples {
+    let mut weights = files.row_weights.take().map(SampleWeights::from);
+    if let Some(weights) = &mut weights {
         weights.check_outcomes(&files.sets[0].path, &sets[0], &targets)?;
     }
     let sets = sets.into_iter();
-    let weighted = sets.map(|set| SampleWeights::on(&files.samples, set, &targets));
+    let weighted = sets.map(|set| SampleWeights::on(&weights, set, &targets));
     let sets = weighted.collect::<Result<Vec<_>>>()?;
     Ok(Loaded {
         data: DataWords {
             rounded_zeros,
             resolution: own.resolution,
-            ..files.in_words(&sets[0], names)
+            ..in_words(&files, &weights, &sets[0], names)
         },
         sets,
         targets,

@@ -6,16 +6,14 @@ use burn::tensor::{
     s,
 };
 use burn_calibration::recalibration::{FittedMap as _, MapKind, Recalibration as _, load_map};
+use burn_calibration_reader::{Cells, Matrix, TextColumn, clipped, labels::event, names::Names};
 
 use super::{Applied, check_family};
 use crate::{
-    align::Names,
     args::ApplyArgs,
     error::{Context, Result, wrong},
     files::File,
     fit::{CORRECTNESS, family},
-    input::{Cells, Matrix, TextColumn, clipped},
-    labels::event,
     outputs::to_read,
     rows::{Wanted, clipped_logarithms, logits, rows_of, takes_zeros, zero_refused},
     words::{OutcomeSpace, key},
