@@ -123,7 +123,6 @@ class LogitMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if len(labels) != len(logits):
             raise ValueError(f"{len(logits)} rows but {len(labels)} labels, expected the same number of both")
         weights = weights_of(sample_weight, len(logits))
-        warn_of_probabilities(logits, "X", "np.log(X) makes logits of them", FitWarning)
         zeros = int(np.isneginf(logits).any(axis=1).sum())
         clip = self.clip if zeros else None
         options = json.dumps(self._options(), default=_plain)
