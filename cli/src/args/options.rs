@@ -68,7 +68,7 @@ pub struct SizeArgs {
 }
 
 /// Options that make an answer an exit code.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct GateArgs {
     /// Exit with code 3 if the test rejects calibration at 1 - LEVEL, the level of --level
     #[arg(long, help_heading = "What is asked")]
@@ -98,7 +98,7 @@ pub struct BinArgs {
 }
 
 /// Options of the files and of random draws.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct SourceArgs {
     #[command(flatten)]
     pub labels: LabelsArgs,
@@ -117,7 +117,7 @@ pub struct SourceArgs {
     pub seed: u64,
 }
 
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Input")]
 pub struct LabelsArgs {
     /// Labels, one per row, or the targets of another family, in the same formats
@@ -170,7 +170,7 @@ pub struct LabelsArgs {
 }
 
 /// Options of the rows of predictions.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Input")]
 pub struct RowsArgs {
     /// The predictions are logits, not probabilities

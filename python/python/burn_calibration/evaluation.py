@@ -7,7 +7,8 @@ from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 
-from ._call import Call, given_columns
+from . import _native
+from ._call import Call, given_columns, warn_of_notes
 from ._checks import check_choice, check_count, check_number
 from ._kernels import bandwidth_option, kernel_option
 from .answers import Comparison, Evaluation, Outcome
@@ -37,7 +38,11 @@ TESTS = (
     "cox_exact",
 )
 _TESTS_OF_REALS = TESTS[:8]
-_LENSES = ("canonical", "top-label", "class-wise")
+_LENSES = {
+    "canonical": _native.Lens.Canonical,
+    "top-label": _native.Lens.TopLabel,
+    "class-wise": _native.Lens.ClassWise,
+}
 _MOST_REDRAWS = 100_000
 
 
@@ -121,7 +126,7 @@ def evaluate(
     name = "y_prob" if logits is None else "logits"
     predictions = predictions_of(y_prob) if logits is None else Logits(logits)
     check_order(y_true, predictions)
-    check_choice(lens, "lens", _LENSES)
+    check_choice(lens, "lens", tuple(_LENSES))
     check_number(level, "level", 0, 1, "a number between 0 and 1", is_open=True)
     check_number(tolerance, "tolerance", 0, 1 - 1e-16, "a number from 0, below 1")
     check_number(lp_error, "lp_error", 1, 1e300, "a number of at least 1")
@@ -145,23 +150,22 @@ def evaluate(
     columns = given_columns(given, y_true)
     call = Call(y_true, {name: predictions}, sample_weight, columns, classes, nan_policy)
     call.check_sizes(bins, redraws)
-    call.option("predictions", name)
-    call.options(
-        {
-            "lens": None if lens == "canonical" else lens,
-            "level": level,
-            "tolerance": tolerance,
-            "lp-error": lp_error,
-            "kernel": kernel_option(kernel),
-            "bandwidth": bandwidth_option(bandwidth),
-            "bins": bins,
-            "replicates": redraws,
-            "seed": int(seed),
-        }
+    told = _native.evaluate(
+        call.data,
+        progress,
+        lens=_LENSES[lens],
+        tests=list(tests),
+        level=float(level),
+        tolerance=tolerance,
+        lp_error=lp_error,
+        kernel=kernel_option(kernel),
+        bandwidth=bandwidth_option(bandwidth),
+        bins=bins,
+        redraws=redraws,
+        seed=int(seed),
     )
-    for test in tests:
-        call.option("test", test)
-    return Evaluation(call.answer("evaluate", progress))
+    warn_of_notes(told.notes)
+    return Evaluation(told)
 
 
 def compare(
@@ -202,9 +206,9 @@ def compare(
     check_count(redraws, "redraws", _MOST_REDRAWS)
     call = _of_two(y_true, {"before": before, "after": after}, sample_weight, classes, nan_policy)
     call.check_sizes(None, redraws)
-    call.option("before", "before")
-    call.options({"level": level, "redraws": redraws, "seed": int(seed)})
-    return Comparison(call.answer("compare", progress))
+    told = _native.compare(call.data, progress, level=float(level), redraws=redraws, seed=int(seed))
+    warn_of_notes(told.notes)
+    return Comparison(told)
 
 
 def _of_two(
@@ -227,11 +231,7 @@ def _of_two(
         shapes = f"{np.shape(before.rows)} and {np.shape(after.rows)}"
         if before.family != "samples":
             raise ValueError(f"{first} and {second} have the shapes {shapes}, expected as many columns of both")
-    call = Call(y_true, {first: before, second: after}, sample_weight, None, classes, nan_policy)
-    call.option("after", second)
-    if before.family != after.family:
-        call.option("after-family", after.family)
-    return call
+    return Call(y_true, {first: before, second: after}, sample_weight, None, classes, nan_policy)
 
 
 def _softmax(predictions: Predictions) -> Predictions:
@@ -291,9 +291,8 @@ def report(
         raise ValueError(f"bins is {bins!r}, expected None: {type(y_prob).__name__} predictions have none")
     call = _of_two(y_true, sets, sample_weight, classes, nan_policy)
     call.check_sizes(bins, None)
-    call.option("predictions", "y_prob")
-    call.options({"output": "page", "title": title, "bins": bins, "seed": int(seed)})
-    page = call.answer("report", progress).text
+    page, notes = _native.report(call.data, progress, title=title, bins=bins, seed=int(seed))
+    warn_of_notes(notes)
     if path is not None:
         with open(path, "w", encoding="utf-8") as file:
             file.write(page)
