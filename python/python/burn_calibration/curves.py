@@ -17,6 +17,7 @@ import numpy as np
 
 from . import _native
 from ._arrays import bins_of, check_redraws, classes_of, reals_of
+from ._docs import CLASSES, REALS, documented
 from .metrics import Strategy
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class ReliabilityCurve(NamedTuple):
         return ax
 
 
+@documented(CLASSES)
 def reliability_curve(
     y_true: Any,
     y_prob: Any,
@@ -96,11 +98,11 @@ def reliability_curve(
 ) -> ReliabilityCurve:
     """The frequency of an event against its probability in bins, with the band of a calibrated model.
 
-    Parameters are those of `ece`. The first two arrays are those of scikit-learn's ``calibration_curve``.
+    The first two arrays are those of scikit-learn's ``calibration_curve``.
 
     Parameters
     ----------
-    level : float
+    level : float, default 0.95
         The probability of the band, of each bin.
     """
     data = classes_of(y_true, y_prob, sample_weight, pos_label, classes)
@@ -147,6 +149,7 @@ class CorpCurve(NamedTuple):
         return ax
 
 
+@documented(CLASSES)
 def corp_curve(
     y_true: Any,
     y_prob: Any,
@@ -160,16 +163,12 @@ def corp_curve(
 ) -> CorpCurve:
     """The reliability diagram without bins (Dimitriadis, Gneiting, Jordan 2021): isotonic regression.
 
-    Parameters are those of `ece`.
-
     Parameters
     ----------
-    level : float
+    level : float, default 0.95
         The probability of the band, at each probability.
-    redraws : int
+    redraws : int, default 399
         The number of sets of outcomes that are drawn from the predictions, of which the band is made.
-    seed : int
-        The seed of the redraws.
     """
     data = classes_of(y_true, y_prob, sample_weight, pos_label, classes)
     check_redraws(redraws)
@@ -212,6 +211,7 @@ class PitHistogram(NamedTuple):
         return ax
 
 
+@documented(REALS)
 def pit_histogram(
     y_true: Any, prediction: Any, *, sample_weight: Any = None, bins: int = 10, level: float = 0.95, seed: int = 0
 ) -> PitHistogram:
@@ -219,13 +219,11 @@ def pit_histogram(
 
     Parameters
     ----------
-    y_true, prediction, sample_weight
-        As of `crps`.
-    bins : int
+    bins : int, default 10
         The number of bins of equal width.
-    level : float
+    level : float, default 0.95
         The probability of the band, of each bin.
-    seed : int
+    seed : int, default 0
         The seed of the ranks of targets among `Samples`, which are randomised.
     """
     found = _native.pit_histogram(reals_of(y_true, prediction, sample_weight), bins, level, seed)

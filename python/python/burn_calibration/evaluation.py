@@ -10,6 +10,7 @@ import numpy as np
 from . import _native
 from ._call import Call, given_columns, warn_of_notes
 from ._checks import check_choice, check_count, check_number
+from ._docs import ANY, documented
 from ._kernels import bandwidth_option, kernel_option
 from .answers import Comparison, Evaluation, Outcome
 from .predictions import Logits, Predictions, Probabilities, check_order, predictions_of
@@ -46,6 +47,7 @@ _LENSES = {
 _MOST_REDRAWS = 100_000
 
 
+@documented(ANY)
 def evaluate(
     y_true: Any,
     y_prob: Any = None,
@@ -71,29 +73,18 @@ def evaluate(
 
     Parameters
     ----------
-    y_true : array, [n]
-        Classes from 0 to ``m - 1``, or of ``classes``; a categorical of pandas has its own. Of other families the
-        targets, ``[n]`` or ``[n, d]``.
     y_prob : array or Predictions
         Probabilities of classes, ``[n, m]``, or of an event, ``[n]``; or predictions of a family: `Logits`, `Normal`,
         `Laplace`, `Samples`, `Quantiles` or a mixture.
     logits : array
         Logits ``[n, m]``, or log-odds of an event ``[n]``, instead of probabilities.
-    sample_weight : array, [n], optional
-        Weights of the samples.
     given : mapping or frame, optional
         Variables of each sample by name, to test calibration given these. Numbers are compared by a kernel and split
         into quarters; each text is a group.
-    classes : sequence, optional
-        The class of each column, of any hashable kind, as scikit-learn's ``labels``.
-    nan_policy : {"raise", "omit"}
-        Whether a value that is missing is an error, or its row is left out, with a `CalibrationWarning`.
     lens : {"canonical", "top-label", "class-wise"}
         The whole vector of probabilities, the top label, or each class against the rest.
     tests : sequence of str
         Tests in addition to the omnibus test, of `burn_calibration.evaluation.TESTS`.
-    level : float
-        The level of the confidence intervals.
     tolerance : float, optional
         A tolerated error, a probability: tests whether the error is larger.
     lp_error : float, optional
@@ -106,20 +97,11 @@ def evaluate(
         The bins of calibration errors; None is 15.
     redraws : int, optional
         The sets of labels that are drawn, at most 100,000; None is 999.
-    seed : int
-        The seed of what is drawn.
-    progress : callable, optional
-        Is called with ``(step, steps, title)`` before each step, of which the first is 0. What it raises ends the work.
 
     Returns
     -------
     Evaluation
         ``str`` of it is a text, ``to_dict()`` all numbers.
-
-    Raises
-    ------
-    ValueError
-        Invalid data, with the parameter, the row and the value, or an unknown option.
     """
     if (y_prob is None) == (logits is None):
         raise ValueError("expected y_prob or logits, one of them")
@@ -168,6 +150,7 @@ def evaluate(
     return Evaluation(told)
 
 
+@documented(ANY)
 def compare(
     y_true: Any,
     before: Any,
@@ -188,17 +171,8 @@ def compare(
     before, after : array or Predictions
         As of `evaluate`: probabilities, ``Logits(z)``, or predictions of a family. Those of real numbers may be of two
         families; those of classes are both probabilities or both logits, else logits become probabilities.
-    y_true, sample_weight, classes, nan_policy, level, redraws, seed, progress
-        As of `evaluate`.
-
-    Returns
-    -------
-    Comparison
-
-    Raises
-    ------
-    ValueError
-        Invalid data, with the parameter, the row and the value.
+    redraws : int, optional
+        The sets of labels that are drawn, at most 100,000; None is 999.
     """
     for predictions in (before, after):
         check_order(y_true, predictions_of(predictions), "(y_true, before, after)")
@@ -245,6 +219,7 @@ def _softmax(predictions: Predictions) -> Predictions:
     return Probabilities(weights / weights.sum(axis=1, keepdims=True))
 
 
+@documented(ANY)
 def report(
     y_true: Any,
     y_prob: Any,
@@ -266,8 +241,8 @@ def report(
     y_prob, after : array or Predictions
         As of `evaluate`; ``after`` are recalibrated ones of the same samples. Those of real numbers may be of
         another family.
-    y_true, sample_weight, classes, nan_policy, bins, seed, progress
-        As of `evaluate`.
+    bins : int, optional
+        The bins of calibration errors; None is 15.
     title : str, optional
         The title of the page.
     path : path, optional
@@ -277,11 +252,6 @@ def report(
     -------
     str
         The page.
-
-    Raises
-    ------
-    ValueError
-        Invalid data, with the parameter, the row and the value.
     """
     sets = {"y_prob": y_prob} if after is None else {"y_prob": y_prob, "after": after}
     for predictions in sets.values():
