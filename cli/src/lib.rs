@@ -1,7 +1,8 @@
 //! `calibration` reads a file of predictions, and prints estimates and p-values or writes a page of HTML.
 //!
-//! Programs call [`read_classes`], which reads files as the command does, or [`answer`], which takes
-//! predictions in memory. Use the crate with `default-features = false` if no file is Parquet.
+//! Programs call [`read_classes`], which reads files as the command does, or [`evaluate()`], [`compare()`],
+//! [`report()`] and [`monitor()`], which take arrays and typed options. Use the crate with
+//! `default-features = false` if no file is Parquet.
 //!
 //! The command prints results, or the names of the files that hold them, to standard output, and everything
 //! else to standard error. For bad input it prints one line and returns the exit code 2.
@@ -11,6 +12,7 @@
 mod answer;
 mod apply;
 mod args;
+mod calls;
 mod compare;
 mod coverage;
 mod error;
@@ -43,8 +45,13 @@ mod vectors;
 mod words;
 mod writer;
 
-pub use burn_calibration_reader::{Held, HeldColumn, HeldValues};
-pub use program::{Answer, HeldFiles, answer};
+pub use args::{BandwidthChoice, FamilyName, LensName};
+pub use burn_calibration_reader::{HeldColumn, HeldValues};
+pub use calls::{
+    Array, CompareOptions, Data, EvaluateOptions, MonitorOptions, NamedPredictions, Page,
+    ReportOptions, compare, evaluate, monitor, monitor_report, report,
+};
+pub use program::Answer;
 pub use read::{ClassFiles, read_classes};
 
 use std::process::ExitCode;
@@ -90,7 +97,7 @@ fn called(
     match &mut arguments.command {
         args::Command::Evaluate(args) => {
             args.sizes.tolerance = args.sizes.tolerance.or(args.gate.fail_above);
-            return evaluate(args, json);
+            return evaluate_and_judge(args, json);
         }
         args::Command::Compare(args) => show("compare", &compare::run(args)?, json)?,
         args::Command::Report(args) => report::run(args, json)?,
@@ -133,7 +140,7 @@ fn silence_reader() {
 }
 
 /// Prints an evaluation, and says why a gate stays closed.
-fn evaluate(args: &args::EvaluateArgs, json: bool) -> Result<ExitCode> {
+fn evaluate_and_judge(args: &args::EvaluateArgs, json: bool) -> Result<ExitCode> {
     let answer = evaluate::run(args)?;
     let reasons = evaluate::reasons(args, &answer)?;
     show("evaluate", &answer, json)?;

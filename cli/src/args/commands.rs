@@ -165,10 +165,6 @@ pub struct ReportArgs {
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: PathBuf,
 
-    /// Whether nothing is printed
-    #[arg(skip)]
-    pub quiet: bool,
-
     /// Also write each diagram to a file in this folder, which is created if it does not exist
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub pictures: Option<PathBuf>,

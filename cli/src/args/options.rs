@@ -72,7 +72,7 @@ pub struct SizeArgs {
 }
 
 /// Options that make an answer an exit code.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "What is asked")]
 pub struct GateArgs {
     /// Exit with code 3 if the test rejects calibration at 1 - LEVEL, the level of --level
@@ -104,7 +104,7 @@ pub struct BinArgs {
 }
 
 /// Options of the files and of random draws.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Numbers")]
 pub struct SourceArgs {
     #[command(flatten)]
@@ -123,7 +123,7 @@ pub struct SourceArgs {
     pub seed: u64,
 }
 
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Input")]
 pub struct LabelsArgs {
     /// Labels, one per row, or the targets of another family, in the same formats
@@ -176,7 +176,7 @@ pub struct LabelsArgs {
 }
 
 /// Options of the rows of predictions.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Input")]
 pub struct RowsArgs {
     /// The predictions are logits, not probabilities
