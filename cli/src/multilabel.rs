@@ -8,7 +8,7 @@ use burn_calibration_reader::{
 };
 
 use crate::{
-    args::{EvaluateArgs, LensName, RowsArgs},
+    args::{EvaluateArgs, LensName},
     error::{Context, Result, ensure},
     evaluate::Views,
     files::{File, Inputs, OpenFiles, SampleWeights},
@@ -49,10 +49,8 @@ pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<(Views, LazyViews<Cate
     if !args.rows.by_position {
         order = columns_by_stem(expected, &named).of(&of_labels.path)?;
     }
-    let rows = RowsArgs {
-        positive: true,
-        ..args.rows.clone()
-    };
+    let mut of_event = options.clone();
+    of_event.numbers.positive = true;
     let names: Vec<String> = match &table.names[..] {
         [] => (0..count).map(|column| column.to_string()).collect(),
         names => names.to_vec(),
@@ -68,7 +66,7 @@ pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<(Views, LazyViews<Cate
         };
         let title = table.title(column);
         let none = Names { names: &[], of: "" };
-        let event = rows_of(&mut file, &rows, Wanted::Probabilities, none);
+        let event = rows_of(&mut file, &of_event, Wanted::Probabilities, none);
         let event = event.map_err(|error| error.in_column(title))?.predictions;
         let at = order.as_ref().map_or(column, |order| order[column]);
         let labels = labels::of_event(options.one_based, of_labels, at)?;
@@ -85,7 +83,7 @@ pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<(Views, LazyViews<Cate
             class_names: names,
             left_out: files.left_out,
             weights: samples,
-            ..DataWords::new(table.len(), OutcomeSpace::Classes(count))
+            ..DataWords::new(table.rows(), OutcomeSpace::Classes(count))
         },
         summary: Named::default(),
         lens: LensName::ClassWise,

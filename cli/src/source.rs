@@ -45,8 +45,8 @@ pub fn targets(file: &mut File, are_beside: bool) -> Result<Matrix> {
         return Ok(std::mem::take(&mut file.table.numbers));
     }
     let labels = &file.table.labels;
-    let mut values = Vec::with_capacity(file.table.len() * labels.len());
-    for row in 0..file.table.len() {
+    let mut values = Vec::with_capacity(file.table.rows() * labels.len());
+    for row in 0..file.table.rows() {
         for column in labels {
             let cell = &column.cells[row];
             let wrong = |_| wrong!("the target is {cell:?}, expected a number").at_row(row);

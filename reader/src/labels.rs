@@ -110,7 +110,7 @@ fn labels_of(table: &Table, classes: &LabelClasses) -> Result<Vec<i64>> {
         })?;
         Ok(order[one])
     };
-    (0..table.len()).map(label).collect()
+    (0..table.rows()).map(label).collect()
 }
 
 /// Labels that are drawn from frequencies, a column a class.

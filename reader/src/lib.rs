@@ -4,6 +4,7 @@
 mod array;
 mod cells;
 mod choice;
+mod class_numbers;
 mod element;
 pub mod error;
 mod files;
@@ -20,7 +21,7 @@ mod opened;
 mod options;
 #[cfg(feature = "parquet")]
 mod parquet;
-pub mod probabilities;
+mod probabilities;
 mod records;
 mod resolution;
 mod select;
@@ -30,6 +31,7 @@ use std::path::{Path, PathBuf};
 
 pub use cells::{Cells, RowLines, TextColumn};
 pub use choice::{Choice, PredictionColumns};
+pub use class_numbers::ClassNumbers;
 pub use error::{Context, Error, Result};
 pub use files::{File, Files, Inputs, LeftOut, OpenFiles, RowWeights};
 pub use held::{Held, HeldColumn, HeldValues, Memory};
@@ -129,7 +131,7 @@ pub fn is_missing(cell: &str) -> bool {
 
 impl Table {
     /// The number of rows.
-    pub fn len(&self) -> usize {
+    pub fn rows(&self) -> usize {
         match self.labels.first() {
             Some(labels) if self.numbers.columns == 0 => labels.cells.len(),
             _ => self.numbers.rows(),

@@ -14,6 +14,9 @@ pub struct Names<'a> {
     pub of: &'a str,
 }
 
+/// The option that names classes.
+pub const OPTION: &str = "--classes";
+
 /// The columns of a file in the order of the expected names; none where they are in that order, or where one
 /// of the two has no names. An error where the names differ.
 pub fn columns(expected: Names, found: &[String]) -> Result<Option<Vec<usize>>> {

@@ -29,7 +29,7 @@ pub struct Records {
     /// At first before the first row, and then behind the one that was read last.
     lines: Lines,
     has_begun: bool,
-    csv: csv_core::Reader,
+    csv: Box<csv_core::Reader>,
     /// What stands between cells; none if there is one column.
     delimiter: Option<u8>,
     /// Whether a blank line between the rows of a single column is a row without a value.
@@ -48,13 +48,14 @@ impl Records {
         let is_left_out = |text: &[u8]| text.starts_with(b"#") || text.trim_ascii().is_empty();
         while lines.advance()? && is_left_out(&lines.text) {}
         let delimiter = options.delimiter.or_else(|| delimiter_of(&lines.text));
+        let csv = csv_core::ReaderBuilder::new()
+            .delimiter(delimiter.unwrap_or(NONE))
+            .terminator(Terminator::Any(b'\n'))
+            .build();
         Ok(Self {
             lines,
             has_begun: false,
-            csv: csv_core::ReaderBuilder::new()
-                .delimiter(delimiter.unwrap_or(NONE))
-                .terminator(Terminator::Any(b'\n'))
-                .build(),
+            csv: csv.into(),
             delimiter,
             blank_is_row: options.blank_is_row,
             waiting: None,

@@ -43,7 +43,7 @@ pub fn of_classes(args: &ApplyArgs, file: &mut File) -> Result<Applied> {
         names: &fitted_to.columns,
         of: &of,
     };
-    let rows = rows_of(file, &args.rows, Wanted::Logits, like)?;
+    let rows = rows_of(file, &args.rows.options(), Wanted::Logits, like)?;
     let family = family(args.input.family, rows.predictions.subject());
     check_family(args, &map, &family)?;
     let classes = rows.predictions.classes();

@@ -66,7 +66,7 @@ impl Applied {
 pub fn run(args: &ApplyArgs, json: bool) -> Result<()> {
     let format = Format::of(&args.output)?;
     let mut file = read(args)?;
-    let n = file.table.len();
+    let n = file.table.rows();
     let mut others = std::mem::take(&mut file.table.others);
     if args.only_predictions {
         let correct = file.table.labels.first().map(|labels| labels.at);
@@ -110,7 +110,7 @@ fn read(args: &ApplyArgs) -> Result<File> {
 /// Leaves out the rows without a value; returns those that are kept.
 fn kept_rows(file: &mut File, args: &RowsArgs) -> Result<(Vec<usize>, LeftOut)> {
     let (mut missing, counts) = file.missing(args.skip_missing, &[])?;
-    let n = file.table.len();
+    let n = file.table.rows();
     missing.sort_unstable();
     missing.dedup();
     let kept: Vec<usize> = (0..n)

@@ -306,22 +306,17 @@ impl RowsArgs {
             skip_missing: self.skip_missing,
             by_position: self.by_position,
             confidence_correctness: self.confidence_correctness,
-            numbers: self.numbers(),
+            numbers: NumberOptions {
+                logits: self.logits,
+                percent: self.percent,
+                log_probabilities: self.log_probabilities,
+                force: self.force,
+                normalise: self.normalise,
+                clip: self.clip,
+                positive: self.positive,
+            },
             memory: self.held.memory.clone(),
             ..ReadOptions::default()
-        }
-    }
-
-    /// What the numbers of class predictions are.
-    pub fn numbers(&self) -> NumberOptions {
-        NumberOptions {
-            logits: self.logits,
-            percent: self.percent,
-            log_probabilities: self.log_probabilities,
-            force: self.force,
-            normalise: self.normalise,
-            clip: self.clip,
-            positive: self.positive,
         }
     }
 }

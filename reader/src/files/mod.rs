@@ -175,7 +175,7 @@ impl Files {
             order.inspect(|order| file.table.select(order));
         }
         rows::check_shared(&self.all().collect::<Vec<_>>())?;
-        let n = self.sets[0].table.len();
+        let n = self.sets[0].table.rows();
         let mut is_left_out = vec![false; n];
         let mut said = Vec::new();
         let with_labels = self.sets.iter().chain(&self.labels);
@@ -250,9 +250,9 @@ impl Files {
     /// Checks that all files have as many rows as the first one.
     fn check_counts(&self) -> Result<()> {
         let (first, others) = self.sets.split_first().expect("there is a file");
-        let expected = first.table.len();
+        let expected = first.table.rows();
         let has_header = |file: &File| file.table.has_header;
-        let advice = |file: &File| match file.table.len() as i64 - expected as i64 {
+        let advice = |file: &File| match file.table.rows() as i64 - expected as i64 {
             1 if !has_header(file) => "; add --labels-header yes if line 1 is a header",
             -1 if has_header(file) => {
                 "; add --labels-header no if line 1 is not a header, or --classes if it names a class"
@@ -265,7 +265,7 @@ impl Files {
             .chain(&self.given)
             .map(|file| (file, ""));
         for (file, advice) in others.chain(labels) {
-            let found = file.table.len();
+            let found = file.table.rows();
             ensure!(
                 found == expected,
                 "{}: {found} rows, expected {expected}, as in {}{advice}",

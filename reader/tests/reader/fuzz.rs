@@ -159,7 +159,7 @@ fn read_by(path: &Path, rng: &mut StdRng) -> Result<()> {
         file.choose_predictions(&columns)?;
     }
     let table = file.read(rng.random_bool(0.2))?;
-    let n = table.len();
+    let n = table.rows();
     assert!(n > 0 && table.numbers.values.len() == n * table.numbers.columns);
     assert!(table.labels.iter().all(|labels| labels.cells.len() == n));
     table.missing(&[]);
