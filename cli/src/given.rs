@@ -12,7 +12,7 @@ use burn_calibration::{
     hypothesis::{AspectOutcome, Group, GroupTest, OmnibusOutcome, Probability},
     kernel::Kernel,
 };
-use burn_calibration_report::{InTheLarge, Unit};
+use burn_calibration_report::{InTheLarge, Unit, View};
 use rand::rngs::StdRng;
 use serde::Serialize;
 
@@ -22,7 +22,7 @@ use crate::{
     error::{Context, Result, bail, ensure, wrong},
     files::{File, Files},
     input::{self, Choice, Opened, TextColumn, clipped, say},
-    kind::{Kind, View},
+    kind::Kind,
     labels::event,
     program::HeldFiles,
     quantities::Pairs,

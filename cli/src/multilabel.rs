@@ -2,6 +2,7 @@
 
 use burn::tensor::{Device, Tensor, TensorData};
 use burn_calibration::distribution::Categorical;
+use burn_calibration_report::View;
 
 use crate::{
     align::{Names, columns_by_stem},
@@ -10,7 +11,7 @@ use crate::{
     evaluate::Views,
     files::{File, Inputs, OpenFiles, SampleWeights},
     given,
-    kind::{Kind, LazyViews},
+    kind::LazyViews,
     labels,
     limits::redraws,
     rows::{Wanted, rows_of},
@@ -71,7 +72,7 @@ pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<(Views, LazyViews<Cate
             weights.check_outcomes(path, &event, &labels)?;
         }
         let event = SampleWeights::on(&samples, event, &labels)?;
-        list.push(Ok(event.view(labels, Some(column), &names)));
+        list.push(Ok(View::new(event, labels, Some(column), &names)));
     }
     let views = Views {
         data: DataWords {

@@ -10,8 +10,8 @@ use burn_calibration::{
     },
     kernel::{RealKernel, TargetKernel, TensorKernel},
     recalibration::ScaleFamily,
-    score::{FairCrps, Score},
 };
+use burn_calibration_report::View;
 use rand::rngs::StdRng;
 
 use crate::{
@@ -22,9 +22,8 @@ use crate::{
     given,
     input::{Table, clipped, say},
     kernel::{fixed, some},
-    kind::{Estimates, Kind, Loaded, Vectors, View, WithKernel},
+    kind::{Kind, Loaded, Vectors, WithKernel},
     limits::QUADRATIC_LIMIT,
-    quantities::estimates_of_vectors,
     roles::{Halves, by_names, check_no_variances, take_roots},
     rows::Wanted,
     source::{are_levels, order_columns, targets, tensor},
@@ -72,8 +71,6 @@ where
 }
 
 impl Vectors for Samples {
-    const FAIR_CRPS: Option<&'static dyn Score<Self>> = Some(&FairCrps);
-
     fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self> {
         one_dimension(dimensions)?;
         let [n, columns] = rows.dims();
@@ -274,9 +271,5 @@ where
 
     fn on_targets(kernel: &TensorKernel<RealKernel>) -> Option<TargetWords> {
         Some(kernel.targets.into())
-    }
-
-    fn estimates(view: &View<Self>) -> Estimates {
-        estimates_of_vectors(view)
     }
 }

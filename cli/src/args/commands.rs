@@ -39,6 +39,15 @@ pub struct EvaluateArgs {
     #[arg(long = "test", value_name = "TEST", value_parser = PossibleValuesParser::new(test_keys()), help_heading = "What is asked")]
     pub tests: Vec<String>,
 
+    /// The classes have an order, that of the columns, such as grades: also the ranked probability score
+    #[arg(
+        long,
+        conflicts_with_all = ["positive", "confidence_correctness"],
+        help_heading = "What is asked",
+        hide_short_help = true
+    )]
+    pub ordered: bool,
+
     #[command(flatten)]
     pub gate: GateArgs,
 
@@ -106,6 +115,15 @@ pub struct CompareArgs {
     #[arg(long, value_enum, help_heading = "Input", hide_short_help = true)]
     pub after_family: Option<FamilyName>,
 
+    /// The classes have an order, that of the columns, such as grades: also the ranked probability score
+    #[arg(
+        long,
+        conflicts_with_all = ["positive", "confidence_correctness"],
+        help_heading = "What is asked",
+        hide_short_help = true
+    )]
+    pub ordered: bool,
+
     #[command(flatten)]
     pub sizes: SizeArgs,
 
@@ -165,6 +183,15 @@ pub struct ReportArgs {
 
     #[command(flatten)]
     pub bins: BinArgs,
+
+    /// The classes have an order, that of the columns, such as grades: also the ranked probability score
+    #[arg(
+        long,
+        conflicts_with_all = ["positive", "confidence_correctness"],
+        help_heading = "What is asked",
+        hide_short_help = true
+    )]
+    pub ordered: bool,
 
     /// Title of the page, "Calibration report" by default, and "Calibration in production" with --state
     #[arg(long, help_heading = "Output")]
@@ -277,6 +304,11 @@ pub struct ApplyArgs {
         hide_short_help = true
     )]
     pub minimum: Option<f64>,
+
+    /// Also write the interval of a Venn-Abers predictor: columns _p0 and _p1, the probabilities of the event if it does
+    /// not occur and if it does, of class 1 of two classes or of each class
+    #[arg(long, help_heading = "What is asked", hide_short_help = true)]
+    pub interval: bool,
 
     /// Write probabilities
     ///
