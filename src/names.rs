@@ -80,12 +80,16 @@ names! {
     MCE_EVENT: "mce_event", "MCE";
     MCE_AGAINST_REST: "mce_against_rest", "MCE";
     KS: "ks", "Kolmogorov-Smirnov";
+    ICI: "ici", "ICI, by isotonic regression";
+    E50: "e50", "E50, by isotonic regression";
+    E90: "e90", "E90, by isotonic regression";
     EVENT_FREQUENCY: "event_frequency", "frequency of the event";
     ACCURACY: "accuracy", "accuracy";
     CONFIDENCE: "confidence", "mean confidence";
     BRIER: "brier", "Brier score";
     LOG: "log", "log score";
     SPHERICAL: "spherical", "spherical score";
+    RANKED_PROBABILITY: "ranked_probability", "ranked probability score";
     SKCE: "skce", "SKCE, unbiased";
     SKCE_BIASED: "skce_biased", "SKCE, biased";
     SKCE_UNBIASED: "skce_unbiased", "SKCE, unbiased";

@@ -10,12 +10,12 @@ use burn_calibration::{
     names::{self, Name},
     numbers::significant,
 };
-use burn_calibration_report::{Answer, Size, Sizing};
+use burn_calibration_report::{Answer, Size, Sizing, View};
 use rand::rngs::StdRng;
 
 use crate::{
     args::SizeArgs,
-    kind::{Kind, View},
+    kind::Kind,
     limits::{BLOCK, QUADRATIC_LIMIT},
     quantities::Pairs,
     table::TextTable,

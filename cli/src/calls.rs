@@ -47,6 +47,8 @@ pub struct Data {
     pub are_logits: bool,
     /// Whether predictions of classes are one column, the probability or the log-odds of an event.
     pub is_event: bool,
+    /// Whether the classes have an order, that of the columns.
+    pub are_ordered: bool,
     /// The levels of quantiles.
     pub levels: Vec<f64>,
     /// What occurred: classes from 0, or targets.
@@ -200,6 +202,7 @@ pub fn evaluate(
             lens: options.lens,
             given: (!data.given.is_empty()).then(|| PathBuf::from(GIVEN)),
             tests: options.tests.clone(),
+            ordered: data.are_ordered,
             gate: GateArgs::default(),
             sizes: SizeArgs {
                 tolerance: options.tolerance,
@@ -250,6 +253,7 @@ pub fn compare(
             models: Vec::new(),
             family: data.predictions.family,
             after_family: after.map(|after| after.family),
+            ordered: data.are_ordered,
             sizes: SizeArgs {
                 tolerance: None,
                 level: options.level,
@@ -293,6 +297,7 @@ pub fn report(
         after_family: after.map(|after| after.family),
         bins,
         source: data.source(options.seed, progress),
+        ordered: data.are_ordered,
         ..no_report(options.title.clone())
     })
 }
@@ -391,6 +396,7 @@ fn no_report(title: Option<String>) -> ReportArgs {
         after_family: None,
         source: SourceArgs::default(),
         bins: BinArgs::default(),
+        ordered: false,
         title,
         output: PathBuf::new(),
         pictures: None,
@@ -427,6 +433,7 @@ impl Data {
             after: None,
             are_logits: false,
             is_event: false,
+            are_ordered: false,
             levels: Vec::new(),
             outcomes,
             weights: None,

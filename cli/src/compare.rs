@@ -14,7 +14,7 @@ use burn_calibration::{
     names::{self, Name},
     score::Improvement,
 };
-use burn_calibration_report::{Answer, NamedScore, Size};
+use burn_calibration_report::{Answer, NamedScore, Size, View};
 use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
@@ -24,7 +24,7 @@ use crate::{
     error::{Result, ensure},
     files::{Inputs, in_words},
     kernel::whose_median,
-    kind::{Kind, Vectors, View, with_family, with_vectors},
+    kind::{Kind, Vectors, with_family, with_vectors},
     limits::redraws,
     models::{self, Models},
     program,
@@ -191,7 +191,8 @@ fn changes<P: Kind, Q: Kind<Targets = P::Targets>>(
     before: &View<P>,
     after: &View<Q>,
 ) -> Vec<Change> {
-    let others = Q::scores();
+    let mut others = Q::scores();
+    others.extend(Q::ordered_score());
     let of_score = |(name, score): NamedScore<P>| {
         let (_, other) = others.iter().find(|(other, _)| *other == name)?;
         let sides = ((&before.predictions, score), (&after.predictions, *other));
@@ -203,7 +204,12 @@ fn changes<P: Kind, Q: Kind<Targets = P::Targets>>(
         };
         Some(change(args, name.of(of), gain))
     };
-    P::scores().into_iter().filter_map(of_score).collect()
+    let ordered = P::ordered_score().filter(|_| args.ordered);
+    P::scores()
+        .into_iter()
+        .chain(ordered)
+        .filter_map(of_score)
+        .collect()
 }
 
 /// The paired changes of scores, and of the SKCE of classes, of predictions of one family.
@@ -222,7 +228,7 @@ pub fn paired<P: Kind>(
 fn of_family<P: Kind>(args: &CompareArgs) -> Result<Outcome> {
     let loaded = P::read(&inputs(args), &args.source, Wanted::Probabilities)?;
     let (data, targets) = (loaded.data, loaded.targets);
-    let view = |set: P| set.view(targets.clone(), None, &data.class_names);
+    let view = |set: P| View::new(set, targets.clone(), None, &data.class_names);
     let views: Vec<View<P>> = loaded.sets.into_iter().map(view).collect();
     if !args.models.is_empty() {
         return models::compared(args, data, &views);
@@ -245,8 +251,8 @@ where
     let before = files.parse::<P>(0, &args.source.rows)?;
     let after = files.parse::<Q>(1, &args.source.rows)?;
     let data = in_words(&files.files, &files.weights, &before, Vec::new());
-    let before = before.view(files.targets.clone(), None, &[]);
-    let after = after.view(files.targets, None, &[]);
+    let before = View::new(before, files.targets.clone(), None, &[]);
+    let after = View::new(after, files.targets, None, &[]);
     compared(args, (&before, &after), data, |_| {
         Ok((changes(args, &before, &after), Others::default()))
     })

@@ -9,7 +9,7 @@ use burn_calibration::{
     kernel::Kernel,
 };
 use burn_calibration_reader::{Table, TextColumn, clipped, labels::event};
-use burn_calibration_report::{InTheLarge, Unit};
+use burn_calibration_report::{InTheLarge, Unit, View};
 use rand::rngs::StdRng;
 use serde::Serialize;
 
@@ -18,7 +18,7 @@ use crate::{
     args::SizeArgs,
     error::{Context, Result, bail, ensure, wrong},
     files::{File, Files},
-    kind::{Kind, View},
+    kind::Kind,
     notes::say,
     quantities::Pairs,
     table::TextTable,

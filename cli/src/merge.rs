@@ -20,6 +20,7 @@ use burn_calibration_accumulator::{
     Accumulator, BlockSkceAccumulator, Evaluation, Means, Observations, Saved,
 };
 use burn_calibration_reader::names::{Names, columns, in_order, say_by_name};
+use burn_calibration_report::{Estimate, NamedEstimates, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -27,15 +28,13 @@ use crate::{
     error::{Context, Error, Result, bail, wrong},
     files::SampleWeights,
     kernel::{distance, distance_name},
-    kind::Estimates,
     notes::noted,
     outputs::to_write,
-    quantities::told,
     summarise::setting,
     table::TextTable,
     words::{
-        DataWords, Estimate, KernelWords, Known, Named, OutcomeSpace, TargetWords, Told,
-        is_classes, key, probability,
+        DataWords, KernelWords, Known, Named, OutcomeSpace, TargetWords, is_classes, key,
+        probability,
     },
 };
 
@@ -157,7 +156,7 @@ pub struct Merged {
     data: DataWords,
     family: String,
     parts: usize,
-    estimates: Named<Told<Estimate>>,
+    estimates: Named<Estimate>,
     skce: Known<SkceBlocks>,
 }
 
@@ -242,7 +241,7 @@ const MEANS: [Name; 5] = [
 fn of_means(means: &Means, parts: usize) -> Result<Merged> {
     let names = MEANS.into_iter();
     let names = names.filter(|name| means.names().any(|found| found == name.key));
-    let estimate = |name: Name| told(name.clone(), "", means.mean(name.key));
+    let estimate = |name: Name| (name.clone(), Estimate::new("", means.mean(name.key)));
     let crps = names::CRPS.key;
     let n = means.count(crps);
     let blocks = means.setting(setting::PROFILE);
@@ -293,7 +292,7 @@ fn parsed<T: FromStr<Err: fmt::Display>>(means: &Means, name: &str) -> Result<T>
     number.map_err(|e: T::Err| wrong!("the setting {name}: {e}"))
 }
 
-fn estimates(all: &Evaluation) -> Estimates {
+fn estimates(all: &Evaluation) -> NamedEstimates {
     let top = all.top_label();
     let bins = top.bins();
     let binned = |name: Name| name.with(format_args!("{bins} equal-width bins"));
@@ -307,26 +306,35 @@ fn estimates(all: &Evaluation) -> Estimates {
         _ => names::BRIER,
     };
     let mut estimates = vec![
-        told(frequency, "", top.frequency()),
-        told(brier, "", all.brier().mean()),
-        told(names::LOG, "", all.log().mean()),
-        told(names::SPHERICAL, "", all.spherical().mean()),
+        (frequency, Estimate::new("", top.frequency())),
+        (brier, Estimate::new("", all.brier().mean())),
+        (names::LOG, Estimate::new("", all.log().mean())),
+        (names::SPHERICAL, Estimate::new("", all.spherical().mean())),
     ];
     if is_classes(&all.subject()) {
         estimates.extend([
-            told(binned(names::ECE_TOP_LABEL), "", top.ece()),
-            told(binned(names::MCE_TOP_LABEL), "", top.mce()),
-            told(binned(names::ECE_CLASS_WISE), "", all.class_wise().cwce()),
+            (binned(names::ECE_TOP_LABEL), Estimate::new("", top.ece())),
+            (binned(names::MCE_TOP_LABEL), Estimate::new("", top.mce())),
+            (
+                binned(names::ECE_CLASS_WISE),
+                Estimate::new("", all.class_wise().cwce()),
+            ),
         ])
     } else {
         estimates.extend([
-            told(binned(names::ECE_EVENT.of(of)), "", top.ece()),
-            told(binned(names::MCE_EVENT.of(of)), "", top.mce()),
+            (
+                binned(names::ECE_EVENT.of(of)),
+                Estimate::new("", top.ece()),
+            ),
+            (
+                binned(names::MCE_EVENT.of(of)),
+                Estimate::new("", top.mce()),
+            ),
         ])
     }
     let skce = all
         .skce()
-        .map(|skce| told(names::SKCE_BLOCK, "", skce.mean()));
+        .map(|skce| (names::SKCE_BLOCK, Estimate::new("", skce.mean())));
     estimates.extend(skce);
     estimates
 }
@@ -354,7 +362,7 @@ impl fmt::Display for Merged {
         writeln!(f, "{data}{separator} in {} parts\n", self.parts)?;
         let mut table = TextTable::new(&["estimate", "standard error"]);
         for (Name { title, .. }, estimate) in &self.estimates.0 {
-            table.known(title, &estimate.value, Estimate::cells, "");
+            table.known(title, &estimate.value, Value::cells, "");
         }
         write!(f, "{table}")?;
         let Known(Ok(skce)) = &self.skce else {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use burn_calibration::{hypothesis::holm, numbers::significant};
-use burn_calibration_report::Answer;
+use burn_calibration_report::{Answer, View};
 use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use crate::{
     compare::{Outcome, Paired, paired, table_of_changes, write_unbounded, write_verdict},
     error::{Result, ensure},
     kernel::whose_median,
-    kind::{Kind, View},
+    kind::Kind,
     limits::redraws,
     progress::Progress,
     quantities::Pairs,

@@ -6,6 +6,7 @@ use burn_calibration_reader::{
     labels,
     names::{Names, columns_by_stem},
 };
+use burn_calibration_report::View;
 
 use crate::{
     args::{EvaluateArgs, LensName},
@@ -13,7 +14,7 @@ use crate::{
     evaluate::Views,
     files::{File, Inputs, OpenFiles, SampleWeights},
     given,
-    kind::{Kind, LazyViews},
+    kind::LazyViews,
     limits::redraws,
     notes::noted,
     rows::{Wanted, rows_of},
@@ -76,7 +77,7 @@ pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<(Views, LazyViews<Cate
             weights.check_outcomes(path, &event, &labels)?;
         }
         let event = SampleWeights::on(&samples, event, &labels)?;
-        list.push(Ok(event.view(labels, Some(column), &names)));
+        list.push(Ok(View::new(event, labels, Some(column), &names)));
     }
     let views = Views {
         data: DataWords {

@@ -1,23 +1,34 @@
-//! Notes about what was read and computed: on standard error, or kept for a program.
+//! Notes about what was read and computed. They are part of an answer, and are on standard error unless a program asks.
 
-use std::{cell::RefCell, fmt, path::Path};
+use std::{
+    cell::{Cell, RefCell},
+    fmt,
+    path::Path,
+};
 
 use burn_calibration_reader::Notes;
 
 use crate::error::one_line;
 
 thread_local! {
-    /// The notes of the work of this thread, where a program keeps them.
-    static KEPT: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
+    /// The notes of the work of this thread.
+    static SAID: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    /// Whether a program keeps them.
+    static ARE_KEPT: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Says a note on one line.
 pub fn note(text: impl fmt::Display) {
     let text = one_line(&text.to_string());
-    KEPT.with_borrow_mut(|kept| match kept {
-        Some(notes) => notes.push(text),
-        None => eprintln!("calibration: {text}"),
-    });
+    if !are_kept() {
+        eprintln!("calibration: {text}");
+    }
+    SAID.with_borrow_mut(|said| said.push(text));
+}
+
+/// The notes that the work of this thread said so far.
+pub fn said() -> Vec<String> {
+    SAID.with_borrow(Clone::clone)
 }
 
 /// Says a note about a file.
@@ -35,12 +46,13 @@ pub fn noted<T>(read: impl FnOnce(&mut Notes) -> T) -> T {
 
 /// Whether a program keeps the notes of this thread, so that nothing is written to standard error.
 pub fn are_kept() -> bool {
-    KEPT.with_borrow(Option::is_some)
+    ARE_KEPT.get()
 }
 
 /// Runs work, and returns its result with the notes that it says on this thread.
 pub fn kept<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
-    let before = KEPT.replace(Some(Vec::new()));
+    let before = (SAID.take(), ARE_KEPT.replace(true));
     let result = work();
-    (result, KEPT.replace(before).unwrap_or_default())
+    ARE_KEPT.set(before.1);
+    (result, SAID.replace(before.0))
 }

@@ -2,6 +2,7 @@
 
 use std::{fmt, io::IsTerminal, sync::Arc, thread, time::Duration};
 
+use burn_calibration::recalibration::FitProgress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::notes;
@@ -76,6 +77,12 @@ impl Progress {
         self.bar.set_length(total as u64);
         self.bar.set_position(done as u64);
         self.bar.set_message(title);
+    }
+
+    /// Shows where a fit is.
+    pub fn of_fit(&self, at: FitProgress) {
+        let title = format!("evaluation {}: {:.6}", at.evaluations, at.objective);
+        self.at(at.fit - 1, at.fits, title);
     }
 }
 

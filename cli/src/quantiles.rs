@@ -6,14 +6,13 @@ use burn_calibration::{
     error::Error as DataError,
     estimator::regression::QuantileCoverage,
     names,
-    score::{
-        Improvement, IntervalScoreParts, MeanEstimate, QuantileScore, Score, WeightedIntervalScore,
-    },
+    score::{Improvement, QuantileScore, Score},
 };
 use burn_calibration_reader::{
     clipped,
     names::{check_distinct, in_order},
 };
+use burn_calibration_report::View;
 use rand::rngs::StdRng;
 
 use crate::{
@@ -22,9 +21,8 @@ use crate::{
     coverage::{Coverage, LevelCoverage},
     error::{Error, Result, bail, ensure, wrong},
     files::{File, Inputs},
-    kind::{Estimates, Kind, Loaded, View},
+    kind::{Kind, Loaded},
     notes::say,
-    quantities::told,
     rows::Wanted,
     vectors::{VectorFiles, one_dimension},
     words::OutcomeSpace,
@@ -44,28 +42,6 @@ impl Kind for QuantileForecasts {
 
     fn kernel(_args: &EvaluateArgs, _view: &View<Self>, _rng: &mut StdRng) -> Result<()> {
         Ok(())
-    }
-
-    /// The weighted interval score and its parts, with their standard errors.
-    fn estimates(view: &View<Self>) -> Estimates {
-        let (forecasts, targets, score) = (&view.predictions, &view.targets, WeightedIntervalScore);
-        let parts = score.parts(forecasts, targets);
-        let part = |part: fn(&IntervalScoreParts) -> MeanEstimate| {
-            parts.as_ref().map(part).map_err(Clone::clone)
-        };
-        let all = [
-            (names::WIS, score.mean(forecasts, targets)),
-            (names::WIS_DISPERSION, part(|parts| parts.dispersion)),
-            (
-                names::WIS_OVERPREDICTION,
-                part(|parts| parts.overprediction),
-            ),
-            (
-                names::WIS_UNDERPREDICTION,
-                part(|parts| parts.underprediction),
-            ),
-        ];
-        all.map(|(name, mean)| told(name, "", mean)).into()
     }
 
     fn coverage(view: &View<Self>, level: f64) -> Result<Option<Coverage>> {

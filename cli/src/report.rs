@@ -3,23 +3,21 @@
 use std::path::{Path, PathBuf};
 
 use burn_calibration::{error, file};
-use burn_calibration_report::{After as PageAfter, Assessed, ReportBuilder};
+use burn_calibration_report::{After, Assessed, ReportBuilder};
 use serde::Serialize;
 
 use crate::{
     args::{BinArgs, FamilyName, ReportArgs},
     error::{Result, wrong},
     files::{Inputs, in_words},
-    kind::{Estimates, Kind, with_family, with_vectors},
-    monitor,
+    kind::{Kind, with_family, with_vectors},
+    monitor, notes,
     outputs::is_standard_output,
     progress::Progress,
-    quantities::{Pairs, estimates},
+    quantities::Pairs,
     rows::Wanted,
     vectors::VectorFiles,
-    words::{
-        DataWords, Estimate, KernelWords, Named, TargetWords, Told, check_finite, object, say,
-    },
+    words::{DataWords, KernelWords, TargetWords, object, say},
 };
 
 /// The numbers of a page.
@@ -43,19 +41,9 @@ struct Written<'a, S> {
     /// The number of samples of the SKCE, if there is a kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     skce_samples: Option<usize>,
-    before: PageNumbers<'a, S>,
+    before: &'a Assessed<S>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    after: Option<PageNumbers<'a, S>>,
-}
-
-/// The numbers of one set of predictions.
-#[derive(Serialize)]
-struct PageNumbers<'a, S> {
-    /// The answer, and the other numbers of the page with standard errors and diagrams.
-    #[serde(flatten)]
-    set: &'a Assessed<S>,
-    /// The estimates of `evaluate` of linear cost.
-    estimates: Named<Told<Estimate>>,
+    after: Option<&'a Assessed<S>>,
 }
 
 /// A page that is made.
@@ -110,22 +98,6 @@ fn report_of_state(args: &ReportArgs, path: &Path, sink: Sink) -> Result<()> {
     })
 }
 
-/// Predictions after: their page, and their estimates.
-trait After<P: Kind>: PageAfter<P> {
-    fn estimates(&self, targets: &P::Targets, kernel: P::Kernel, bins: BinArgs) -> Estimates;
-}
-
-impl<P: Kind, Q> After<P> for Q
-where
-    Q: Kind<Targets = P::Targets, Section = P::Section, Subject = P::Subject, Kernel = P::Kernel>,
-{
-    fn estimates(&self, targets: &P::Targets, kernel: P::Kernel, bins: BinArgs) -> Estimates {
-        let mut view = self.clone().view(targets.clone(), None, &[]);
-        view.bins = bins;
-        estimates(&view, kernel)
-    }
-}
-
 fn inputs(args: &ReportArgs) -> Result<Inputs<'_>> {
     let predictions = args.predictions.as_deref();
     let predictions = predictions.ok_or_else(|| wrong!("expected --predictions FILE"))?;
@@ -139,12 +111,12 @@ fn report<P: Kind>(args: &ReportArgs, sink: Sink) -> Result<()> {
     let loaded = P::read(&inputs(args)?, &args.source, Wanted::Probabilities)?;
     let (sets, data) = (&loaded.sets, loaded.data.clone());
     let builder = ReportBuilder::new(&sets[0], &loaded.targets);
-    let builder = P::set_up(builder, &data.class_names, &args.bins);
-    let (builder, after) = match sets.get(1) {
-        Some(after) => (builder.with_after(after), Some(after as &dyn After<P>)),
-        None => (builder, None),
+    let builder = P::set_up(builder, &data.class_names, args);
+    let builder = match sets.get(1) {
+        Some(after) => builder.with_after(after),
+        None => builder,
     };
-    make_report(args, sink, data, (builder, after), &loaded.targets)
+    make_report(args, sink, data, builder)
 }
 
 /// The report of real numbers whose predictions after are of another family.
@@ -157,7 +129,7 @@ fn report_of_families(args: &ReportArgs, of_after: FamilyName, sink: Sink) -> Re
             Box::new(files.parse::<Q>(1, &args.source.rows)?)
         });
         let builder = ReportBuilder::new(&before, &files.targets).with_after_of(&*after);
-        make_report(args, sink, data, (builder, Some(&*after)), &files.targets)
+        make_report(args, sink, data, builder)
     })
 }
 
@@ -165,22 +137,16 @@ fn make_report<P: Kind>(
     args: &ReportArgs,
     sink: Sink,
     data: DataWords,
-    (builder, after): (ReportBuilder<P>, Option<&dyn After<P>>),
-    targets: &P::Targets,
+    builder: ReportBuilder<P>,
 ) -> Result<()> {
-    let before = builder.predictions();
     let progress = Progress::watched(1, &args.source.rows.held.watcher);
     progress.step("numbers and diagrams");
     let title = args.title.as_deref().unwrap_or("Calibration report");
     let builder = builder.with_title(title).with_seed(args.source.seed);
+    let builder = builder.with_notes(notes::said());
     let report = builder.build()?;
     drop(progress);
     let kernel = report.kernel;
-    let numbers = |predictions: &dyn After<P>, set| -> Result<_> {
-        check_finite(set)?;
-        let estimates = Named(predictions.estimates(targets, kernel, args.bins));
-        Ok(PageNumbers { set, estimates })
-    };
     let written = |files| {
         let written = Written {
             files,
@@ -192,10 +158,8 @@ fn make_report<P: Kind>(
             kernel: kernel.between().as_ref().map(KernelWords::from),
             on_targets: P::on_targets(&kernel),
             skce_samples: kernel.between().map(|_| report.skce_samples),
-            before: numbers(before, &report.before)?,
-            after: (report.after.as_ref().zip(after))
-                .map(|(set, after)| numbers(after, set))
-                .transpose()?,
+            before: &report.before,
+            after: report.after.as_ref(),
         };
         object("report", &written)
     };

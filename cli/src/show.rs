@@ -6,7 +6,7 @@ use burn::tensor::Device;
 use burn_calibration::{
     file::write_with,
     recalibration::{
-        ConformalShift, DistributionMap, FitReport, FittedMap, FittedTo, Guarantees,
+        ConformalShift, DistributionMap, FitReport, FittedMap, FittedTo, Guarantees, LogitMap,
         NamedParameter, load_map,
     },
 };
@@ -36,9 +36,73 @@ pub struct Shown {
     fit: Known<FitReport>,
     fitted_to: FittedTo,
     parameters: Vec<NamedParameter>,
+    /// What becomes of the ranking of an event, of maps of two classes where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ranking: Option<Ranking>,
     /// What it computes, if that is asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     formula: Option<String>,
+}
+
+/// What a map makes of predictions of an event that rank by their probabilities.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Ranking {
+    /// A larger probability stays larger.
+    Kept,
+    /// Different probabilities become equal, and none falls below a smaller one.
+    Tied,
+    /// A larger probability becomes smaller: the slope is below 0.
+    Reversed,
+    /// It is reversed in a part of the probabilities.
+    Turned,
+}
+
+impl Ranking {
+    /// That of a map of an event; none where it is not known.
+    fn of(map: &LogitMap, columns: &[String]) -> Option<Self> {
+        let of_slope = |slope: f64| match slope {
+            _ if slope > 0.0 => Self::Kept,
+            _ if slope < 0.0 => Self::Reversed,
+            _ => Self::Tied,
+        };
+        // constant beyond their knots
+        let of_knots = |knots: &[Vec<(f64, f64)>]| {
+            let values = knots.iter().flatten().map(|(_, value)| *value);
+            if values.is_sorted() {
+                Self::Tied
+            } else {
+                Self::Turned
+            }
+        };
+        let is_of_event = map.width() == Some(2) || (1..=2).contains(&columns.len());
+        if !is_of_event {
+            return None;
+        }
+        Some(match map {
+            LogitMap::Temperature(_) => Self::Kept,
+            LogitMap::Platt(map) => of_slope(map.parameters()[0][0]),
+            LogitMap::Beta(map) => of_slope(map.parameters()[0][0] + map.parameters()[0][1]),
+            LogitMap::Quadratic(map) => match map.parameters()[0] {
+                [slope, 0.0, _] => of_slope(slope),
+                _ => Self::Turned,
+            },
+            LogitMap::Isotonic(map) => of_knots(&map.knots()),
+            LogitMap::Histogram(map) => of_knots(&map.knots()),
+            LogitMap::Spline(map) => of_knots(&map.knots()),
+            LogitMap::VennAbers(_) => Self::Tied,
+            _ => return None,
+        })
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Kept => "yes",
+            Self::Tied => "with ties: some different probabilities become equal",
+            Self::Reversed => "no: the slope is below 0, a larger probability becomes smaller",
+            Self::Turned => "no: in a part of the probabilities a larger one becomes smaller",
+        }
+    }
 }
 
 pub fn run(args: &ShowArgs) -> Result<Shown> {
@@ -86,6 +150,7 @@ pub fn run(args: &ShowArgs) -> Result<Shown> {
         fit: Known::or_skipped(map.report().cloned(), NOT_KNOWN),
         fitted_to: map.fitted_to().clone(),
         parameters: map.named_parameters(),
+        ranking: (of_classes.as_ref()).and_then(|of| Ranking::of(of, &map.fitted_to().columns)),
         formula: formula_text,
     };
     let write = |path: &Path, bytes: &[u8]| {
@@ -162,6 +227,14 @@ impl fmt::Display for Shown {
             _ => self.of,
         };
         f.write_str(&guarantee_lines(self.guarantees, of))?;
+        if let Some(ranking) = self.ranking {
+            writeln!(
+                f,
+                "{:31} {}",
+                "keeps the ranking of an event:",
+                ranking.words()
+            )?;
+        }
         for parameter in &self.parameters {
             let shape: Vec<String> = parameter.shape.iter().map(usize::to_string).collect();
             write!(f, "{} [{}]:", parameter.name, shape.join(", "))?;

@@ -10,12 +10,12 @@ use burn_calibration::{
     },
     kernel::{RealKernel, TargetKernel, TensorKernel},
     recalibration::ScaleFamily,
-    score::{FairCrps, Score},
 };
 use burn_calibration_reader::{
     Table, clipped,
     names::{in_order, say_by_name},
 };
+use burn_calibration_report::View;
 use rand::rngs::StdRng;
 
 use crate::{
@@ -24,10 +24,9 @@ use crate::{
     files::{File, Files, Inputs, OpenFiles, SampleWeights, in_words},
     given,
     kernel::{fixed, some},
-    kind::{Estimates, Kind, Loaded, Vectors, View, WithKernel},
+    kind::{Kind, Loaded, Vectors, WithKernel},
     limits::QUADRATIC_LIMIT,
     notes::{noted, say},
-    quantities::estimates_of_vectors,
     roles::{Halves, by_names, check_no_variances, take_roots},
     rows::Wanted,
     source::{are_levels, order_columns, targets, tensor},
@@ -75,8 +74,6 @@ where
 }
 
 impl Vectors for Samples {
-    const FAIR_CRPS: Option<&'static dyn Score<Self>> = Some(&FairCrps);
-
     fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self> {
         one_dimension(dimensions)?;
         let [n, columns] = rows.dims();
@@ -280,9 +277,5 @@ where
 
     fn on_targets(kernel: &TensorKernel<RealKernel>) -> Option<TargetWords> {
         Some(kernel.targets.into())
-    }
-
-    fn estimates(view: &View<Self>) -> Estimates {
-        estimates_of_vectors(view)
     }
 }

@@ -11,7 +11,6 @@ use burn_calibration::{
     distribution::Subject,
     kernel::{Kernel, RealKernel},
     numbers::significant,
-    score::MeanEstimate,
 };
 use burn_calibration_reader::Resolution;
 use clap::{ValueEnum, builder::styling::AnsiColor};
@@ -21,6 +20,7 @@ use crate::{
     error::{Error, Result},
     files::{LeftOut, SampleWeights},
     kernel::{bandwidth_of, distance_name},
+    notes,
     outputs::is_standard_output,
 };
 
@@ -29,51 +29,6 @@ pub use burn_calibration_report::{Known, Missing, Named, probability, shown};
 /// Checks that every number of an outcome is finite.
 pub fn check_finite(outcome: &impl Serialize) -> Result<()> {
     burn_calibration_report::check_finite(outcome).map_err(Error::new)
-}
-
-/// A value, and what it is of in words, which are for tables.
-#[derive(Serialize)]
-#[serde(transparent)]
-pub struct Told<T> {
-    #[serde(skip)]
-    pub of: String,
-    /// The mean of the value over labels drawn from the predictions, if it is not 0 or known otherwise.
-    #[serde(skip)]
-    pub if_calibrated: Option<f64>,
-    pub value: Known<T>,
-}
-
-/// An estimate, with a standard error where it has one.
-#[derive(Debug, Clone, Serialize)]
-#[serde(untagged)]
-pub enum Estimate {
-    Number(f64),
-    Mean(MeanEstimate),
-}
-
-impl Estimate {
-    /// The number, and its standard error where it has one.
-    pub fn cells(&self) -> Vec<String> {
-        match self {
-            Self::Number(value) => vec![significant(*value, 4)],
-            Self::Mean(mean) => vec![
-                significant(mean.estimate, 4),
-                significant(mean.standard_error, 2),
-            ],
-        }
-    }
-}
-
-impl From<f64> for Estimate {
-    fn from(number: f64) -> Self {
-        Self::Number(number)
-    }
-}
-
-impl From<MeanEstimate> for Estimate {
-    fn from(mean: MeanEstimate) -> Self {
-        Self::Mean(mean)
-    }
 }
 
 /// What is predicted, and how many there are.
@@ -278,6 +233,9 @@ struct Object<'a, T> {
     command: &'static str,
     #[serde(flatten)]
     outcome: &'a T,
+    /// What to know of the data, which is on standard error too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
 }
 
 /// One JSON object. A number in it that is not finite is an error.
@@ -287,6 +245,7 @@ pub fn object(command: &'static str, outcome: &impl Serialize) -> Result<String>
         schema: SCHEMA,
         command,
         outcome,
+        notes: notes::said(),
     };
     Ok(serde_json::to_string(&object)? + "\n")
 }

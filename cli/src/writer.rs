@@ -74,7 +74,7 @@ impl Layout {
         let table = &file.table;
         let correct = table.labels.first().map(|labels| labels.at);
         let mut places: Vec<usize> = table.places().to_vec();
-        let width = made.matrix.columns;
+        let width = made.matrix.columns - made.beside;
         if let Some(correct) = correct {
             places.push(correct);
             places.sort_unstable();
@@ -85,6 +85,12 @@ impl Layout {
         {
             places = in_order(&places, &order);
         }
+        let taken = places
+            .iter()
+            .copied()
+            .chain(others.iter().map(|column| column.at));
+        let free = taken.max().map_or(0, |at| at + 1);
+        places.extend((free..).take(made.beside));
         let has_names = table.has_header && (!made.names.is_empty() || !others.is_empty());
         let name = |at: usize| match made.names.get(at) {
             Some(name) => name.clone(),

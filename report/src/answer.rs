@@ -6,6 +6,7 @@ use burn_calibration::{
 use serde::Serialize;
 
 use super::{
+    estimate::{Estimate, Estimates, NamedEstimates, Tested},
     size::Size,
     value::{Known, Named},
 };
@@ -19,6 +20,12 @@ pub struct Answer {
     pub omnibus: Known<OmnibusOutcome>,
     /// The sizes of the errors, the first of them in the large.
     pub intervals: Named<Size>,
+    /// The estimates.
+    #[serde(flatten)]
+    pub estimates: Estimates,
+    /// The tests that were asked for by their names, where they can be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tests: Option<Named<Tested>>,
 }
 
 impl Answer {
@@ -31,25 +38,52 @@ impl Answer {
         Self {
             omnibus: Known::of(omnibus.map(|outcome| outcome.beside(known))),
             intervals: Named(intervals),
+            estimates: Estimates::default(),
+            tests: None,
         }
     }
 
-    /// The aspects that fail, the most significant first; none unless the test rejects.
-    pub fn findings(&self) -> Vec<&AspectOutcome> {
-        match &self.omnibus.0 {
-            Ok(outcome) if outcome.is_rejected() => outcome.failing(OmnibusOutcome::LEVEL),
-            _ => Vec::new(),
+    /// Sets the estimates.
+    pub fn with_estimates(self, estimates: NamedEstimates) -> Self {
+        Self {
+            estimates: Estimates(Named(estimates)),
+            ..self
         }
+    }
+
+    /// Sets the tests that were asked for by their names.
+    pub fn with_tests(self, tests: Vec<(Name, Tested)>) -> Self {
+        Self {
+            tests: Some(Named(tests)),
+            ..self
+        }
+    }
+
+    /// The aspects that fail, the most significant first, but those of the SKCE, which does not say what is wrong, after
+    /// the others; none unless the test rejects.
+    pub fn findings(&self) -> Vec<&AspectOutcome> {
+        let Ok(outcome) = &self.omnibus.0 else {
+            return Vec::new();
+        };
+        let mut failing = match outcome.is_rejected() {
+            true => outcome.failing(OmnibusOutcome::LEVEL),
+            false => Vec::new(),
+        };
+        failing.sort_by_key(|aspect| aspect.name.starts_with("skce")); // stable
+        failing
     }
 }
 
-/// One set of predictions: the answer about it, and the other numbers and diagrams of its page.
+/// One set of predictions: the answer about it, and the diagrams of its page with their numbers.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Assessed<S> {
     /// The answer.
     #[serde(flatten)]
     pub answer: Answer,
-    /// The other numbers, and the diagrams.
+    /// What happened on average, and what was predicted, of classes.
+    #[serde(skip)]
+    pub summary: Named<Estimate>,
+    /// The means with their standard errors, and the diagrams.
     pub page: S,
 }

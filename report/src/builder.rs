@@ -36,6 +36,7 @@ pub struct ReportBuilder<'a, P: Reportable> {
     /// The predictions after, where they are of the same kind.
     alike: Option<&'a P>,
     title: String,
+    notes: Vec<String>,
     level: f64,
     kernel: Option<P::Kernel>,
     skce_samples: usize,
@@ -53,17 +54,13 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
             after: None,
             alike: None,
             title: "Calibration report".into(),
+            notes: Vec::new(),
             level: 0.95,
             kernel: None,
             skce_samples: P::SKCE_SAMPLES,
             seed: 0,
             options: P::Options::default(),
         }
-    }
-
-    /// Returns the predictions of the model.
-    pub fn predictions(&self) -> &'a P {
-        self.predictions
     }
 
     /// Adds recalibrated predictions of the same samples.
@@ -91,6 +88,11 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
             title: title.into(),
             ..self
         }
+    }
+
+    /// Sets what to know of the data, a sentence each; the page shows it under the verdict.
+    pub fn with_notes(self, notes: Vec<String>) -> Self {
+        Self { notes, ..self }
     }
 
     /// Sets the probability of bands and confidence intervals, 0.95 by default.
@@ -175,6 +177,7 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
                 .transpose()?,
             changes: changes.unwrap_or_default(),
             title: self.title,
+            notes: self.notes,
             samples,
             level: self.level,
             kernel: plan.kernel,
@@ -203,6 +206,12 @@ impl<P: Reportable<Options = ReliabilityOptions>> ReportBuilder<'_, P> {
     /// mean squared one, and infinity the largest gap.
     pub fn with_order(mut self, order: f64) -> Self {
         self.options.order = order;
+        self
+    }
+
+    /// Says whether the classes have an order, that of their numbers: then the page has the ranked probability score.
+    pub fn with_ordered_classes(mut self, are_ordered: bool) -> Self {
+        self.options.are_ordered = are_ordered;
         self
     }
 

@@ -4,10 +4,12 @@ use serde::Serialize;
 use super::{
     Answer, Plan, Report, Reportable, Section,
     drawn::{Draw, Drawn},
-    number::{decimals, fixed, of_weights, percent, significant},
+    estimate::{Estimate, NamedEstimates},
+    number::{decimals, of_weights, percent},
     quantile_picture,
     section::{NamedScore, Parts},
-    table::{Cell, PageQuantity},
+    size::Unit,
+    view::View,
 };
 use burn_calibration::{
     diagram::QuantileDiagram,
@@ -15,7 +17,7 @@ use burn_calibration::{
     error::{Result, serialize_or_reason},
     estimator::regression::QuantileCoverage,
     hypothesis::Omnibus,
-    names::{self, Name},
+    names,
     score::{IntervalScoreParts, MeanEstimate, Score, WeightedIntervalScore},
 };
 
@@ -61,8 +63,56 @@ impl Reportable for QuantileForecasts {
         Ok(ForecastLevels { levels })
     }
 
+    /// The weighted interval score and its parts, with their standard errors, and the quantile calibration error.
+    fn estimates(view: &View<Self>) -> NamedEstimates {
+        let (forecasts, targets, score) = (&view.predictions, &view.targets, WeightedIntervalScore);
+        let parts = score.parts(forecasts, targets);
+        let part = |part: fn(&IntervalScoreParts) -> MeanEstimate| {
+            parts.as_ref().map(part).map_err(Clone::clone)
+        };
+        let all = [
+            (
+                names::WIS,
+                score.mean(forecasts, targets),
+                "Twice the pinball score, averaged over the levels, in units of the targets. It measures calibration \
+                 and accuracy together. With more and more levels it becomes the CRPS.",
+            ),
+            (
+                names::WIS_DISPERSION,
+                part(|parts| parts.dispersion),
+                "The weighted width of the central intervals (sharpness).",
+            ),
+            (
+                names::WIS_OVERPREDICTION,
+                part(|parts| parts.overprediction),
+                "The part for targets below intervals and medians: forecasts that are too high.",
+            ),
+            (
+                names::WIS_UNDERPREDICTION,
+                part(|parts| parts.underprediction),
+                "The part for targets above intervals and medians: forecasts that are too low.",
+            ),
+        ];
+        let curve = QuantileCoverage::of_levels(forecasts, targets);
+        let error = curve.map(|levels| QuantileCoverage::curve(&levels).mean_absolute_error());
+        let error = Estimate::new("", error).on_page(
+            Unit::Decimals,
+            "Mean distance of the marks in the quantile diagram from the diagonal. It averages over all forecasts, and \
+             is above 0 for a calibrated model too.",
+        );
+        let all = all.map(|(name, mean, meaning)| {
+            (
+                name,
+                Estimate::new("", mean).on_page(Unit::Quantity, meaning),
+            )
+        });
+        let error = (names::QUANTILE_CALIBRATION, error);
+        all.into_iter().chain([error]).collect()
+    }
+
     fn answer(&self, plan: &Plan<Self>) -> Answer {
-        plan.answer(Self::default_kernel(), self, Vec::new(), &[])
+        let view = View::new(self.clone(), plan.targets.clone(), None, &[]);
+        plan.answer(Self::default_kernel(), &view, Vec::new(), Vec::new(), &[])
     }
 
     fn section(&self, plan: &Plan<Self>) -> Result<ForecastSection> {
@@ -133,50 +183,5 @@ impl Section for ForecastSection {
             ),
             kernel: String::new(),
         }
-    }
-
-    fn quantities(&self) -> Vec<PageQuantity> {
-        const PARTS: [(Name, &str); 3] = [
-            (
-                names::WIS_DISPERSION,
-                "The weighted width of the central intervals (sharpness).",
-            ),
-            (
-                names::WIS_OVERPREDICTION,
-                "The part for targets below intervals and medians: forecasts that are too high.",
-            ),
-            (
-                names::WIS_UNDERPREDICTION,
-                "The part for targets above intervals and medians: forecasts that are too low.",
-            ),
-        ];
-        let wis = PageQuantity::new(
-            names::WIS,
-            "Twice the pinball score, averaged over the levels, in units of the targets. It measures \
-             calibration and accuracy together. With more and more levels it becomes the CRPS.",
-            Cell::mean_or(&self.wis, "–", significant),
-        );
-        let parts = match &self.wis_parts {
-            Ok(parts) => [
-                parts.dispersion,
-                parts.overprediction,
-                parts.underprediction,
-            ]
-            .map(|part| Cell::mean(&part, significant)),
-            Err(reason) => [(); 3].map(|()| Cell::missing("–", reason)),
-        };
-        let parts = PARTS.into_iter().zip(parts);
-        let parts = parts.map(|((name, meaning), cell)| PageQuantity::new(name, meaning, cell));
-        let error = PageQuantity::new(
-            names::QUANTILE_CALIBRATION,
-            "Mean distance of the marks in the quantile diagram from the diagonal. It averages over all \
-             forecasts, and is above 0 for a calibrated model too.",
-            Cell::of(fixed(self.quantiles.curve.mean_absolute_error())),
-        );
-        [wis.with_change(significant)]
-            .into_iter()
-            .chain(parts)
-            .chain([error])
-            .collect()
     }
 }

@@ -54,6 +54,7 @@ mod answer;
 mod builder;
 mod corp_picture;
 mod drawn;
+mod estimate;
 mod forecast_section;
 mod frame;
 mod monitor_picture;
@@ -73,15 +74,20 @@ mod svg;
 mod table;
 mod value;
 mod verdict;
+mod view;
 
 pub use answer::{Answer, Assessed};
 pub use builder::ReportBuilder;
 pub use drawn::{Draw, Drawn};
+pub use estimate::{Estimate, Estimates, NamedEstimates, Tested, Value};
 pub use forecast_section::{ForecastLevels, ForecastSection};
 pub use monitor_report::{MonitorLine, MonitorReport};
 pub use outcome::Report;
 pub use quantile_section::{Coordinates, QuantileOptions, QuantileSection};
-pub use reliability_section::{Classes, ReliabilityOptions, ReliabilitySection};
-pub use section::{After, Change, NamedScore, Plan, Reportable, Scored, Section};
+pub use reliability_section::{
+    BinnedError, Classes, ReliabilityOptions, ReliabilitySection, binned_errors,
+};
+pub use section::{After, Change, NamedScore, Plan, Reportable, Scored, Section, linear_skce};
 pub use size::{InTheLarge, Size, Sizing, Tolerance, Unit, probability, shown};
 pub use value::{Known, Missing, Named, check_finite};
+pub use view::{Bins, SubjectWords, View};

@@ -23,6 +23,9 @@ use burn_calibration::{error::Result, file, score::Improvement};
 pub struct Report<S: Section> {
     /// The title of the page.
     pub title: String,
+    /// What to know of the data, a sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// The number `n` of samples.
     pub samples: usize,
     /// The description of the targets and of the diagrams.
@@ -150,6 +153,7 @@ impl<S: Section> Report<S> {
                 @for ((name, _), sentence) in named.iter().zip(sentences) {
                     li { @if paired { (capital(name)) ": " (sentence) } @else { (capital(sentence)) } "." }
                 }
+                @for note in &self.notes { li { "Note: " (note) } }
             }
         }
     }

@@ -6,19 +6,21 @@ use serde::{Serialize, Serializer};
 use super::{
     Answer, InTheLarge, Plan, Report, Reportable, Scored, Section, Size, Sizing,
     drawn::{Draw, Drawn},
-    number::{decimals, fixed, of_weights, percent, significant, whole},
+    estimate::{Estimate, NamedEstimates},
+    number::{decimals, of_weights, percent, significant, whole},
     page::{self, bandwidth, figure, profile},
     pit_picture, quantile_picture,
-    section::{NamedScore, Parts},
-    table::{Cell, PageQuantity},
+    section::{NamedScore, Parts, linear_skce},
+    size::Unit,
+    view::View,
 };
 use burn_calibration::{
     diagram::{PitDiagram, QuantileDiagram},
     distribution::{Batch as _, Geometry, Marginals, Weights},
     error::{Result, serialize_or_reason},
     estimator::{
-        JointKernel,
-        regression::{IntervalCoverage, Pit, QuantileCalibration, Sharpness},
+        Estimator as _, JointKernel,
+        regression::{Ence, IntervalCoverage, Pinball, Pit, QuantileCalibration, Sharpness},
     },
     kernel::{RealKernel, RealProfile, TargetKernel, TensorKernel},
     names::{self, Name},
@@ -154,10 +156,92 @@ where
         sizing.intervals_in_the_large(self, targets)
     }
 
+    fn estimates(view: &View<Self>) -> NamedEstimates {
+        let (predictions, targets) = (&view.predictions, &view.targets);
+        let number = |value| Estimate::new("", value);
+        let mean = |mean| Estimate::score("", mean);
+        let coverage = |level| mean(IntervalCoverage::new(level).coverage(predictions, targets));
+        let scored = |score: &dyn Score<Self>| mean(score.mean(predictions, targets));
+        let errors = predictions.detach().means() - targets.clone();
+        let squared = root_mean_square(errors, &predictions.parted().1);
+        let optional = [
+            Self::LOG_SCORE.map(|log| {
+                let log = scored(log).on_page(
+                    Unit::Decimals,
+                    "Mean of −ln of the predicted density at the target. It measures calibration and accuracy \
+                     together. It depends on the units of the targets, so only differences are meaningful. A single \
+                     confident error can dominate it.",
+                );
+                (names::LOG, log)
+            }),
+            Self::FAIR_CRPS.map(|crps| (names::CRPS_FAIR, scored(crps))),
+        ];
+        let others = [
+            (
+                names::CRPS,
+                scored(&Crps).on_page(
+                    Unit::Quantity,
+                    "Continuous ranked probability score, in units of the targets, 0 at best. It generalises the \
+                     absolute error to predicted distributions. Like the log score it measures calibration and \
+                     accuracy together.",
+                ),
+            ),
+            (
+                Name::new("pinball", "pinball loss, 19 levels"),
+                number(Pinball::default().estimate(predictions, targets)),
+            ),
+            (
+                names::QUANTILE_CALIBRATION.with("19 levels"),
+                number(QuantileCalibration::default().estimate(predictions, targets)).on_page(
+                    Unit::Decimals,
+                    "Mean distance of the marks in the quantile diagram from the diagonal. It averages over all \
+                     predictions, and is above 0 for a calibrated model too.",
+                ),
+            ),
+            (
+                names::COVERAGE_50,
+                coverage(0.5).on_page(
+                    Unit::Share,
+                    "The share of targets between the predicted quartiles, 50 % if the model is calibrated. A model \
+                     with 50 % need not be calibrated.",
+                ),
+            ),
+            (
+                names::COVERAGE_90,
+                coverage(0.9).on_page(
+                    Unit::Share,
+                    "The share of targets between the predicted quantiles at 5 % and 95 %, 90 % if the model is \
+                     calibrated. Below 90 % predictions are too certain.",
+                ),
+            ),
+            (
+                names::STANDARD_DEVIATION,
+                mean(Sharpness.standard_deviation(predictions)).on_page(
+                    Unit::Quantity,
+                    "The width of the predictions (sharpness). A smaller width is better only among calibrated models.",
+                ),
+            ),
+            (
+                names::ROOT_MEAN_SQUARED_ERROR,
+                number(Ok(squared)).on_page(
+                    Unit::Quantity,
+                    "The error of the predicted means. It says nothing about the rest of the predictions.",
+                ),
+            ),
+            (
+                Name::new("ence", "ENCE, 15 bins"),
+                number(Ence::default().estimate(predictions, targets)),
+            ),
+        ];
+        optional.into_iter().flatten().chain(others).collect()
+    }
+
     fn answer(&self, plan: &Plan<Self>) -> Answer {
+        let view = View::new(self.clone(), plan.targets.clone(), None, &[]);
         let mut sizes = self.sizes(plan.targets, &plan.sizing(""));
         sizes.push(plan.skce(self));
-        plan.answer(plan.kernel.predictions, self, sizes, &[])
+        let linear = vec![linear_skce(plan.kernel, &view)];
+        plan.answer(plan.kernel.predictions, &view, sizes, linear, &[])
     }
 
     fn section(&self, plan: &Plan<Self>) -> Result<QuantileSection> {
@@ -293,61 +377,6 @@ impl Section for QuantileSection {
                 significant(kernel.targets.length_scale)
             ),
         }
-    }
-
-    fn quantities(&self) -> Vec<PageQuantity> {
-        let log = match &self.log {
-            Some(log) => Cell::mean_or(log, "–", fixed),
-            None => Cell::missing("–", "these predictions have no density"),
-        };
-        vec![
-            PageQuantity::new(
-                names::LOG,
-                "Mean of −ln of the predicted density at the target. It measures calibration and \
-                 accuracy together. It depends on the units of the targets, so only differences \
-                 are meaningful. A single confident error can dominate it.",
-                log,
-            )
-            .with_change(fixed),
-            PageQuantity::new(
-                names::CRPS,
-                "Continuous ranked probability score, in units of the targets, 0 at best. It \
-                 generalises the absolute error to predicted distributions. Like the log score it \
-                 measures calibration and accuracy together.",
-                Cell::mean_or(&self.crps, "–", significant),
-            )
-            .with_change(significant),
-            PageQuantity::new(
-                names::STANDARD_DEVIATION,
-                "The width of the predictions (sharpness). A smaller width is better only among \
-                 calibrated models.",
-                Cell::mean(&self.sharpness.standard_deviation, significant),
-            ),
-            PageQuantity::new(
-                names::ROOT_MEAN_SQUARED_ERROR,
-                "The error of the predicted means. It says nothing about the rest of the \
-                 predictions.",
-                Cell::of(significant(self.root_mean_squared_error)),
-            ),
-            PageQuantity::new(
-                names::COVERAGE_50,
-                "The share of targets between the predicted quartiles, 50 % if the model is \
-                 calibrated. A model with 50 % need not be calibrated.",
-                Cell::mean(&self.half.coverage, percent),
-            ),
-            PageQuantity::new(
-                names::COVERAGE_90,
-                "The share of targets between the predicted quantiles at 5 % and 95 %, 90 % if \
-                 the model is calibrated. Below 90 % predictions are too certain.",
-                Cell::mean(&self.ninety.coverage, percent),
-            ),
-            PageQuantity::new(
-                names::QUANTILE_CALIBRATION,
-                "Mean distance of the marks in the quantile diagram from the diagonal. It \
-                 averages over all predictions, and is above 0 for a calibrated model too.",
-                Cell::of(fixed(self.quantiles.curve.mean_absolute_error())),
-            ),
-        ]
     }
 }
 

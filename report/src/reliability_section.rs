@@ -1,4 +1,6 @@
-mod quantities;
+mod estimates;
+
+pub use estimates::{BinnedError, binned_errors};
 
 use burn::tensor::{Int, Tensor};
 use serde::Serialize;
@@ -6,16 +8,17 @@ use serde::Serialize;
 use super::{
     Answer, InTheLarge, Plan, Report, Reportable, Section, Size, Sizing,
     drawn::{Draw, Drawn},
+    estimate::NamedEstimates,
     number::{self, decimals, percent, points, whole},
     page::{bandwidth, profile},
-    section::{NamedScore, Parts},
-    table::PageQuantity,
+    section::{NamedScore, Parts, linear_skce},
+    view::{Bins, SubjectWords, View},
 };
 use burn_calibration::{
     diagram::{CorpDiagram, CorpReliability, Reliability, ReliabilityDiagram},
     distribution::{Categorical, Subject, Weighted as _},
     error::{Result, checks::check_parameter, serialize_or_infinite, serialize_or_reason},
-    estimator::{Binning, Estimator, Event, JointKernel, KolmogorovSmirnov, Tce, TceForm},
+    estimator::{Binning, Estimator, Event, JointKernel, KolmogorovSmirnov, Tce},
     kernel::Kernel,
     names::{self, Name},
     score::{Brier, LogScore, MeanEstimate, Score, Spherical},
@@ -77,6 +80,18 @@ pub struct Classes {
     /// The order of the error in these bins that is shown beside the ECE.
     #[serde(skip)]
     pub order: f64,
+    /// Whether the classes have an order, that of their numbers.
+    #[serde(skip)]
+    pub are_ordered: bool,
+}
+
+impl Classes {
+    fn bins(&self) -> Bins {
+        Bins {
+            binning: self.binning,
+            order: self.order,
+        }
+    }
 }
 
 /// Settings of the diagrams of classes, which a [`ReportBuilder`](super::ReportBuilder) holds.
@@ -86,6 +101,7 @@ pub struct ReliabilityOptions {
     pub(super) most_classes: usize,
     pub(super) binning: Option<Binning>,
     pub(super) order: f64,
+    pub(super) are_ordered: bool,
 }
 
 impl Default for ReliabilityOptions {
@@ -95,6 +111,7 @@ impl Default for ReliabilityOptions {
             most_classes: 10,
             binning: None,
             order: 1.0,
+            are_ordered: false,
         }
     }
 }
@@ -126,6 +143,7 @@ impl Reportable for Categorical {
             shown: self.worst(labels, options.most_classes),
             binning: options.binning.unwrap_or(self.usual_binning()),
             order: options.order,
+            are_ordered: options.are_ordered,
         })
     }
 
@@ -137,11 +155,41 @@ impl Reportable for Categorical {
         sizing.event_in_the_large(self, labels)
     }
 
+    fn words(&self, class: Option<usize>, names: &[String]) -> SubjectWords {
+        let of_class = |class: usize| match names.get(class) {
+            Some(name) => format!("of class {name}"),
+            None => format!("of class {class}"),
+        };
+        let classes = self.classes();
+        let top = "of the top label".to_owned();
+        let same = |words: String| [words.clone(), words.clone(), words];
+        let words = match (self.subject(), class) {
+            (Subject::Classes, _) if classes == 2 => ["of both classes".into(), top, of_class(1)],
+            (Subject::Classes, _) => ["of the whole vector".into(), top.clone(), top],
+            (Subject::Event, None) => same("of the event".into()),
+            (Subject::Event, Some(class)) => same(of_class(class)),
+            (Subject::Correctness, _) => same("of the confidence".into()),
+        };
+        SubjectWords::new(words, classes)
+    }
+
+    fn summary(&self, labels: &Tensor<1, Int>) -> NamedEstimates {
+        estimates::summary(self, labels)
+    }
+
+    fn estimates(view: &View<Self>) -> NamedEstimates {
+        estimates::estimates(view)
+    }
+
     fn answer(&self, plan: &Plan<Self>) -> Answer {
-        let of = quantities::event_in_words(self.subject());
-        let mut sizes = self.sizes(plan.targets, &plan.sizing(of));
+        let names = &plan.subject.names;
+        let view = View::new(self.clone(), plan.targets.clone(), None, names);
+        let view = view.with_bins(plan.subject.bins());
+        let view = view.with_order(plan.subject.are_ordered);
+        let mut sizes = self.sizes(plan.targets, &plan.sizing(&view.of.event));
         sizes.push(plan.skce(self));
-        plan.answer(plan.kernel, self, sizes, &plan.subject.names)
+        let linear = vec![linear_skce(plan.kernel, &view)];
+        plan.answer(plan.kernel, &view, sizes, linear, names)
     }
 
     fn section(&self, plan: &Plan<Self>) -> Result<ReliabilitySection> {
@@ -160,9 +208,7 @@ impl Reportable for Categorical {
         let isotonic = CorpReliability::new(Event::one_of(self));
         let order = plan.subject.order;
         let of_order = || -> Result<_> {
-            let error = (Tce::default().with_event(event))
-                .with_binning(plan.subject.binning)
-                .with_form(TceForm::PlugIn { order });
+            let error = plan.subject.bins().error(event, order);
             let error = error.estimate(self, labels)?;
             Ok(EceOfOrder { order, error })
         };
@@ -318,10 +364,6 @@ impl Section for ReliabilitySection {
                 bandwidth(&report.kernel)
             ),
         }
-    }
-
-    fn quantities(&self) -> Vec<PageQuantity> {
-        self.all_quantities()
     }
 }
 

@@ -5,7 +5,10 @@ use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
 use super::{
-    Answer, Assessed, InTheLarge, Report, Size, Sizing, drawn::Drawn, table::PageQuantity,
+    Answer, Assessed, InTheLarge, Named, Report, Size, Sizing,
+    drawn::Drawn,
+    estimate::{Estimate, NamedEstimates},
+    view::{SubjectWords, View},
 };
 use burn_calibration::{
     distribution::{
@@ -16,7 +19,7 @@ use burn_calibration::{
     hypothesis::{Omnibus, OmnibusTest},
     kernel::Kernel,
     names::{self, Name},
-    score::{Improvement, LogScore, Quantify as _, Score},
+    score::{FairCrps, Improvement, LogScore, Quantify as _, Score},
 };
 
 /// A score with its name.
@@ -70,7 +73,20 @@ pub trait Reportable: Omnibus + 'static {
         None
     }
 
-    /// Tests the predictions, and measures their errors.
+    /// Returns the words for what numbers of the predictions are of, or of a class against the rest; classes have names.
+    fn words(&self, _class: Option<usize>, _names: &[String]) -> SubjectWords {
+        SubjectWords::default()
+    }
+
+    /// Returns what happened on average, and what was predicted, of classes.
+    fn summary(&self, _targets: &Self::Targets) -> NamedEstimates {
+        Vec::new()
+    }
+
+    /// Computes the estimates that need no kernel.
+    fn estimates(view: &View<Self>) -> NamedEstimates;
+
+    /// Tests the predictions, measures their errors, and computes the estimates.
     fn answer(&self, plan: &Plan<Self>) -> Answer;
 
     /// Computes the numbers and diagrams.
@@ -152,6 +168,8 @@ where
 pub trait Scored: AbsoluteMoments + 'static {
     /// The log score, of predictions with a density.
     const LOG_SCORE: Option<&'static dyn Score<Self>> = None;
+    /// The fair CRPS, of draws that are each as likely as the others.
+    const FAIR_CRPS: Option<&'static dyn Score<Self>> = None;
 }
 
 impl Scored for Normal {
@@ -166,7 +184,9 @@ impl<C: Component + AbsoluteMoments + Density + 'static> Scored for Mixture<C> {
     const LOG_SCORE: Option<&'static dyn Score<Self>> = Some(&LogScore);
 }
 
-impl Scored for Samples {}
+impl Scored for Samples {
+    const FAIR_CRPS: Option<&'static dyn Score<Self>> = Some(&FairCrps);
+}
 
 /// The numbers and diagrams of one set of predictions.
 pub trait Section: Clone + Debug + Serialize {
@@ -180,9 +200,6 @@ pub trait Section: Clone + Debug + Serialize {
 
     #[doc(hidden)]
     fn drawings(&self, subject: &Self::Subject) -> Vec<(String, Drawn)>;
-
-    #[doc(hidden)]
-    fn quantities(&self) -> Vec<PageQuantity>;
 }
 
 /// The change of a score from before to after, in which each sample is compared with itself.
@@ -228,6 +245,7 @@ impl<P: Reportable> Plan<'_, P> {
     pub(super) fn assessed(&self, predictions: &P) -> Result<Assessed<P::Section>> {
         Ok(Assessed {
             page: predictions.section(self)?,
+            summary: Named(predictions.summary(self.targets)),
             answer: predictions.answer(self),
         })
     }
@@ -254,20 +272,32 @@ impl<P: Reportable> Plan<'_, P> {
         (names::SKCE, self.sizing("").skce(size))
     }
 
-    /// The omnibus test of all samples with a kernel on predictions, beside the sizes of errors; classes have names.
+    /// The omnibus test of all samples with a kernel on predictions, beside the sizes of errors and the estimates, of
+    /// which some are by the kernel; classes have names.
     pub(super) fn answer(
         &self,
         kernel: Kernel,
-        predictions: &P,
+        view: &View<P>,
         sizes: Vec<(Name, Size)>,
+        mut estimates: NamedEstimates,
         class_names: &[String],
     ) -> Answer {
         let mut rng = StdRng::seed_from_u64(self.seed);
         let test = OmnibusTest::new().with_kernel(kernel);
-        let outcome = test.outcome(predictions, self.targets, &mut rng);
-        Answer::new(
-            outcome.map(|outcome| outcome.with_class_names(class_names)),
-            sizes,
-        )
+        let outcome = test.outcome(&view.predictions, self.targets, &mut rng);
+        let outcome = outcome.map(|outcome| outcome.with_class_names(class_names));
+        estimates.extend(P::estimates(view));
+        Answer::new(outcome, sizes).with_estimates(estimates)
     }
+}
+
+/// The SKCE of pairs of successive samples, an estimate of linear cost.
+pub fn linear_skce<P>(kernel: P::Kernel, view: &View<P>) -> (Name, Estimate)
+where
+    P: Reportable + Geometry,
+    P::Kernel: JointKernel<P>,
+{
+    let skce = Skce::linear(kernel).size(&view.predictions, &view.targets);
+    let estimate = Estimate::new(&view.of.whole, skce.map(|size| size.estimate));
+    (names::SKCE_LINEAR, estimate)
 }

@@ -68,7 +68,7 @@ impl InTheLarge {
     }
 }
 
-/// How a size is shown.
+/// How a number is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unit {
@@ -78,6 +78,12 @@ pub enum Unit {
     Ratio,
     /// With an exponent.
     Number,
+    /// With decimals.
+    Decimals,
+    /// As a percentage.
+    Share,
+    /// With four digits, in units of the targets.
+    Quantity,
 }
 
 /// The hypothesis that an error is at most so large.
@@ -309,7 +315,8 @@ impl Size {
         match self.unit {
             Unit::Points => points(value, 2),
             Unit::Ratio => significant(value, 3),
-            Unit::Number => significant(value, 4),
+            Unit::Share => percent(value, 2),
+            Unit::Number | Unit::Decimals | Unit::Quantity => significant(value, 4),
         }
     }
 

@@ -1,92 +1,83 @@
 use maud::{Markup, html};
 
 use super::{
-    Assessed, Known, Report, Section, Size, Unit,
-    number::{self, decimals, p_value, points, scientific, whole},
+    Assessed, Estimate, Known, Report, Section, Size, Unit,
+    number::{self, decimals, fixed, p_value, percent, points, scientific, significant, whole},
     page::capital,
 };
 use burn_calibration::{
-    error::Result,
     hypothesis::OmnibusOutcome,
     names::Name,
-    score::{Improvement, Interval, MeanEstimate},
+    score::{Improvement, Interval},
 };
 
-/// A number of a page, with a sentence on what it means and what it cannot say.
-pub struct PageQuantity {
+/// A row of the table: a number, with a sentence on what it means and what it cannot say.
+struct Row {
     name: Name,
     meaning: &'static str,
+    unit: Unit,
     cell: Cell,
-    /// The format of the paired change, of quantities that have one.
-    change: Option<fn(f64) -> String>,
 }
 
-impl PageQuantity {
-    pub(super) fn new(name: Name, meaning: &'static str, cell: Cell) -> Self {
-        Self {
-            name,
-            meaning,
-            cell,
-            change: None,
-        }
-    }
-
-    pub(super) fn with_change(self, format: fn(f64) -> String) -> Self {
-        Self {
-            change: Some(format),
-            ..self
+impl Unit {
+    /// Writes a number of a page.
+    fn on_page(self) -> fn(f64) -> String {
+        match self {
+            Unit::Points => points,
+            Unit::Ratio => number::ratio,
+            Unit::Number => scientific,
+            Unit::Decimals => fixed,
+            Unit::Share => percent,
+            Unit::Quantity => significant,
         }
     }
 }
 
 /// A number as it stands in the table.
 #[derive(Clone)]
-pub struct Cell {
+struct Cell {
     value: String,
     /// The precision: the standard error, the confidence interval, or the redraws.
     note: Option<String>,
     /// The reason why there is no number, or no interval.
     missing: Option<String>,
+    /// The mean for a calibrated model, where that is above 0.
+    if_calibrated: Option<String>,
 }
 
 impl Cell {
-    pub fn of(value: String) -> Self {
+    fn of(value: String) -> Self {
         Self {
             value,
             note: None,
             missing: None,
+            if_calibrated: None,
         }
     }
 
-    pub fn mean(mean: &MeanEstimate, format: fn(f64) -> String) -> Self {
-        let error = mean.standard_error;
-        Self {
-            note: error.is_finite().then(|| format!("± {}", format(error))),
-            ..Self::of(format(mean.estimate))
-        }
-    }
-
-    /// A mean, or a sign and the reason why there is none.
-    pub fn mean_or(mean: &Result<MeanEstimate>, sign: &str, format: fn(f64) -> String) -> Self {
-        match mean {
-            Ok(mean) => Self::mean(mean, format),
-            Err(reason) => Self::missing(sign, reason),
+    /// An estimate with its standard error, where there is one.
+    fn estimate(estimate: &Estimate) -> Self {
+        let format = estimate.unit.on_page();
+        match &estimate.value.0 {
+            Ok(value) => Self {
+                note: (value.standard_error().filter(|error| error.is_finite()))
+                    .map(|error| format!("± {}", format(error))),
+                if_calibrated: estimate.if_calibrated.map(format),
+                ..Self::of(format(value.number()))
+            },
+            Err(reason) => Self::missing(reason),
         }
     }
 
     /// An error with its confidence interval, where that has two ends.
     fn size(size: &Size) -> Self {
-        let format = match size.unit {
-            Unit::Points => points,
-            Unit::Ratio => number::ratio,
-            Unit::Number => scientific,
-        };
+        let format = size.unit.on_page();
         match &size.interval.0 {
             Ok(interval) => Self {
                 note: ends(interval, format),
                 ..Self::of(format(interval.estimate))
             },
-            Err(reason) => Self::missing("–", reason),
+            Err(reason) => Self::missing(reason),
         }
     }
 
@@ -97,7 +88,7 @@ impl Cell {
                 note: Some(format!("({} redraws)", whole(outcome.redraws))),
                 ..Self::of(p_value(outcome.probability()))
             },
-            Err(reason) => Self::missing("–", reason),
+            Err(reason) => Self::missing(reason),
         }
     }
 
@@ -118,10 +109,10 @@ impl Cell {
         }
     }
 
-    pub fn missing(value: &str, reason: impl ToString) -> Self {
+    fn missing(reason: impl ToString) -> Self {
         Self {
             missing: Some(reason.to_string()),
-            ..Self::of(value.into())
+            ..Self::of("–".into())
         }
     }
 }
@@ -133,38 +124,59 @@ fn ends(interval: &Interval, format: fn(f64) -> String) -> Option<String> {
     is_finite.then(|| format!("[{}, {}]", format(lower), format(upper)))
 }
 
-/// All quantities of a set of predictions: the test first, then the sizes of errors.
-fn quantities<S: Section>(set: &Assessed<S>) -> Vec<PageQuantity> {
-    let test = PageQuantity::new(
-        Name::new("p_value", "p-value of the omnibus test"),
-        "The probability of data at least as extreme if the model were calibrated. A small p-value is \
-         evidence against calibration. A large one is not evidence for it.",
-        Cell::p_value(&set.answer.omnibus),
-    );
-    let sizes = set.answer.intervals.0.iter();
-    let sizes =
-        sizes.map(|(name, size)| PageQuantity::new(name.clone(), size.meaning, Cell::size(size)));
-    let others = set.page.quantities();
-    [test].into_iter().chain(sizes).chain(others).collect()
+/// All numbers of a set of predictions: the test first, then the sizes of errors, then the estimates that have a meaning.
+fn rows<S: Section>(set: &Assessed<S>) -> Vec<Row> {
+    let test = Row {
+        name: Name::new("p_value", "p-value of the omnibus test"),
+        meaning: "The probability of data at least as extreme if the model were calibrated. A small p-value is evidence \
+            against calibration. A large one is not evidence for it.",
+        unit: Unit::Number,
+        cell: Cell::p_value(&set.answer.omnibus),
+    };
+    let size = |(name, size): &(Name, Size)| Row {
+        name: name.clone(),
+        meaning: size.meaning,
+        unit: size.unit,
+        cell: Cell::size(size),
+    };
+    let estimate = |(name, estimate): &(Name, Estimate)| Row {
+        name: name.clone().of(&estimate.of),
+        meaning: estimate.meaning,
+        unit: estimate.unit,
+        cell: Cell::estimate(estimate),
+    };
+    let estimates = set.summary.0.iter().chain(&set.answer.estimates.0.0);
+    let estimates = estimates.filter(|(_, estimate)| !estimate.meaning.is_empty());
+    let sizes = set.answer.intervals.0.iter().map(size);
+    let rows = [test].into_iter().chain(sizes);
+    rows.chain(estimates.map(estimate)).collect()
 }
 
-/// The quantities of one or two sets of predictions, and the paired changes of two.
+/// The numbers of one or two sets of predictions, and the paired changes of two.
 pub(super) fn numbers<S: Section>(report: &Report<S>) -> Markup {
-    let after = report.after.as_ref().map(quantities);
+    let before = rows(&report.before);
+    let after = report.after.as_ref().map(rows);
     let heads: &[&str] = match after {
         None => &["value"],
         Some(_) => &["before", "after", "change"],
     };
-    let row = |(k, quantity): (usize, PageQuantity)| {
-        let change = report.change(quantity.name.key).zip(quantity.change);
-        let change = change.map(|(change, format)| Cell::change(change, report.level, format));
-        let mut cells = vec![quantity.cell];
+    let find = |rows: &[Row], row: &Row| {
+        let same = rows.iter().find(|other| other.name.key == row.name.key);
+        let none = || Cell::missing("these predictions have no such number");
+        same.map_or_else(none, |row| row.cell.clone())
+    };
+    let cells = |row: &Row| {
+        let mut cells = vec![find(&before, row)];
         if let Some(after) = &after {
-            cells.push(after[k].cell.clone());
+            cells.push(find(after, row));
+            let change = report.change(row.name.key);
+            let change = change.map(|c| Cell::change(c, report.level, row.unit.on_page()));
             cells.push(change.unwrap_or_else(|| Cell::of(String::new())));
         }
-        row(&quantity.name, quantity.meaning, heads, &cells)
+        cells
     };
+    let is_new = |row: &&Row| before.iter().all(|other| other.name.key != row.name.key);
+    let all = (before.iter()).chain(after.iter().flatten().filter(is_new));
     html! {
         h2 { "Numbers" }
         table.numbers {
@@ -177,14 +189,14 @@ pub(super) fn numbers<S: Section>(report: &Report<S>) -> Markup {
                 }
             }
             thead { tr { th scope="col" { "quantity" } @for name in heads { th scope="col" { (name) } } } }
-            @for quantity in quantities(&report.before).into_iter().enumerate() { (row(quantity)) }
+            @for row in all { (lines(row, heads, &cells(row))) }
         }
     }
 }
 
-/// A quantity on a line, and below it what it means.
-fn row(name: &Name, meaning: &str, heads: &[&str], cells: &[Cell]) -> Markup {
-    let title = capital(&name.title).replace(" %", "\u{a0}%");
+/// A number on a line, and below it what it means.
+fn lines(row: &Row, heads: &[&str], cells: &[Cell]) -> Markup {
+    let title = capital(&row.name.title).replace(" %", "\u{a0}%");
     html! {
         tbody {
             "\n"
@@ -199,10 +211,12 @@ fn row(name: &Name, meaning: &str, heads: &[&str], cells: &[Cell]) -> Markup {
             }
             tr.meaning {
                 td colspan=(1 + cells.len()) {
-                    (meaning)
+                    (row.meaning)
                     @for (head, cell) in heads.iter().zip(cells) {
-                        @if let Some(reason) = &cell.missing {
-                            " " @if heads.len() > 1 { (capital(head)) } @else { "Here" } ": " (reason) "."
+                        @let head = if heads.len() > 1 { capital(head) } else { "Here".to_owned() };
+                        @if let Some(reason) = &cell.missing { " " (head) ": " (reason) "." }
+                        @if let Some(mean) = &cell.if_calibrated {
+                            " " (head) ": a calibrated model has " (mean) " on average."
                         }
                     }
                 }

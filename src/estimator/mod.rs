@@ -9,6 +9,7 @@
 //! | [`Tce`], [`Cwce`] | one event, each class | means within bins | none, or upward |
 //! | [`KolmogorovSmirnov`] | one event | cumulative means | upward |
 //! | [`SmoothEce`] | one event | smoothed means | upward |
+//! | [`Ici`], with E50, E90 and Emax | one event | the isotonic regression | upward |
 //! | [`LpCalibrationError`](crate::recalibration::LpCalibrationError) | the whole prediction or one event | cross-fitted maps | none, or downward |
 //!
 //! Predictions over `ℝ^d` have the SKCE and the UCME too. [`regression`] has the usual quantities of
@@ -51,6 +52,7 @@ mod ece;
 mod estimate;
 mod event;
 mod form;
+mod ici;
 mod interval;
 mod joint;
 mod kolmogorov_smirnov;
@@ -77,6 +79,7 @@ pub use ece::{Aspect, Discrepancy, Ece};
 pub use estimate::Estimator;
 pub use event::{Event, Outcomes};
 pub use form::SkceForm;
+pub use ici::{Ici, IciErrors};
 pub use interval::Interval;
 pub use joint::JointKernel;
 pub use kolmogorov_smirnov::KolmogorovSmirnov;

@@ -13,6 +13,7 @@
 //! | score | predictions | upper bound |
 //! | --- | --- | --- |
 //! | [`Brier`], [`Spherical`] | classes | yes |
+//! | [`RankedProbabilityScore`] | classes in an order | yes |
 //! | [`LogScore`] | classes, densities | for classes; the entropy of densities is unbounded |
 //! | [`Crps`] | normal, Laplace, their mixtures, samples | yes |
 //! | [`WeightedIntervalScore`], [`QuantileScore`] | quantile forecasts | yes |
@@ -47,6 +48,7 @@ mod log_score;
 mod lp_bound;
 mod observed_expected;
 mod proper_score;
+mod ranked_probability;
 mod size;
 mod skce_improvement;
 
@@ -63,4 +65,5 @@ pub use log_score::LogScore;
 pub use lp_bound::LpBound;
 pub use observed_expected::ObservedExpected;
 pub use proper_score::Score;
+pub use ranked_probability::RankedProbabilityScore;
 pub use size::{IntervalOverconfidence, Overconfidence, Quantify};

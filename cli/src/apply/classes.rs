@@ -5,13 +5,15 @@ use burn::tensor::{
     activation::{log_softmax, softmax},
     s,
 };
-use burn_calibration::recalibration::{FittedMap as _, MapKind, Recalibration as _, load_map};
+use burn_calibration::recalibration::{
+    FittedMap as _, LogitMap, MapKind, Recalibration as _, VennAbersInterval, load_map,
+};
 use burn_calibration_reader::{Cells, Matrix, TextColumn, clipped, labels::event, names::Names};
 
 use super::{Applied, check_family};
 use crate::{
     args::ApplyArgs,
-    error::{Context, Result, wrong},
+    error::{Context, Result, bail, ensure, wrong},
     files::File,
     fit::{CORRECTNESS, family},
     outputs::to_read,
@@ -72,6 +74,8 @@ pub fn of_classes(args: &ApplyArgs, file: &mut File) -> Result<Applied> {
         return Err(zero_refused(&logits, &rows)).on(&file.path, &file.table.lines);
     }
     let numbers = WrittenAs::of(args);
+    let interval = args.interval.then(|| interval(&map, logits.clone()));
+    let interval = interval.transpose().of(&args.map)?;
     let values = numbers.values(map.forward(logits), rows.is_binary());
     let values = values.try_into_vec_as::<f64>()?;
     let columns = if rows.is_binary() { 1 } else { classes };
@@ -105,7 +109,50 @@ pub fn of_classes(args: &ApplyArgs, file: &mut File) -> Result<Applied> {
             made.names.insert(*at, name.clone());
         }
     }
+    if let Some(interval) = interval {
+        ensure!(
+            file.table.labels.is_empty(),
+            "--interval: not beside confidences and correctness, expected --positive"
+        );
+        made.add_interval(interval)?;
+    }
     Ok(made)
+}
+
+/// The probabilities of each event if it does not occur and if it does, `p₀` and `p₁` of a Venn–Abers predictor: `[n, 2k]`, of
+/// class 1 alone for two classes.
+fn interval(map: &LogitMap, logits: Tensor<2>) -> Result<Tensor<2>> {
+    let LogitMap::VennAbers(map) = map else {
+        bail!(
+            "a {} has no interval, expected a map of fit --method venn-abers",
+            map.kind()
+        );
+    };
+    let VennAbersInterval { lower, upper } = map.interval(logits);
+    let [n, events] = lower.dims();
+    Ok(Tensor::stack::<3>(vec![lower, upper], 2).reshape([n, 2 * events]))
+}
+
+impl Applied {
+    /// Adds the columns of intervals after the predictions, with the names of their classes.
+    fn add_interval(&mut self, interval: Tensor<2>) -> Result<()> {
+        let [_, width] = interval.dims();
+        let ends = interval.try_into_vec_as::<f64>()?;
+        let columns = self.matrix.columns;
+        let rows = self.matrix.values.chunks(columns).zip(ends.chunks(width));
+        let values = rows.flat_map(|(row, ends)| [row, ends].concat()).collect();
+        let events = self.names[self.names.len().saturating_sub(width / 2)..].to_vec();
+        let names = events
+            .iter()
+            .flat_map(|name| [0, 1].map(|k| format!("{name}_p{k}")));
+        self.names.extend(names);
+        self.beside = width;
+        self.matrix = Matrix {
+            columns: columns + width,
+            values,
+        };
+        Ok(())
+    }
 }
 
 /// The kinds of maps to which logits and log-probabilities of a prediction are the same: they do not change

@@ -41,6 +41,9 @@ pub struct Applied {
     /// The names of the columns; empty if the predictions have none.
     #[serde(skip)]
     pub names: Vec<String>,
+    /// The last columns that are no predictions, and are written after all others.
+    #[serde(skip)]
+    pub beside: usize,
     /// The rows that are written empty.
     #[serde(skip_serializing_if = "LeftOut::is_none")]
     left_out: LeftOut,
@@ -58,6 +61,7 @@ impl Applied {
             output: args.output.display().to_string(),
             matrix,
             names: Vec::new(),
+            beside: 0,
             left_out: LeftOut::default(),
         }
     }

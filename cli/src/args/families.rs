@@ -54,7 +54,7 @@ const COMMANDS: [(&str, Families); 6] = [
 const OPTIONS: [(Families, &str); 7] = [
     (
         CATEGORICAL,
-        "normalise positive confidence-correctness classes one-based soft-labels ignore-label prior \
+        "ordered interval normalise positive confidence-correctness classes one-based soft-labels ignore-label prior \
          lens=top-label loss=brier loss=skce loss=mmce keep=accuracy keep=order to-probabilities to-logits",
     ),
     (

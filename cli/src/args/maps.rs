@@ -98,6 +98,11 @@ pub struct ApplyArgs {
     )]
     pub minimum: Option<f64>,
 
+    /// Also write the interval of a Venn-Abers predictor: columns _p0 and _p1, the probabilities of the event if it does
+    /// not occur and if it does, of class 1 of two classes or of each class
+    #[arg(long, help_heading = "What is asked", hide_short_help = true)]
+    pub interval: bool,
+
     /// Write probabilities
     ///
     /// By default the output is like the input: probabilities, or logits with --logits

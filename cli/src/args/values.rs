@@ -1,6 +1,7 @@
 //! The values of options, and how they are read.
 
 use burn_calibration::{estimator::Binning, kernel::RealKernel};
+use burn_calibration_report::Bins;
 use clap::{
     ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser},
@@ -64,6 +65,15 @@ impl BinArgs {
     /// What was asked for, if it is not the default.
     pub fn asked(&self) -> Option<Self> {
         Some(*self).filter(|bins| *bins != Self::default())
+    }
+}
+
+impl From<BinArgs> for Bins {
+    fn from(args: BinArgs) -> Self {
+        Self {
+            binning: args.binning(),
+            order: args.norm.order(),
+        }
     }
 }
 

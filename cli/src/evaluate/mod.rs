@@ -4,10 +4,10 @@ mod gate;
 mod words;
 
 use burn_calibration::{
-    hypothesis::{OmnibusOutcome, TestOutcome, benjamini_hochberg, holm},
+    hypothesis::{OmnibusOutcome, benjamini_hochberg, holm},
     names::{self, Name},
 };
-use burn_calibration_report::Answer;
+use burn_calibration_report::{Answer, Estimate, Tested, View};
 use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
@@ -17,19 +17,16 @@ use crate::{
     answer::{omnibus, sizes},
     args::{BinArgs, EvaluateArgs, FamilyName, LensName},
     coverage::Coverage,
-    error::{Result, wrong},
+    error::{Result, ensure, wrong},
     files::Inputs,
     given::{self, Column, GivenAnswer},
-    kind::{Kind, LazyViews, Test, View, with_family},
+    kind::{Kind, LazyViews, Test, with_family},
     limits::{QUADRATIC_LIMIT, redraws},
     multilabel, program,
     progress::Progress,
-    quantities::{Pairs, estimates, tests},
+    quantities::{Pairs, tests},
     rows::Wanted,
-    words::{
-        DataWords, Estimate, KernelWords, Known, Missing, Named, TargetWords, Told, check_finite,
-        key,
-    },
+    words::{DataWords, KernelWords, Known, Missing, Named, TargetWords, check_finite, key},
 };
 
 #[derive(Serialize)]
@@ -42,7 +39,7 @@ pub struct EvaluationAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub binned: Option<BinArgs>,
     #[serde(flatten)]
-    pub summary: Named<f64>,
+    pub summary: Named<Estimate>,
     #[serde(flatten)]
     pub found: Found,
     /// Whether all is printed, and not the answer alone.
@@ -83,14 +80,9 @@ pub struct AspectAnswer {
     pub class_names: Vec<String>,
     #[serde(flatten)]
     pub answer: Answer,
-    pub estimates: Named<Told<Estimate>>,
-    /// The means, for a calibrated model, of estimates that are above 0 for it.
-    #[serde(skip_serializing_if = "Named::is_empty")]
-    pub estimates_if_calibrated: Named<f64>,
     /// The coverage of quantiles.
     #[serde(flatten)]
     pub coverage: Option<Coverage>,
-    pub tests: Named<Told<TestOutcome>>,
 }
 
 /// A class against the rest.
@@ -122,7 +114,7 @@ pub fn run(args: &EvaluateArgs) -> Result<EvaluationAnswer> {
 /// What views of the same samples have in common.
 pub struct Views {
     pub data: DataWords,
-    pub summary: Named<f64>,
+    pub summary: Named<Estimate>,
     pub lens: LensName,
     pub given: Vec<Column>,
     /// The redraws, and the most.
@@ -139,7 +131,7 @@ fn read<P: Kind>(inputs: &Inputs, args: &EvaluateArgs) -> Result<(Views, LazyVie
     };
     let views = Views {
         redraws: redraws("--redraws", args.redraws, outcomes)?,
-        summary: predictions.summary(&targets),
+        summary: Named(predictions.summary(&targets)),
         lens: args.lens,
         data: loaded.data,
         given: loaded.given,
@@ -153,15 +145,16 @@ fn evaluate<P: Kind>(
     (views, list): (Views, LazyViews<P>),
 ) -> Result<EvaluationAnswer> {
     let tests = chosen::<P>(args)?;
+    ensure!(
+        !args.ordered || views.lens == LensName::Canonical,
+        "--ordered: only with --lens canonical, of which all classes are looked at together"
+    );
     let steps = 4 + tests.len() + usize::from(!views.given.is_empty());
     let progress = Progress::watched(steps * list.len(), &args.source.rows.held.watcher);
     let mut rng = StdRng::seed_from_u64(args.source.seed);
     let (mut aspects, count) = (Vec::new(), list.len());
     for view in list {
-        let view = View {
-            bins: args.bins,
-            ..view?
-        };
+        let view = view?.with_bins(args.bins.into()).with_order(args.ordered);
         let aspect = aspect(args, (&views, count), &view, &tests, &progress, &mut rng)?;
         check_finite(&aspect)?;
         aspects.push(aspect);
@@ -202,19 +195,17 @@ fn adjust_verdicts(classes: &mut [AspectAnswer]) {
 
 /// The mean over the classes of each estimate that all of them have.
 fn mean(classes: &[AspectAnswer]) -> Named<f64> {
-    let first = classes.first().map_or(&[][..], |class| &class.estimates.0);
-    let mean = |(k, (name, _)): (usize, &(Name, Told<Estimate>))| {
-        let value = |class: &AspectAnswer| match class.estimates.0[k].1.value.0 {
-            Ok(Estimate::Number(value)) => Some(value),
-            _ => None,
+    let estimates = |class: &'_ AspectAnswer| class.answer.estimates.0.0.clone();
+    let first = classes.first().map_or_else(Vec::new, estimates);
+    let mean = |(k, (name, _)): (usize, (Name, Estimate))| {
+        let value = |class: &AspectAnswer| {
+            let (_, estimate) = &class.answer.estimates.0.0[k];
+            Some(estimate.value.0.as_ref().ok()?.number())
         };
         let values: Vec<f64> = classes.iter().map(value).collect::<Option<_>>()?;
-        Some((
-            name.clone(),
-            values.iter().sum::<f64>() / values.len() as f64,
-        ))
+        Some((name, values.iter().sum::<f64>() / values.len() as f64))
     };
-    Named(first.iter().enumerate().filter_map(mean).collect())
+    Named(first.into_iter().enumerate().filter_map(mean).collect())
 }
 
 /// What is found of a view: given columns, and by tests besides.
@@ -251,18 +242,18 @@ fn aspect<P: Kind>(
     let skce = answer.intervals.get(names::SKCE.key);
     let unbiased = skce.and_then(|size| Some(size.interval.0.as_ref().ok()?.estimate));
     let unbiased = unbiased.filter(|_| predictions.len() <= QUADRATIC_LIMIT);
-    let mut all = kernel.quadratic(view, unbiased);
-    all.extend(estimates(view, kernel));
+    let mut estimates = kernel.quadratic(view, unbiased);
+    estimates.extend(kernel.linear(view));
+    estimates.extend(P::estimates(view));
     let test = |test: &Test<P>| {
         progress.step(&test.name.title);
         let build = (test.build)(kernel, view, replicates);
         let outcome = build.outcome(predictions, targets, rng);
-        let told = Told {
+        let tested = Tested {
             of: (test.of)(&view.of).into(),
-            if_calibrated: None,
             value: Known::of(outcome),
         };
-        (test.name.clone(), told)
+        (test.name.clone(), tested)
     };
     let tests = tests.iter().map(test).collect();
     Ok(AspectAnswer {
@@ -274,15 +265,8 @@ fn aspect<P: Kind>(
         on_targets: P::on_targets(&kernel),
         given,
         class_names: names,
-        answer,
-        estimates_if_calibrated: Named(
-            (all.iter())
-                .filter_map(|(name, told)| Some((name.clone(), told.if_calibrated?)))
-                .collect(),
-        ),
-        estimates: Named(all),
+        answer: answer.with_estimates(estimates).with_tests(tests),
         coverage: P::coverage(view, args.sizes.level)?,
-        tests: Named(tests),
     })
 }
 
@@ -322,12 +306,14 @@ fn adjust(classes: &[AspectAnswer]) -> Named<Adjusted> {
         Some((name.clone(), adjusted))
     };
     let omnibus = |class: &AspectAnswer| Some(class.answer.omnibus.0.as_ref().ok()?.p_value);
-    let of_test = |(k, (name, _)): (usize, &(Name, Told<TestOutcome>))| {
-        let p_value =
-            |class: &AspectAnswer| Some(class.tests.0[k].1.value.0.as_ref().ok()?.p_value);
+    fn tests(class: &AspectAnswer) -> &[(Name, Tested)] {
+        class.answer.tests.as_ref().map_or(&[], |tests| &tests.0)
+    }
+    let of_test = |(k, (name, _)): (usize, &(Name, Tested))| {
+        let p_value = |class: &AspectAnswer| Some(tests(class)[k].1.value.0.as_ref().ok()?.p_value);
         adjusted(name, &p_value)
     };
-    let tests = classes.first().map_or(&[][..], |class| &class.tests.0);
+    let tests = classes.first().map_or(&[][..], tests);
     let of_tests = tests.iter().enumerate().filter_map(of_test);
     let omnibus = adjusted(&names::OMNIBUS, &omnibus);
     Named(omnibus.into_iter().chain(of_tests).collect())

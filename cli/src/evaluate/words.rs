@@ -8,13 +8,14 @@ use burn_calibration::{
     names::Name,
     numbers::{percent, significant},
 };
+use burn_calibration_report::{Estimate, Tested, Value};
 
 use super::{AspectAnswer, Class, EvaluationAnswer, Found};
 use crate::{
     answer,
     args::{FamilyName, LensName},
     table::TextTable,
-    words::{Estimate, Known, Named, Told, key, p_value, probability, shown},
+    words::{Known, Named, key, p_value, probability, shown},
 };
 
 impl fmt::Display for EvaluationAnswer {
@@ -44,8 +45,11 @@ impl fmt::Display for EvaluationAnswer {
         ) {
             writeln!(f, "tested: {lens}")?;
         }
-        let share = |(name, share): &(Name, f64)| format!("{} {}", name.title, percent(*share, 1));
-        let shares: Vec<String> = self.summary.0.iter().map(share).collect();
+        let share = |(name, share): &(Name, Estimate)| {
+            let share = share.value.0.as_ref().ok()?.number();
+            Some(format!("{} {}", name.title, percent(share, 1)))
+        };
+        let shares: Vec<String> = self.summary.0.iter().filter_map(share).collect();
         if !shares.is_empty() {
             writeln!(f, "{}", shares.join(", "))?;
         }
@@ -210,20 +214,21 @@ impl AspectAnswer {
         if let Some(coverage) = &self.coverage {
             write!(f, "{coverage}")?;
         }
-        if self.tests.0.is_empty() {
+        let Some(Named(tests)) = self.answer.tests.as_ref().filter(|tests| !tests.is_empty())
+        else {
             return Ok(());
-        }
+        };
         let mut table = TextTable::new(&["estimate", "statistic", "p-value"]);
         let cells = |o: &TestOutcome| {
             let p_value = probability(o.p_value, o.is_bound);
             let (estimate, statistic) = (o.estimate, o.statistic);
             vec![significant(estimate, 4), significant(statistic, 4), p_value]
         };
-        for (Name { title, .. }, Told { of, value, .. }) in &self.tests.0 {
+        for (Name { title, .. }, Tested { of, value }) in tests {
             table.known(title, value, cells, of);
         }
         write!(f, "\ntests of calibration\n{table}")?;
-        for (Name { title, .. }, Told { value, .. }) in &self.tests.0 {
+        for (Name { title, .. }, Tested { value, .. }) in tests {
             if let Some(caveat) = value.0.as_ref().ok().and_then(|o| o.caveat.as_ref()) {
                 writeln!(f, "    {title}: {caveat}")?;
             }
@@ -236,15 +241,15 @@ impl AspectAnswer {
             Some(_) => TextTable::new(&["estimate", "standard error"]),
             None => TextTable::new(&[]),
         };
-        let shown = self.estimates.0.iter();
-        for (Name { title, .. }, told) in shown.filter(|(name, _)| name.key != UNUSUAL) {
-            let mut note = told.of.clone();
-            if let Some(mean) = told.if_calibrated {
+        let shown = self.answer.estimates.0.0.iter();
+        for (Name { title, .. }, estimate) in shown.filter(|(name, _)| name.key != UNUSUAL) {
+            let mut note = estimate.of.clone();
+            if let Some(mean) = estimate.if_calibrated {
                 let mean = significant(mean, 3);
                 note.push_str(&format!("; a calibrated model has {mean}"));
             }
             let note = note.trim_start_matches("; ");
-            table.known(title, &told.value, Estimate::cells, note);
+            table.known(title, &estimate.value, Value::cells, note);
         }
         write!(f, "\nestimates\n{table}")
     }

@@ -9,8 +9,7 @@ use burn_calibration::{
     kernel::Kernel,
     loss::{Criterion, MmceLossConfig, ScoreLoss, SkceLossConfig},
     recalibration::{
-        AutoRecalibrationConfig, Fit as _, FitProgress, LogitMap, MapKind, Recalibration as _,
-        Robust,
+        AutoRecalibrationConfig, Fit as _, LogitMap, MapKind, Recalibration as _, Robust,
     },
     score::{Brier, LogScore},
 };
@@ -124,10 +123,7 @@ fn fit(
     let logits = &samples.parameter();
     let keep = kept(args);
     let progress = Progress::new(1);
-    let mut observe = |at: FitProgress| {
-        let title = format!("evaluation {}: {:.6}", at.evaluations, at.objective);
-        progress.at(at.fit - 1, at.fits, title);
-    };
+    let mut observe = |at| progress.of_fit(at);
     let mut fit = |criterion: Option<&dyn Criterion>| -> Result<Chosen<LogitMap>> {
         let auto = AutoRecalibrationConfig::new()
             .with_keep(keep)

@@ -18,6 +18,7 @@ use crate::{
     error::Result,
     files::Inputs,
     kind::{Kind, Vectors},
+    progress::Progress,
     rows::Wanted,
     words::Known,
 };
@@ -36,14 +37,20 @@ where
     let mut data = Data::of(&loaded);
     let (predictions, targets) = (loaded.sets.remove(0), loaded.targets);
     let of = (predictions.clone(), targets.clone());
+    let progress = Progress::new(1);
+    let observe = &mut |at| progress.of_fit(at);
     let (mut map, name, choice) = match method {
-        Some(method) => (Robust(method).fit(of.0, of.1)?, method.name(), None),
+        Some(method) => {
+            let map = Robust(method).fit_with_progress(None, of.0, of.1, observe)?;
+            (map, method.name(), None)
+        }
         None => {
             let config = AutoRecalibrationConfig::new().with_keep(keep);
             let config = config.with_seed(args.source.seed);
-            chosen(config.fit(of.0, of.1)?)
+            chosen(config.fit_with_progress(None, of.0, of.1, observe)?)
         }
     };
+    drop(progress);
     let (_, weights) = predictions.parted();
     let log_loss = |log_density: Tensor<1>| -> Result<f64> {
         let scores = log_density.neg().try_into_vec_as::<f64>()?;

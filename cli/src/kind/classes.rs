@@ -4,25 +4,27 @@ use std::iter;
 
 use burn::tensor::{Int, Tensor};
 use burn_calibration::{
-    distribution::{Categorical, Predictive, Subject, Weighted as _},
+    distribution::{Categorical, Predictive, Subject},
     error,
-    estimator::{Accuracy, Estimator, Event, Skce, Tce},
+    estimator::{Accuracy, Estimator, Skce, Tce},
     kernel::Kernel,
     names::{self, Name},
-    score::MeanEstimate,
+    score::RankedProbabilityScore,
 };
-use burn_calibration_report::ReportBuilder;
+use burn_calibration_report::{
+    BinnedError, NamedScore, ReportBuilder, Reportable as _, View, binned_errors,
+};
 use rand::rngs::StdRng;
 
-use super::{Estimates, Kind, LazyViews, Loaded, SubjectWords, Test, View, WithKernel};
+use super::{Kind, LazyViews, Loaded, Test, WithKernel};
 use crate::{
-    args::{BinArgs, CompareArgs, EvaluateArgs, LensName, SourceArgs},
+    args::{CompareArgs, EvaluateArgs, LensName, ReportArgs, SourceArgs},
     compare::{Biased, Change, Others, change},
-    error::{Result, bail},
+    error::{Result, bail, wrong},
     files::Inputs,
     kernel::fixed,
     limits::{BLOCK, QUADRATIC_LIMIT},
-    quantities::{binned_errors, estimates_of_classes, tests_of_classes},
+    quantities::tests_of_classes,
     rows::{Wanted, read_classes},
     words::{Named, OutcomeSpace},
 };
@@ -34,34 +36,6 @@ impl Kind for Categorical {
 
     fn read(inputs: &Inputs, args: &SourceArgs, wanted: Wanted) -> Result<Loaded<Self>> {
         read_classes(inputs, args, wanted)
-    }
-
-    fn words(&self, class: Option<usize>, names: &[String]) -> SubjectWords {
-        let of_class = |class: usize| match names.get(class) {
-            Some(name) => format!("of class {name}"),
-            None => format!("of class {class}"),
-        };
-        let classes = self.classes();
-        let top = "of the top label".to_owned();
-        let same = |words: String| [words.clone(), words.clone(), words];
-        let [whole, event, one] = match (self.subject(), class) {
-            (Subject::Classes, _) if classes == 2 => ["of both classes".into(), top, of_class(1)],
-            (Subject::Classes, _) => ["of the whole vector".into(), top.clone(), top],
-            (Subject::Event, None) => same("of the event".into()),
-            (Subject::Event, Some(class)) => same(of_class(class)),
-            _ => same("of the confidence".into()),
-        };
-        let both = if classes == 2 {
-            ", summed over both outcomes"
-        } else {
-            ""
-        };
-        SubjectWords {
-            sum: format!("{whole}{both}"),
-            whole,
-            event,
-            one,
-        }
     }
 
     fn views(
@@ -78,15 +52,15 @@ impl Kind for Categorical {
                 let (classes, names) = (self.classes(), names.to_vec());
                 let against_rest = move |class| {
                     let (against_rest, labels) = self.class_wise(class, &labels)?;
-                    Ok(against_rest.view(labels, Some(class), &names))
+                    Ok(View::new(against_rest, labels, Some(class), &names))
                 };
                 return Ok(Box::new((0..classes).map(against_rest)));
             }
             LensName::TopLabel if !is_confidence => {
                 let (right, labels) = self.top_label(&labels)?;
-                right.view(labels, None, names)
+                View::new(right, labels, None, names)
             }
-            _ => self.view(labels, None, names),
+            _ => View::new(self, labels, None, names),
         };
         Ok(Box::new(iter::once(Ok(view))))
     }
@@ -99,26 +73,8 @@ impl Kind for Categorical {
         kernel
     }
 
-    fn summary(&self, labels: &Tensor<1, Int>) -> Named<f64> {
-        let Ok(shares) = shares(self, Event::of(self), labels) else {
-            return Named::default();
-        };
-        let names = match self.subject() {
-            Subject::Event => [names::EVENT_FREQUENCY, Name::new("mean_risk", "mean risk")],
-            _ => [
-                names::ACCURACY,
-                Name::new("mean_confidence", "mean confidence"),
-            ],
-        };
-        Named(names.into_iter().zip(shares).collect())
-    }
-
     fn predicted(&self) -> Subject {
         self.subject()
-    }
-
-    fn estimates(view: &View<Self>) -> Estimates {
-        estimates_of_classes(view)
     }
 
     fn tests() -> Vec<Test<Self>> {
@@ -128,10 +84,11 @@ impl Kind for Categorical {
     fn set_up<'a>(
         builder: ReportBuilder<'a, Self>,
         names: &[String],
-        bins: &BinArgs,
+        args: &ReportArgs,
     ) -> ReportBuilder<'a, Self> {
-        let builder = builder.with_order(bins.norm.order());
-        let builder = match bins.asked() {
+        let builder = builder.with_order(args.bins.norm.order());
+        let builder = builder.with_ordered_classes(args.ordered);
+        let builder = match args.bins.asked() {
             Some(bins) => builder.with_binning(bins.binning()),
             None => builder,
         };
@@ -139,6 +96,10 @@ impl Kind for Categorical {
             [] => builder,
             names => builder.with_class_names(names),
         }
+    }
+
+    fn ordered_score() -> Option<NamedScore<Self>> {
+        Some((names::RANKED_PROBABILITY, &RankedProbabilityScore))
     }
 
     fn change_of_skce(
@@ -165,10 +126,11 @@ impl Kind for Categorical {
         after: &View<Self>,
     ) -> Result<Others> {
         let errors = |view: &View<Self>| -> Vec<(Name, error::Result<f64>)> {
-            let errors = binned_errors(&args.bins, view).into_iter();
+            let view = view.clone().with_bins(args.bins.into());
+            let errors = binned_errors(&view).into_iter();
             let estimate = |error: Tce| error.estimate(&view.predictions, &view.targets);
             errors
-                .map(|(name, error)| (name, estimate(error)))
+                .map(|BinnedError { name, error, .. }| (name, estimate(error)))
                 .collect()
         };
         let ece = errors(before).into_iter().zip(errors(after));
@@ -181,7 +143,8 @@ impl Kind for Categorical {
             }
             // of confidences it is data
             Subject::Correctness => {
-                let [frequency, _] = shares(before, Event::one_of(before), labels)?;
+                let frequency = before.summary(labels)[0].1.value.0.clone();
+                let frequency = frequency.map_err(|reason| wrong!("{reason}"))?.number();
                 Some([frequency, frequency].into())
             }
             _ => None,
@@ -203,24 +166,4 @@ impl Kind for Categorical {
             levels: Vec::new(),
         })
     }
-}
-
-impl View<Categorical> {
-    /// The event that the quantities of an event look at: the top label, or the one that is asked for.
-    pub fn event(&self) -> Event {
-        Event::of(&self.predictions)
-    }
-}
-
-/// How often an event occurs, and how often it is predicted to.
-fn shares(
-    predictions: &Categorical,
-    event: Event,
-    labels: &Tensor<1, Int>,
-) -> error::Result<[f64; 2]> {
-    let (plain, weights) = predictions.parted();
-    let outcomes = event.outcomes(&plain, labels)?;
-    let occurred: Vec<f64> = outcomes.pairs().map(|(_, c)| c).collect();
-    let shares = [&occurred, &outcomes.probability];
-    Ok(shares.map(|values| MeanEstimate::weighted(values, &weights).estimate))
 }

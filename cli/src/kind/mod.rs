@@ -10,13 +10,12 @@ use burn_calibration::{
     hypothesis::CalibrationTest,
     kernel::Kernel,
     names::Name,
-    score::Score,
 };
-use burn_calibration_report::{ReportBuilder, Reportable, Scored};
+use burn_calibration_report::{NamedScore, ReportBuilder, Reportable, Scored, SubjectWords, View};
 use rand::rngs::StdRng;
 
 use crate::{
-    args::{BinArgs, CompareArgs, EvaluateArgs, LensName, SourceArgs},
+    args::{CompareArgs, EvaluateArgs, LensName, ReportArgs, SourceArgs},
     compare::{Change, Others},
     coverage::Coverage,
     error::Result,
@@ -24,7 +23,7 @@ use crate::{
     given::Column,
     quantities::Pairs,
     rows::Wanted,
-    words::{DataWords, Estimate, Named, OutcomeSpace, TargetWords, Told},
+    words::{DataWords, OutcomeSpace, TargetWords},
 };
 
 /// Runs the same lines for the type of predictions of a family.
@@ -70,34 +69,8 @@ macro_rules! with_kind {
 }
 pub(crate) use {with_family, with_kind, with_vectors};
 
-/// An aspect whose calibration is looked at: predictions with targets.
-#[derive(Clone)]
-pub struct View<P: Kind> {
-    /// The class, where it is one against the rest.
-    pub class: Option<usize>,
-    /// What numbers are of, in words.
-    pub of: SubjectWords,
-    pub predictions: P,
-    pub targets: P::Targets,
-    /// The bins of its errors.
-    pub bins: BinArgs,
-}
-
 /// Views of the same samples, each made when it is its turn: those of many classes are not in memory at a time.
 pub type LazyViews<P> = Box<dyn ExactSizeIterator<Item = Result<View<P>>>>;
-
-/// The words for what numbers are of; none of real numbers.
-#[derive(Debug, Clone, Default)]
-pub struct SubjectWords {
-    /// The whole prediction.
-    pub whole: String,
-    /// The same of sums over classes, which may be an event and its complement.
-    pub sum: String,
-    /// The event of the view.
-    pub event: String,
-    /// The event of quantities of one event: class 1 of two classes.
-    pub one: String,
-}
 
 /// Sets of predictions of the same samples, and their targets.
 pub struct Loaded<P: Kind> {
@@ -112,9 +85,6 @@ pub struct Loaded<P: Kind> {
     pub given: Vec<Column>,
 }
 
-/// Values with what they are of.
-pub type Estimates = Vec<(Name, Told<Estimate>)>;
-
 /// A kind of prediction of the command line; the kernel of one without distances is `()`.
 pub trait Kind: Reportable<Kernel: Pairs<Self>> + 'static {
     /// Counts what is predicted.
@@ -123,29 +93,15 @@ pub trait Kind: Reportable<Kernel: Pairs<Self>> + 'static {
     /// Reads sets of predictions of the same samples, and their targets.
     fn read(inputs: &Inputs, args: &SourceArgs, wanted: Wanted) -> Result<Loaded<Self>>;
 
-    /// The whole predictions, or those of a class against the rest; classes have names.
-    fn view(self, targets: Self::Targets, class: Option<usize>, names: &[String]) -> View<Self> {
-        View {
-            class,
-            of: self.words(class, names),
-            predictions: self,
-            targets,
-            bins: BinArgs::default(),
-        }
-    }
-
-    /// What numbers of the predictions are of, in words; classes have names.
-    fn words(&self, _class: Option<usize>, _names: &[String]) -> SubjectWords {
-        SubjectWords::default()
-    }
-
     /// The aspects that the arguments ask for; classes have names.
     fn views(
         self,
         targets: Self::Targets,
         (_, names): (LensName, &[String]),
     ) -> Result<LazyViews<Self>> {
-        Ok(Box::new(iter::once(Ok(self.view(targets, None, names)))))
+        Ok(Box::new(iter::once(Ok(View::new(
+            self, targets, None, names,
+        )))))
     }
 
     /// The kernel that the arguments ask for, with its bandwidth fixed.
@@ -161,18 +117,10 @@ pub trait Kind: Reportable<Kernel: Pairs<Self>> + 'static {
         None
     }
 
-    /// What happened on average, and what was predicted, of classes: shares.
-    fn summary(&self, _targets: &Self::Targets) -> Named<f64> {
-        Named::default()
-    }
-
     /// What the predictions are about, of classes.
     fn predicted(&self) -> Subject {
         Subject::Classes
     }
-
-    /// The estimates besides those by a kernel.
-    fn estimates(view: &View<Self>) -> Estimates;
 
     /// The coverage of levels with intervals of a level, of quantiles.
     fn coverage(_view: &View<Self>, _level: f64) -> Result<Option<Coverage>> {
@@ -184,13 +132,18 @@ pub trait Kind: Reportable<Kernel: Pairs<Self>> + 'static {
         vec![]
     }
 
-    /// Sets names of classes, and bins.
+    /// Sets names of classes, their order, and bins.
     fn set_up<'a>(
         builder: ReportBuilder<'a, Self>,
         _names: &[String],
-        _bins: &BinArgs,
+        _args: &ReportArgs,
     ) -> ReportBuilder<'a, Self> {
         builder
+    }
+
+    /// The score of classes that have an order.
+    fn ordered_score() -> Option<NamedScore<Self>> {
+        None
     }
 
     /// The paired change of the SKCE, of classes.
@@ -235,8 +188,6 @@ pub trait Vectors:
     const HALVES: bool = false;
     /// Whether scales may be given by variances.
     const VARIANCES: bool = false;
-    /// The fair CRPS, where the columns are draws, each as likely as the others.
-    const FAIR_CRPS: Option<&'static dyn Score<Self>> = None;
 
     /// Predictions for targets of some dimension.
     fn parse(rows: Tensor<2>, dimensions: usize) -> Result<Self>;

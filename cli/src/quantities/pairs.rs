@@ -11,16 +11,16 @@ use burn_calibration::{
     ops::Computation,
     score::{ErrorSize, Quantify},
 };
+use burn_calibration_report::{Estimate, NamedEstimates, View, linear_skce};
 use rand::rngs::StdRng;
 
-use super::{test, told};
+use super::test;
 use crate::{
     args::KernelArgs,
     error::Result,
     kernel::fixed,
-    kind::{Build, Estimates, Kind, Test, View, WithKernel},
+    kind::{Build, Kind, Test, WithKernel},
     limits::{BLOCK, QUADRATIC_LIMIT},
-    words::{Known, Told},
 };
 
 /// A kernel on predictions and targets, with what it gives: nothing, unless there is one.
@@ -41,12 +41,12 @@ pub trait Pairs<P: Kind>: Copy + 'static {
     }
 
     /// The estimates whose cost is the square of the number of samples; the unbiased one may be known.
-    fn quadratic(self, _view: &View<P>, _unbiased: Option<f64>) -> Estimates {
+    fn quadratic(self, _view: &View<P>, _unbiased: Option<f64>) -> NamedEstimates {
         vec![]
     }
 
     /// The estimates of linear cost.
-    fn linear(self, _view: &View<P>) -> Estimates {
+    fn linear(self, _view: &View<P>) -> NamedEstimates {
         vec![]
     }
 
@@ -93,25 +93,14 @@ where
         Some(skce.size(&view.predictions, &view.targets))
     }
 
-    fn quadratic(self, view: &View<P>, unbiased: Option<f64>) -> Estimates {
+    fn quadratic(self, view: &View<P>, unbiased: Option<f64>) -> NamedEstimates {
         let (predictions, targets, of) = (&view.predictions, &view.targets, &view.of.whole);
         let n = predictions.len();
         if n > QUADRATIC_LIMIT {
             let reason = format!(
                 "its cost grows with the square of the number of samples, {n}, which is above {QUADRATIC_LIMIT}"
             );
-            let skipped = |name| {
-                let (of, value) = (of.clone(), Known::or_skipped(None, &reason));
-                let if_calibrated = None;
-                (
-                    name,
-                    Told {
-                        of,
-                        if_calibrated,
-                        value,
-                    },
-                )
-            };
+            let skipped = |name| (name, Estimate::skipped(of, &reason));
             let names = [names::SKCE_BIASED, names::SKCE_UNBIASED];
             return names.map(skipped).into();
         }
@@ -129,15 +118,13 @@ where
         };
         let unbiased = unbiased.map_or_else(|| skce(Skce::unbiased(self)), Ok);
         vec![
-            told(names::SKCE_BIASED, of, biased),
-            told(names::SKCE_UNBIASED, of, unbiased),
+            (names::SKCE_BIASED, Estimate::new(of, biased)),
+            (names::SKCE_UNBIASED, Estimate::new(of, unbiased)),
         ]
     }
 
-    fn linear(self, view: &View<P>) -> Estimates {
-        let linear = Skce::linear(self).size(&view.predictions, &view.targets);
-        let linear = linear.map(|size| size.estimate);
-        vec![told(names::SKCE_LINEAR, &view.of.whole, linear)]
+    fn linear(self, view: &View<P>) -> NamedEstimates {
+        vec![linear_skce(self, view)]
     }
 
     fn tests() -> Vec<Test<P>> {

@@ -113,6 +113,67 @@ fn the_answer_comes_first() {
     assert_eq!(head.matches("<h2>").count(), 1);
 }
 
+/// The numbers of a page are the estimates of the answer, with what a calibrated model has, and the notes stand under the
+/// verdict.
+#[test]
+fn estimates_and_notes() {
+    let (predictions, labels) = sample(300, 4, 5);
+    let report = ReportBuilder::new(&predictions, &labels)
+        .with_ordered_classes(true)
+        .with_notes(vec!["p.csv: rows sum to 1 within <1e-4>".into()])
+        .build()
+        .unwrap();
+    let page = report.to_html();
+    let (head, numbers) = page.split_once("<h2>Numbers</h2>").unwrap();
+    contains(
+        &head,
+        "<li>Note: p.csv: rows sum to 1 within &lt;1e-4&gt;</li>",
+    );
+    let mut shown = 0;
+    for (name, estimate) in &report.before.answer.estimates.0.0 {
+        let title = name.clone().of(&estimate.of).title.to_string();
+        let title = title[..1].to_uppercase() + &title[1..];
+        let is_shown = numbers.contains(&format!("<th scope=\"row\">{title}</th>"));
+        assert_eq!(is_shown, !estimate.meaning.is_empty(), "{title}");
+        shown += usize::from(is_shown);
+    }
+    assert_eq!(shown, 5); // ECE, KS, Brier, log and ranked probability score
+    let ranked = RankedProbabilityScore.mean(&predictions, &labels).unwrap();
+    contains(&numbers, &format!("<td>{:.4}<span", ranked.estimate));
+    let ece = report
+        .before
+        .answer
+        .estimates
+        .0
+        .get("ece_top_label")
+        .unwrap();
+    let mean = format!(
+        "Here: a calibrated model has {:.4} on average.",
+        ece.if_calibrated.unwrap()
+    );
+    contains(&numbers, &mean);
+    let json = serde_json::to_value(&report).unwrap();
+    assert_eq!(json["notes"][0], "p.csv: rows sum to 1 within <1e-4>");
+    assert_eq!(
+        json["before"]["estimates"]["brier"],
+        json["before"]["page"]["brier"]["estimate"]
+    );
+}
+
+/// The sentence of the SKCE, which does not say what is wrong, comes after those that do.
+#[test]
+fn the_skce_comes_last() {
+    let (predictions, drawn) = (binary(&[0.9; 200]), labels(&[0; 200]));
+    let report = ReportBuilder::new(&predictions, &drawn).build().unwrap();
+    let findings = report.before.answer.findings();
+    let is_skce: Vec<bool> = findings
+        .iter()
+        .map(|f| f.name.starts_with("skce"))
+        .collect();
+    assert!(is_skce.contains(&true) && is_skce.contains(&false));
+    assert!(is_skce.is_sorted(), "{is_skce:?}");
+}
+
 /// Of many findings three are seen at once.
 #[test]
 fn many_failing_aspects_are_counted() {

@@ -70,7 +70,12 @@ fn draws_have_no_log_score() {
     let builder = ReportBuilder::new(&predictions, &targets).with_bins(7);
     let report = check(builder.clone().build().unwrap());
     assert!(report.before.page.log.is_none());
-    contains(&report.to_html(), "these predictions have no density");
+    assert!(report.before.answer.estimates.0.get("log").is_none());
+    // beside predictions that have a density, the page says so
+    let normal = Normal::new(column([0.0; 40]), column([1.0; 40]));
+    let both = ReportBuilder::new(&predictions, &targets).with_after_of(&normal);
+    let page = both.build().unwrap().to_html();
+    contains(&page, "Before: these predictions have no such number.");
     let other = builder.with_seed(1).build().unwrap();
     assert_ne!(report.before.page.pit, other.before.page.pit, "randomised");
     // one draw each: a single point, of no width

@@ -89,12 +89,16 @@ impl<P: ScaleFamily + Component + Marginals> DistributionSamples<P> {
         (self.predictions.select_rows(rows), targets)
     }
 
-    fn fit_to(&self, method: DistributionMethod, data: (P, Tensor<2>)) -> Result<DistributionMap> {
-        let (predictions, targets) = data;
+    fn fit_to(
+        &self,
+        method: DistributionMethod,
+        (predictions, targets): (P, Tensor<2>),
+        progress: Progress<'_>,
+    ) -> Result<DistributionMap> {
         if self.is_robust {
-            Robust(method).fit(predictions, targets)
+            Robust(method).fit_with_progress(None, predictions, targets, progress)
         } else {
-            method.fit(predictions, targets)
+            method.fit_with_progress(None, predictions, targets, progress)
         }
     }
 
@@ -190,14 +194,11 @@ impl<P: ScaleFamily + Component + Marginals> DistributionSamples<P> {
         progress: Progress<'_>,
     ) -> Result<(DistributionMap, Option<Vec<f64>>)> {
         let data = (self.predictions.clone(), self.targets.clone());
-        let map = self.fit_to(method, data)?;
-        let objective = map.report().map_or(f64::NAN, |report| report.objective);
-        observer(progress, 1, 1)(1, objective);
-        Ok((map, None))
+        Ok((self.fit_to(method, data, progress)?, None))
     }
 
     fn left_out(&self, method: DistributionMethod, split: &Split) -> Result<Vec<f64>> {
-        let fitted = self.fit_to(method, self.select(&split.rest))?;
+        let fitted = self.fit_to(method, self.select(&split.rest), &mut |_| {})?;
         let (predictions, targets) = self.select(&split.left_out);
         Ok(log_scores(&fitted, (predictions, &targets)))
     }

@@ -29,6 +29,26 @@ fn scores_by_hand() {
     }
 }
 
+/// Cumulative probabilities of 0.7, 0.9 where the first of three classes is right: 0.09 + 0.01; then 0.01 + 0.81 and
+/// 0.09 + 0.16. Of two classes it is half of the Brier score, and of certain predictions the number of classes off.
+#[test]
+fn ranked_probabilities_by_hand() {
+    let rows = [[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4]].map(Vec::from);
+    let each = RankedProbabilityScore.each(&categorical(&rows), &labels(&[0, 2, 1]));
+    all_relative(&each.unwrap(), [0.10, 0.82, 0.25], 1e-14);
+    let certain = categorical(&[vec![0.0, 0.0, 0.0, 1.0], vec![0.0, 1.0, 0.0, 0.0]]);
+    let each = RankedProbabilityScore.each(&certain, &labels(&[0, 1]));
+    assert_eq!(each.unwrap(), [3.0, 0.0]);
+    let (two, y) = (binary(&[0.2, 0.9, 0.5]), labels(&[1, 1, 0]));
+    let halves = Brier
+        .each(&two, &y)
+        .unwrap()
+        .into_iter()
+        .map(|brier| 0.5 * brier);
+    let each = RankedProbabilityScore.each(&two, &y).unwrap();
+    all_relative(&each, halves.collect::<Vec<_>>(), 1e-13);
+}
+
 #[test]
 fn losses_are_the_bounds_of_their_scores() {
     let mut rng = rng(31);

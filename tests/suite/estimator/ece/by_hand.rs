@@ -171,3 +171,29 @@ fn the_class_wise_error_can_be_less_than_that_of_the_top_label() {
     let expected = (0.015 + 0.02 + 0.02) / 3.0;
     assert_relative(whole.on(&p, &y), expected, 1e-12);
 }
+
+/// The isotonic regression of 0, 1, 0, 1, 1 is 0, ½, ½, 1, 1: distances of 0.1, 0.3, 0.1, 0.4, 0.2. The value with weights
+/// is that of repeated samples, of one sample its distance from what happened, and certain right predictions have 0.
+#[test]
+fn distances_from_the_isotonic_regression() {
+    let risks = [0.1, 0.2, 0.4, 0.6, 0.8];
+    let (p, y) = (binary(&risks), labels(&[0, 1, 0, 1, 1]));
+    let ici = Ici::new(Event::Class(1));
+    let all = |errors: IciErrors| [errors.mean, errors.median, errors.ninetieth, errors.largest];
+    let errors = all(ici.errors(&p, &y).unwrap());
+    all_relative(&errors, [0.22, 0.2, 0.4, 0.4], 1e-13);
+    assert_eq!(ici.estimate(&p, &y).unwrap(), errors[0]);
+    // six times the last one: 0.1, 0.1, six times 0.2, 0.3, 0.4
+    let weights = crate::weights::weight_tensor(&[1.0, 1.0, 1.0, 1.0, 6.0]);
+    let (heavy, y) = p.weighted(&weights, &y).unwrap();
+    let expected = [0.21, 0.2, 0.3, 0.4];
+    all_relative(&all(ici.errors(&heavy, &y).unwrap()), expected, 1e-13);
+    let repeated = [&risks[..], &[0.8; 5]].concat();
+    let occurred = labels(&[&[0, 1, 0, 1, 1][..], &[1; 5]].concat());
+    let errors = ici.errors(&binary(&repeated), &occurred).unwrap();
+    all_relative(&all(errors), expected, 1e-13);
+    let one = ici.errors(&binary(&[0.3]), &labels(&[1])).unwrap();
+    all_relative(&all(one), [0.7; 4], 1e-13);
+    let certain = ici.errors(&binary(&[0.0, 1.0]), &labels(&[0, 1])).unwrap();
+    assert_eq!(all(certain), [0.0; 4]);
+}
