@@ -22,7 +22,7 @@ use crate::{
     answer::{omnibus, sizes},
     args::{BinArgs, CompareArgs},
     error::{Result, ensure},
-    files::Inputs,
+    files::{Inputs, in_words},
     kernel::whose_median,
     kind::{Kind, Vectors, with_family, with_vectors},
     limits::redraws,
@@ -250,7 +250,7 @@ where
     let mut files = VectorFiles::read(&inputs(args), &args.source)?;
     let before = files.parse::<P>(0, &args.source.rows)?;
     let after = files.parse::<Q>(1, &args.source.rows)?;
-    let data = files.files.in_words(&before, Vec::new());
+    let data = in_words(&files.files, &files.weights, &before, Vec::new());
     let before = View::new(before, files.targets.clone(), None, &[]);
     let after = View::new(after, files.targets, None, &[]);
     compared(args, (&before, &after), data, |_| {

@@ -3,7 +3,10 @@
 use std::{
     cell::{Cell, RefCell},
     fmt,
+    path::Path,
 };
+
+use burn_calibration_reader::Notes;
 
 use crate::error::one_line;
 
@@ -26,6 +29,19 @@ pub fn note(text: impl fmt::Display) {
 /// The notes that the work of this thread said so far.
 pub fn said() -> Vec<String> {
     SAID.with_borrow(Clone::clone)
+}
+
+/// Says a note about a file.
+pub fn say(path: &Path, what: impl fmt::Display) {
+    note(format_args!("{}: {what}", path.display()));
+}
+
+/// Runs what reads files, and says its notes, also where it fails.
+pub fn noted<T>(read: impl FnOnce(&mut Notes) -> T) -> T {
+    let mut notes = Notes::default();
+    let read = read(&mut notes);
+    notes.0.iter().for_each(note);
+    read
 }
 
 /// Whether a program keeps the notes of this thread, so that nothing is written to standard error.

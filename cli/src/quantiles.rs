@@ -8,18 +8,21 @@ use burn_calibration::{
     names,
     score::{Improvement, QuantileScore, Score},
 };
+use burn_calibration_reader::{
+    clipped,
+    names::{check_distinct, in_order},
+};
 use burn_calibration_report::View;
 use rand::rngs::StdRng;
 
 use crate::{
-    align::{check_distinct, in_order},
     args::{CompareArgs, EvaluateArgs, RowsArgs, SourceArgs},
     compare::{LevelChange, Others, change},
     coverage::{Coverage, LevelCoverage},
     error::{Error, Result, bail, ensure, wrong},
     files::{File, Inputs},
-    input::{clipped, say},
     kind::{Kind, Loaded},
+    notes::say,
     rows::Wanted,
     vectors::{VectorFiles, one_dimension},
     words::OutcomeSpace,

@@ -12,13 +12,13 @@ use burn_calibration::{
     kernel::{Kernel, RealKernel},
     numbers::significant,
 };
+use burn_calibration_reader::Resolution;
 use clap::{ValueEnum, builder::styling::AnsiColor};
 use serde::Serialize;
 
 use crate::{
     error::{Error, Result},
     files::{LeftOut, SampleWeights},
-    input::Resolution,
     kernel::{bandwidth_of, distance_name},
     notes,
     outputs::is_standard_output,
