@@ -11,7 +11,7 @@
 //! | `& line`, `! line` | all that standard error has: notes, and the error of what ends with exit code 2 |
 //! | `> part`, `- part` | a line of the output has this part; no line has it |
 //! | `= /pointer value` | with `--json`: a JSON value, `number`, `low..high` or `middle ± tolerance` |
-//! | `== arguments` | has the object of the command above, but for names of classes |
+//! | `== arguments` | has the object of the command above, but for names of classes and notes |
 //!
 //! `[..]` stands for any text, and `*` in a pointer for any of the elements. With `UPDATE_SCRIPTS=1` the lines of standard error are written as they are found.
 

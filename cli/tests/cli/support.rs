@@ -82,13 +82,13 @@ pub fn found(folder: &Path, arguments: &str) -> Value {
     unnamed(serde_json::from_str(&text).unwrap())
 }
 
-/// Without names of classes, which a header or an option gives.
+/// Without names of classes, which a header or an option gives, and without notes, which name files.
 pub fn unnamed(mut found: Value) -> Value {
     fn strip(value: &mut Value) {
         match value {
             Value::Array(elements) => elements.iter_mut().for_each(strip),
             Value::Object(members) => {
-                for name in ["class_names", "finding"] {
+                for name in ["class_names", "finding", "notes"] {
                     members.remove(name);
                 }
                 members.values_mut().for_each(strip);
