@@ -11,7 +11,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 python3 -m venv "$work/venv"
-"$work/venv/bin/pip" install -q "maturin>=1.9,<2" numpy scikit-learn scipy pandas onnx onnxruntime mypy pytest
+"$work/venv/bin/pip" install -q "maturin>=1.9,<2" numpy scikit-learn scipy pandas matplotlib onnx onnxruntime mypy pytest
 "$work/venv/bin/maturin" build --profile "$profile" --out "$work/wheels"
 if [ -z "${CALIBRATION_BIN:-}" ]; then
     (cd .. && cargo build --profile "$profile" -p burn-calibration-cli -p workspace-hack --no-default-features)

@@ -1,17 +1,18 @@
 //! `calibration` reads a file of predictions, and prints estimates and p-values or writes a page of HTML.
 //!
-//! Programs call [`read_classes`], which reads files as the command does, or [`answer`], which takes
-//! predictions in memory. Use the crate with `default-features = false` if no file is Parquet.
+//! Programs call [`read_classes`], which reads files as the command does, or [`evaluate()`], [`compare()`],
+//! [`report()`] and [`monitor()`], which take arrays and typed options. Use the crate with
+//! `default-features = false` if no file is Parquet.
 //!
 //! The command prints results, or the names of the files that hold them, to standard output, and everything
 //! else to standard error. For bad input it prints one line and returns the exit code 2.
 
 #![warn(missing_docs)]
 
-mod align;
 mod answer;
 mod apply;
 mod args;
+mod calls;
 mod compare;
 mod coverage;
 mod error;
@@ -19,10 +20,8 @@ mod evaluate;
 mod files;
 mod fit;
 mod given;
-mod input;
 mod kernel;
 mod kind;
-mod labels;
 mod limits;
 mod merge;
 mod models;
@@ -30,7 +29,6 @@ mod monitor;
 mod multilabel;
 mod notes;
 mod outputs;
-mod probabilities;
 mod program;
 mod progress;
 mod quantiles;
@@ -47,10 +45,18 @@ mod vectors;
 mod words;
 mod writer;
 
-pub use program::{Answer, Held, HeldColumn, HeldFiles, HeldValues, answer};
+pub use args::{BandwidthChoice, FamilyName, LensName};
+pub use burn_calibration_reader::{HeldColumn, HeldValues};
+pub use calls::{
+    Array, CompareOptions, Data, EvaluateOptions, MonitorOptions, NamedPredictions, Page,
+    ReportOptions, compare, evaluate, monitor, monitor_report, report,
+};
+pub use program::Answer;
 pub use read::{ClassFiles, read_classes};
 
 use std::process::ExitCode;
+#[cfg(feature = "parquet")]
+use std::{panic, thread};
 
 use crate::{
     error::{Result, wrong},
@@ -62,7 +68,7 @@ use clap_complete::Shell;
 /// Runs the command with the arguments of the process.
 pub fn run() -> ExitCode {
     #[cfg(feature = "parquet")]
-    input::silence_reader();
+    silence_reader();
     let mut command = args::Arguments::command();
     let matches = command.get_matches_mut();
     let arguments = args::Arguments::from_arg_matches(&matches);
@@ -91,7 +97,7 @@ fn called(
     match &mut arguments.command {
         args::Command::Evaluate(args) => {
             args.sizes.tolerance = args.sizes.tolerance.or(args.gate.fail_above);
-            return evaluate(args, json);
+            return evaluate_and_judge(args, json);
         }
         args::Command::Compare(args) => show("compare", &compare::run(args)?, json)?,
         args::Command::Report(args) => report::run(args, json)?,
@@ -122,8 +128,19 @@ fn called(
     Ok(ExitCode::SUCCESS)
 }
 
+/// Prints no message of a panic of the thread that reads Parquet, which is an error there.
+#[cfg(feature = "parquet")]
+fn silence_reader() {
+    let usual = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        if thread::current().name() != Some(burn_calibration_reader::PARQUET_THREAD) {
+            usual(info);
+        }
+    }));
+}
+
 /// Prints an evaluation, and says why a gate stays closed.
-fn evaluate(args: &args::EvaluateArgs, json: bool) -> Result<ExitCode> {
+fn evaluate_and_judge(args: &args::EvaluateArgs, json: bool) -> Result<ExitCode> {
     let answer = evaluate::run(args)?;
     let reasons = evaluate::reasons(args, &answer)?;
     show("evaluate", &answer, json)?;

@@ -1,60 +1,23 @@
 //! The command for programs, with predictions in memory instead of files, and answers instead of output.
 
-use std::{collections::BTreeMap, ffi::OsString, fmt, path::PathBuf, sync::Arc};
+use std::{ffi::OsString, fmt, path::Path, sync::Arc};
 
 use burn_calibration::hypothesis::OmnibusOutcome;
+use burn_calibration_reader::{Held, Memory};
 use clap::{ArgMatches, Parser};
 use serde::Serialize;
 
 use crate::{
-    args::{Arguments, Command, RowsArgs, check_families},
-    compare,
-    error::{Result, bail},
-    evaluate, monitor, notes,
+    error::Result,
     progress::Watcher,
-    report,
     words::{Known, object},
 };
-
-/// A file in memory.
-#[derive(Debug, Clone)]
-pub enum Held {
-    /// An array, as for an NPY file.
-    Numbers {
-        /// The number of columns.
-        columns: usize,
-        /// The numbers, row by row.
-        values: Vec<f64>,
-    },
-    /// The text of a table, such as CSV.
-    Text(String),
-    /// Columns with names, of which each is what it says: none is an index, an id or missing.
-    Columns(Vec<HeldColumn>),
-}
-
-/// A column in memory.
-#[derive(Debug, Clone)]
-pub struct HeldColumn {
-    /// The name of the column.
-    pub name: String,
-    /// The values, row by row.
-    pub values: HeldValues,
-}
-
-/// The values of a column in memory.
-#[derive(Debug, Clone)]
-pub enum HeldValues {
-    /// Finite numbers.
-    Numbers(Vec<f64>),
-    /// The group of each row, by its name.
-    Groups(Vec<String>),
-}
 
 /// Files in memory, with names that the options of a command can use instead of paths, and the function that is told of
 /// the progress, if there is one.
 #[derive(Debug, Clone, Default)]
 pub struct HeldFiles {
-    files: Arc<BTreeMap<PathBuf, Held>>,
+    pub(crate) memory: Memory,
     /// The names of the classes, which may be none, where labels are the numbers of columns.
     pub(crate) classes: Option<Arc<[String]>>,
     pub(crate) watcher: Watcher,
@@ -63,10 +26,8 @@ pub struct HeldFiles {
 impl HeldFiles {
     /// Holds files under these names.
     pub fn new(files: impl IntoIterator<Item = (String, Held)>) -> Self {
-        let files = files.into_iter();
-        let files = files.map(|(name, file)| (PathBuf::from(name), file));
         Self {
-            files: Arc::new(files.collect()),
+            memory: Memory::new(files),
             ..Self::default()
         }
     }
@@ -77,15 +38,20 @@ impl HeldFiles {
         Self { classes, ..self }
     }
 
+    /// Holds one more file.
+    pub(crate) fn hold(&mut self, name: &str, file: Held) {
+        self.memory.hold(name, file);
+    }
+
     /// Tells a function of each step of the work as it begins: its title, its number from 0, and how many steps there
-    /// are. A panic of the function ends the work, and reaches whoever called [`answer`].
+    /// are. A panic of the function ends the work, and reaches the caller.
     pub fn with_progress(self, told: impl Fn(&str, u64, u64) + Send + Sync + 'static) -> Self {
         let watcher = Watcher::new(told);
         Self { watcher, ..self }
     }
 
-    pub(crate) fn get(&self, path: &std::path::Path) -> Option<&Held> {
-        self.files.get(path)
+    pub(crate) fn get(&self, path: &Path) -> Option<&Held> {
+        self.memory.get(path)
     }
 }
 
@@ -93,9 +59,9 @@ impl HeldFiles {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Answer {
-    /// The output of the command with `--json`; empty for a page.
+    /// The output of the command with `--json`.
     pub json: String,
-    /// The output of the command without `--json`, without colours; for a page the HTML.
+    /// The output of the command without `--json`, without colours.
     pub text: String,
     /// The omnibus tests, each with what it is of: nothing of the whole prediction, "before" and "after" of two sets,
     /// the name of a class; or why there is none.
@@ -104,40 +70,6 @@ pub struct Answer {
     pub state: String,
     /// Notes about what was read and computed, which the command writes to standard error.
     pub notes: Vec<String>,
-}
-
-/// Answers `evaluate`, `compare` of two sets, `report` or `monitor` with the options of the command, of which some name
-/// files in memory. A page goes to no file, whatever `--output` says, and neither does the state of `monitor`. That may
-/// be in memory too, for `report --state` as well: an empty text begins anew.
-///
-/// ```
-/// use burn_calibration_cli::{Held, HeldFiles, answer};
-///
-/// let array = |columns, values| Held::Numbers { columns, values };
-/// let files = HeldFiles::new([
-///     ("probabilities".into(), array(2, [0.9, 0.1].repeat(100))),
-///     ("labels".into(), array(1, [0.0, 1.0].repeat(50))),
-/// ]);
-/// let options = ["evaluate", "--predictions", "probabilities", "--labels", "labels"];
-/// let answer = answer(options, files).unwrap();
-/// assert!(answer.outcomes[0].1.as_ref().unwrap().p_value < 0.01); // half of them are wrong
-/// ```
-///
-/// # Errors
-///
-/// What the command would say: an unknown option, or what is wrong in which row of which file.
-pub fn answer<T: Into<OsString> + Clone>(
-    options: impl IntoIterator<Item = T>,
-    files: HeldFiles,
-) -> Result<Answer, String> {
-    let name = std::iter::once("calibration".into());
-    let options = name.chain(options.into_iter().map(Into::into));
-    let (arguments, command, given) = parsed::<Arguments, _>(options)?;
-    let (answer, notes) = notes::kept(|| {
-        check_families(&command, &given).and_then(|()| of_command(arguments.command, files))
-    });
-    let answer = answer.map_err(|error| error.to_string())?;
-    Ok(Answer { notes, ..answer })
 }
 
 /// Options with the command that takes them and what was given, or what is wrong with them, on one line.
@@ -156,49 +88,12 @@ pub fn parsed<T: Parser, Text: Into<OsString> + Clone>(
     Ok((options, command, given))
 }
 
-fn of_command(command: Command, files: HeldFiles) -> Result<Answer> {
-    let hold = |rows: &mut RowsArgs| rows.held = files;
-    match command {
-        Command::Evaluate(mut args) => {
-            hold(&mut args.source.rows);
-            args.verbose = true;
-            let evaluation = evaluate::run(&args)?;
-            Answer::new("evaluate", &evaluation, evaluation.outcomes())
-        }
-        Command::Compare(mut args) => {
-            hold(&mut args.source.rows);
-            let comparison = compare::run(&args)?;
-            Answer::new("compare", &comparison, comparison.outcomes())
-        }
-        Command::Report(mut args) => {
-            hold(&mut args.source.rows);
-            let folder = tempfile::tempdir()?;
-            args.output = folder.path().join("page.html");
-            args.quiet = true;
-            report::run(&args, false)?;
-            Ok(Answer {
-                json: String::new(),
-                text: std::fs::read_to_string(&args.output)?,
-                outcomes: Vec::new(),
-                state: String::new(),
-                notes: Vec::new(),
-            })
-        }
-        Command::Monitor(mut args) => {
-            hold(&mut args.source.rows);
-            let (answer, state) = monitor::answer(&args)?;
-            let answer = Answer::new("monitor", &answer, Vec::new())?;
-            Ok(Answer { state, ..answer })
-        }
-        _ => bail!("expected evaluate, compare, report or monitor"),
-    }
-}
-
 /// Omnibus tests with what they are of.
 pub type Outcomes<'a> = Vec<(String, &'a Known<OmnibusOutcome>)>;
 
 impl Answer {
-    fn new<T: Serialize + fmt::Display>(
+    /// Writes an outcome of a command as JSON and in words.
+    pub(crate) fn new<T: Serialize + fmt::Display>(
         command: &'static str,
         outcome: &T,
         outcomes: Outcomes,

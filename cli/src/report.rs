@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::{
     args::{BinArgs, FamilyName, ReportArgs},
     error::{Result, wrong},
-    files::Inputs,
+    files::{Inputs, in_words},
     kind::{Estimates, Kind, with_family, with_vectors},
     monitor,
     outputs::is_standard_output,
@@ -58,19 +58,44 @@ struct PageNumbers<'a, S> {
     estimates: Named<Told<Estimate>>,
 }
 
+/// A page that is made.
+struct Page<'a> {
+    html: String,
+    /// Writes its diagrams to files in a folder.
+    save_diagrams: &'a dyn Fn(&Path) -> error::Result<Vec<PathBuf>>,
+    /// Its numbers as JSON, with the names of the files that were written.
+    numbers: &'a dyn Fn(Vec<String>) -> Result<String>,
+}
+
+/// What becomes of a page.
+type Sink<'a> = &'a mut dyn FnMut(Page) -> Result<()>;
+
 pub fn run(args: &ReportArgs, json: bool) -> Result<()> {
+    make(args, &mut |page| write(args, json, page))
+}
+
+/// The text of the page.
+pub fn html(args: &ReportArgs) -> Result<String> {
+    let mut html = String::new();
+    make(args, &mut |page| {
+        html = page.html;
+        Ok(())
+    })?;
+    Ok(html)
+}
+
+fn make(args: &ReportArgs, sink: Sink) -> Result<()> {
     if let Some(state) = &args.state {
-        return report_of_state(args, state, json);
+        return report_of_state(args, state, sink);
     }
-    let output = (args.bins.asked(), json);
     match args.after_family.filter(|after| *after != args.family) {
-        None => with_family!(args.family, P => report::<P>(args, output)),
-        Some(after) => report_of_families(args, after, output),
+        None => with_family!(args.family, P => report::<P>(args, sink)),
+        Some(after) => report_of_families(args, after, sink),
     }
 }
 
 /// The page of the state of a monitor.
-fn report_of_state(args: &ReportArgs, path: &Path, json: bool) -> Result<()> {
+fn report_of_state(args: &ReportArgs, path: &Path, sink: Sink) -> Result<()> {
     let state = monitor::State::of_file(path, &args.source.rows.held)?;
     let state = state.ok_or_else(|| wrong!("{}: no such file", path.display()))?;
     let report = state.report();
@@ -78,9 +103,10 @@ fn report_of_state(args: &ReportArgs, path: &Path, json: bool) -> Result<()> {
         Some(title) => report.with_title(title),
         None => report,
     };
-    let save_diagrams = |folder: &Path| report.save_diagrams(folder);
-    write_page(args, json, &report.to_html(), save_diagrams, |files| {
-        object("report", &state.page_numbers(files))
+    sink(Page {
+        html: report.to_html(),
+        save_diagrams: &|folder| report.save_diagrams(folder),
+        numbers: &|files| object("report", &state.page_numbers(files)),
     })
 }
 
@@ -109,7 +135,7 @@ fn inputs(args: &ReportArgs) -> Result<Inputs<'_>> {
 }
 
 /// The report of predictions of one family.
-fn report<P: Kind>(args: &ReportArgs, output: (Option<BinArgs>, bool)) -> Result<()> {
+fn report<P: Kind>(args: &ReportArgs, sink: Sink) -> Result<()> {
     let loaded = P::read(&inputs(args)?, &args.source, Wanted::Probabilities)?;
     let (sets, data) = (&loaded.sets, loaded.data.clone());
     let builder = ReportBuilder::new(&sets[0], &loaded.targets);
@@ -118,30 +144,26 @@ fn report<P: Kind>(args: &ReportArgs, output: (Option<BinArgs>, bool)) -> Result
         Some(after) => (builder.with_after(after), Some(after as &dyn After<P>)),
         None => (builder, None),
     };
-    write_report(args, output, data, (builder, after), &loaded.targets)
+    make_report(args, sink, data, (builder, after), &loaded.targets)
 }
 
 /// The report of real numbers whose predictions after are of another family.
-fn report_of_families(
-    args: &ReportArgs,
-    of_after: FamilyName,
-    output: (Option<BinArgs>, bool),
-) -> Result<()> {
+fn report_of_families(args: &ReportArgs, of_after: FamilyName, sink: Sink) -> Result<()> {
     let mut files = VectorFiles::read(&inputs(args)?, &args.source)?;
     with_vectors!(args.family, P => {
         let before = files.parse::<P>(0, &args.source.rows)?;
-        let data = files.files.in_words(&before, Vec::new());
+        let data = in_words(&files.files, &files.weights, &before, Vec::new());
         let after: Box<dyn After<P>> = with_vectors!(of_after, Q => {
             Box::new(files.parse::<Q>(1, &args.source.rows)?)
         });
         let builder = ReportBuilder::new(&before, &files.targets).with_after_of(&*after);
-        write_report(args, output, data, (builder, Some(&*after)), &files.targets)
+        make_report(args, sink, data, (builder, Some(&*after)), &files.targets)
     })
 }
 
-fn write_report<P: Kind>(
+fn make_report<P: Kind>(
     args: &ReportArgs,
-    (binned, json): (Option<BinArgs>, bool),
+    sink: Sink,
     data: DataWords,
     (builder, after): (ReportBuilder<P>, Option<&dyn After<P>>),
     targets: &P::Targets,
@@ -159,13 +181,12 @@ fn write_report<P: Kind>(
         let estimates = Named(predictions.estimates(targets, kernel, args.bins));
         Ok(PageNumbers { set, estimates })
     };
-    let save_diagrams = |folder: &Path| report.save_diagrams(folder);
-    write_page(args, json, &report.to_html(), save_diagrams, |files| {
+    let written = |files| {
         let written = Written {
             files,
-            data,
+            data: data.clone(),
             family: args.family,
-            binned,
+            binned: args.bins.asked(),
             level: report.level,
             seed: report.seed,
             kernel: kernel.between().as_ref().map(KernelWords::from),
@@ -177,34 +198,33 @@ fn write_report<P: Kind>(
                 .transpose()?,
         };
         object("report", &written)
+    };
+    sink(Page {
+        html: report.to_html(),
+        save_diagrams: &|folder| report.save_diagrams(folder),
+        numbers: &written,
     })
 }
 
 /// Writes the page and its pictures, and the names of their files, or the numbers of these as JSON.
-fn write_page(
-    args: &ReportArgs,
-    json: bool,
-    page: &str,
-    save_diagrams: impl FnOnce(&Path) -> error::Result<Vec<PathBuf>>,
-    numbers: impl FnOnce(Vec<String>) -> Result<String>,
-) -> Result<()> {
+fn write(args: &ReportArgs, json: bool, page: Page) -> Result<()> {
     let to_stdout = is_standard_output(&args.output);
     let mut files = Vec::new();
     if to_stdout {
-        say(page);
+        say(page.html);
     } else {
-        file::write(&args.output, page.as_bytes())?;
+        file::write(&args.output, page.html.as_bytes())?;
         files.push(args.output.display().to_string());
     }
     if let Some(folder) = &args.pictures {
-        let paths = save_diagrams(folder)?.into_iter();
+        let paths = (page.save_diagrams)(folder)?.into_iter();
         files.extend(paths.map(|path| path.display().to_string()));
     }
-    if to_stdout || args.quiet {
+    if to_stdout {
         return Ok(());
     }
     if json {
-        say(numbers(files)?);
+        say((page.numbers)(files)?);
     } else {
         files.iter().for_each(|file| say(format_args!("{file}\n")));
     }

@@ -1,32 +1,76 @@
-//! The answers of the command `calibration` about arrays.
+//! Evaluations, comparisons, pages and monitors of arrays: the answers of the command `calibration`.
 
 use burn_calibration::hypothesis::OmnibusOutcome;
-use burn_calibration_cli::{Answer, Held, HeldColumn, HeldFiles, HeldValues};
+use burn_calibration_cli::{
+    self as answers, Answer, Array, BandwidthChoice, CompareOptions, EvaluateOptions, FamilyName,
+    HeldColumn, HeldValues, LensName, MonitorOptions, ReportOptions,
+};
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
 use crate::{
     arrays::value_error,
-    work::{self, At},
+    samples::Family,
+    work::{self, At, Reporter},
 };
 
-/// A file that is in memory: text, an array in double precision, or columns with their names.
+/// Predictions under the name of their parameter; without a family those of classes.
 #[derive(FromPyObject)]
-pub enum File<'py> {
-    Text(String),
-    Array(PyReadonlyArray2<'py, f64>),
-    Columns(Vec<(String, Column)>),
+pub struct NamedPredictions<'py> {
+    name: String,
+    family: Option<Family>,
+    /// `[n, k]`
+    rows: PyReadonlyArray2<'py, f64>,
 }
 
-/// A column of numbers, or of names of groups.
+/// A variable of each sample: numbers, or names of groups.
 #[derive(FromPyObject)]
 pub enum Column {
     Numbers(Vec<f64>),
     Groups(Vec<String>),
 }
 
-/// What the command says.
+/// Predictions, what occurred, and what else is known of each sample, as attributes of an object.
+#[derive(FromPyObject)]
+pub struct Data<'py> {
+    predictions: NamedPredictions<'py>,
+    after: Option<NamedPredictions<'py>>,
+    are_logits: bool,
+    is_event: bool,
+    levels: Vec<f64>,
+    /// Classes or targets: `[n, d]`
+    outcomes: PyReadonlyArray2<'py, f64>,
+    /// `[n, 1]`
+    weights: Option<PyReadonlyArray2<'py, f64>>,
+    given: Vec<(String, Column)>,
+    class_names: Vec<String>,
+}
+
+/// The bandwidth of a kernel: a number, the median over some samples or with the diagonal, else the median.
+#[derive(FromPyObject)]
+pub struct Bandwidth {
+    number: Option<f64>,
+    samples: Option<usize>,
+    has_diagonal: bool,
+}
+
+/// What is tested of predictions of classes.
+#[pyclass(
+    eq,
+    eq_int,
+    frozen,
+    from_py_object,
+    module = "burn_calibration._native"
+)]
+#[derive(Clone, Copy, PartialEq)]
+pub enum Lens {
+    Canonical,
+    TopLabel,
+    ClassWise,
+}
+
+/// An answer of the library.
 #[pyclass(frozen, get_all, module = "burn_calibration._native")]
 pub struct Told {
     /// The JSON.
@@ -40,20 +84,54 @@ pub struct Told {
     notes: Vec<String>,
 }
 
-impl File<'_> {
-    fn held(self) -> PyResult<Held> {
-        Ok(match self {
-            Self::Text(text) => Held::Text(text),
-            Self::Array(array) => Held::Numbers {
-                columns: array.shape()[1],
-                values: array.as_slice().map_err(value_error)?.to_vec(),
-            },
-            Self::Columns(columns) => Held::Columns(columns.into_iter().map(held_column).collect()),
+/// A page of HTML, and what to know of its data.
+type Page = (String, Vec<String>);
+
+impl NamedPredictions<'_> {
+    fn owned(&self) -> PyResult<answers::NamedPredictions> {
+        let family = match self.family {
+            None => FamilyName::Categorical,
+            Some(Family::Normal) => FamilyName::Normal,
+            Some(Family::Laplace) => FamilyName::Laplace,
+            Some(Family::NormalMixture) => FamilyName::NormalMixture,
+            Some(Family::LaplaceMixture) => FamilyName::LaplaceMixture,
+            Some(Family::Samples) => FamilyName::Samples,
+            Some(Family::Quantiles) => FamilyName::Quantiles,
+        };
+        Ok(answers::NamedPredictions {
+            name: self.name.clone(),
+            family,
+            rows: array(&self.rows)?,
         })
     }
 }
 
-fn held_column((name, column): (String, Column)) -> HeldColumn {
+impl Data<'_> {
+    fn owned(self) -> PyResult<answers::Data> {
+        let after = self.after.as_ref().map(NamedPredictions::owned);
+        let weights = self.weights.as_ref().map(array).transpose()?;
+        Ok(answers::Data {
+            predictions: self.predictions.owned()?,
+            after: after.transpose()?,
+            are_logits: self.are_logits,
+            is_event: self.is_event,
+            levels: self.levels,
+            outcomes: array(&self.outcomes)?,
+            weights: weights.map(|weights| weights.values),
+            given: self.given.into_iter().map(column).collect(),
+            class_names: self.class_names,
+        })
+    }
+}
+
+fn array(array: &PyReadonlyArray2<f64>) -> PyResult<Array> {
+    Ok(Array {
+        columns: array.shape()[1],
+        values: array.as_slice().map_err(value_error)?.to_vec(),
+    })
+}
+
+fn column((name, column): (String, Column)) -> HeldColumn {
     let values = match column {
         Column::Numbers(numbers) => HeldValues::Numbers(numbers),
         Column::Groups(groups) => HeldValues::Groups(groups),
@@ -61,25 +139,157 @@ fn held_column((name, column): (String, Column)) -> HeldColumn {
     HeldColumn { name, values }
 }
 
-/// Answers `evaluate`, `compare`, `report` or `monitor` with options that name files in memory, the state among them. Of
-/// names of classes labels are the places. A callback gets `(step, steps, title)` before each step.
+impl From<Bandwidth> for BandwidthChoice {
+    fn from(bandwidth: Bandwidth) -> Self {
+        match bandwidth {
+            Bandwidth {
+                number: Some(number),
+                ..
+            } => Self::Fixed(number),
+            Bandwidth {
+                samples: Some(samples),
+                ..
+            } => Self::MedianOf(samples),
+            Bandwidth {
+                has_diagonal: true, ..
+            } => Self::MedianWithDiagonal,
+            _ => Self::Median,
+        }
+    }
+}
+
+impl From<Lens> for LensName {
+    fn from(lens: Lens) -> Self {
+        match lens {
+            Lens::Canonical => Self::Canonical,
+            Lens::TopLabel => Self::TopLabel,
+            Lens::ClassWise => Self::ClassWise,
+        }
+    }
+}
+
+/// Tells the caller of each step of an answer.
+fn steps<T: Clone + Send + 'static>(
+    reporter: &Reporter<T>,
+) -> impl Fn(&str, u64, u64) + Send + Sync + use<T> {
+    let reporter = reporter.clone();
+    move |title: &str, step, steps| reporter.at(At::Step(title.into(), step, steps))
+}
+
+/// Tests whether a model is calibrated, and measures its errors. A callback gets `(step, steps, title)` before each step.
 #[pyfunction]
-#[pyo3(signature = (options, files, classes=vec![], progress=None))]
-pub fn answer(
+#[pyo3(signature = (data, progress, *, lens, tests, level, tolerance, lp_error, kernel, bandwidth, bins, redraws, seed))]
+#[allow(clippy::too_many_arguments)]
+pub fn evaluate(
     py: Python<'_>,
-    options: Vec<String>,
-    files: Vec<(String, File<'_>)>,
-    classes: Vec<String>,
+    data: Data<'_>,
     progress: Option<Py<PyAny>>,
+    lens: Lens,
+    tests: Vec<String>,
+    level: f64,
+    tolerance: Option<f64>,
+    lp_error: Option<f64>,
+    kernel: Option<String>,
+    bandwidth: Bandwidth,
+    bins: Option<u32>,
+    redraws: Option<u32>,
+    seed: u64,
 ) -> PyResult<Told> {
-    let held = |(name, file): (String, File)| Ok((name, file.held()?));
-    let files: Vec<(String, Held)> = files.into_iter().map(held).collect::<PyResult<_>>()?;
-    let files = HeldFiles::new(files).with_class_names(classes);
+    let usual = EvaluateOptions::default();
+    let profile = kernel.map(|kernel| kernel.parse().map_err(value_error));
+    let options = EvaluateOptions {
+        lens: lens.into(),
+        tests,
+        level,
+        tolerance,
+        lp_error,
+        profile: profile.transpose()?.unwrap_or(usual.profile),
+        bandwidth: bandwidth.into(),
+        bins: bins.unwrap_or(usual.bins),
+        redraws: redraws.unwrap_or(usual.redraws),
+        seed,
+    };
+    let data = data.owned()?;
     let answer = work::run(py, progress, move |reporter| {
-        let reporter = reporter.clone();
-        let told = move |title: &str, step, steps| reporter.at(At::Step(title.into(), step, steps));
-        burn_calibration_cli::answer(options, files.with_progress(told))
+        answers::evaluate(data, &options, steps(reporter))
     })?;
+    Ok(told(answer.map_err(value_error)?))
+}
+
+/// Compares predictions with those after, of the same samples; the callback is that of `evaluate`.
+#[pyfunction]
+#[pyo3(signature = (data, progress, *, level, redraws, seed))]
+pub fn compare(
+    py: Python<'_>,
+    data: Data<'_>,
+    progress: Option<Py<PyAny>>,
+    level: f64,
+    redraws: Option<u32>,
+    seed: u64,
+) -> PyResult<Told> {
+    let usual = CompareOptions::default();
+    let redraws = redraws.unwrap_or(usual.redraws);
+    let options = CompareOptions {
+        level,
+        redraws,
+        seed,
+    };
+    let data = data.owned()?;
+    let answer = work::run(py, progress, move |reporter| {
+        answers::compare(data, &options, steps(reporter))
+    })?;
+    Ok(told(answer.map_err(value_error)?))
+}
+
+/// Makes a page with numbers and diagrams; the callback is that of `evaluate`.
+#[pyfunction]
+#[pyo3(signature = (data, progress, *, title, bins, seed))]
+pub fn report(
+    py: Python<'_>,
+    data: Data<'_>,
+    progress: Option<Py<PyAny>>,
+    title: Option<String>,
+    bins: Option<u32>,
+    seed: u64,
+) -> PyResult<Page> {
+    let bins = bins.unwrap_or(ReportOptions::default().bins);
+    let options = ReportOptions { title, bins, seed };
+    let data = data.owned()?;
+    let page = work::run(py, progress, move |reporter| {
+        answers::report(data, &options, steps(reporter))
+    })?;
+    let page = page.map_err(value_error)?;
+    Ok((page.html, page.notes))
+}
+
+/// Adds rows to the state of a monitor, of which an empty one is new.
+#[pyfunction]
+#[pyo3(signature = (state, data, *, level, rows_between_alarms))]
+pub fn monitor(
+    py: Python<'_>,
+    state: String,
+    data: Data<'_>,
+    level: f64,
+    rows_between_alarms: f64,
+) -> PyResult<Told> {
+    let options = MonitorOptions {
+        level: Some(level),
+        rows_between_alarms: Some(rows_between_alarms),
+    };
+    let data = data.owned()?;
+    let answer = work::run(py, None, move |_| answers::monitor(&state, data, &options))?;
+    Ok(told(answer.map_err(value_error)?))
+}
+
+/// Makes a page of the state of a monitor.
+#[pyfunction]
+pub fn monitor_report(py: Python<'_>, state: String, title: Option<String>) -> PyResult<Page> {
+    let page = work::run(py, None, move |_| answers::monitor_report(&state, title))?;
+    let page = page.map_err(value_error)?;
+    Ok((page.html, page.notes))
+}
+
+fn told(answer: Answer) -> Told {
     let Answer {
         json,
         text,
@@ -87,15 +297,15 @@ pub fn answer(
         state,
         notes,
         ..
-    } = answer.map_err(value_error)?;
+    } = answer;
     let outcomes: Vec<Value> = outcomes.iter().map(outcome).collect();
-    Ok(Told {
+    Told {
         json,
         text,
         outcomes: Value::from(outcomes).to_string(),
         state,
         notes,
-    })
+    }
 }
 
 fn outcome((of, outcome): &(String, Result<OmnibusOutcome, String>)) -> Value {

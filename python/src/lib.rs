@@ -28,8 +28,13 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(real_maps::load_real, module)?)?;
     module.add_function(wrap_pyfunction!(penalties::skce, module)?)?;
     module.add_function(wrap_pyfunction!(penalties::mmce, module)?)?;
-    module.add_function(wrap_pyfunction!(commands::answer, module)?)?;
+    module.add_class::<commands::Lens>()?;
     module.add_class::<commands::Told>()?;
+    module.add_function(wrap_pyfunction!(commands::evaluate, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::compare, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::report, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::monitor, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::monitor_report, module)?)?;
     module.add_class::<samples::Family>()?;
     module.add_function(wrap_pyfunction!(errors::ece, module)?)?;
     module.add_function(wrap_pyfunction!(errors::class_wise_ece, module)?)?;

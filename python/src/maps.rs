@@ -301,21 +301,19 @@ impl FittedMap {
         json(&self.map().guarantees())
     }
 
-    /// How the fit went, as JSON, with the words of its warnings; None where the map does not say it.
-    fn report(&self) -> PyResult<Option<(String, Vec<String>)>> {
-        let map = self.map();
-        let Some(report) = map.report() else {
-            return Ok(None);
-        };
-        let warnings = report.warnings.iter().map(ToString::to_string).collect();
-        Ok(Some((json(report)?, warnings)))
+    /// How the fit went, as JSON; None where the map does not say it.
+    fn report(&self) -> PyResult<Option<String>> {
+        self.map().report().map(json).transpose()
+    }
+
+    /// What to know before the map is used, in words.
+    fn warnings(&self) -> Vec<String> {
+        warnings(self.map().report(), self.choice.as_ref())
     }
 
     /// What was chosen among maps and why, as JSON and in words; None of a map that was not chosen.
     fn choice(&self) -> PyResult<Option<(String, String)>> {
-        let choice = self.choice.as_ref();
-        let words = choice.map(|choice| Ok((json(choice)?, choice.to_string())));
-        words.transpose()
+        self.choice.as_ref().map(choice_words).transpose()
     }
 
     /// What the map computes, with its numbers, line by line; None of a map without a formula.
@@ -366,6 +364,22 @@ impl FittedMap {
             choice: None,
         })
     }
+}
+
+/// The warnings of a fit and of a choice in words, without the maps that were not tried, which the words of the choice list.
+pub fn warnings(report: Option<&FitReport>, choice: Option<&Choice>) -> Vec<String> {
+    let of_fit = report.map_or(&[][..], |report| &report.warnings);
+    let of_choice = choice.map_or(&[][..], |choice| &choice.warnings);
+    let is_told = |warning: &&FitWarning| {
+        !of_fit.contains(warning) && !matches!(warning, FitWarning::TooFew { .. })
+    };
+    let all = of_fit.iter().chain(of_choice.iter().filter(is_told));
+    all.map(ToString::to_string).collect()
+}
+
+/// A choice among maps as JSON and in words.
+pub fn choice_words(choice: &Choice) -> PyResult<(String, String)> {
+    Ok((json(choice)?, choice.to_string()))
 }
 
 /// A value as JSON.

@@ -17,7 +17,7 @@ use serde_json::{Map as Object, Value};
 
 use crate::{
     arrays::{array, device, shaped, value_error},
-    maps::{configured, json},
+    maps::{choice_words, configured, json, warnings},
     samples::{Family, RealArrays, Reals, Sample, draws, location_and_scale, matrix},
     work::{self, At},
 };
@@ -315,21 +315,19 @@ impl FittedRealMap {
         json(&self.map().any().guarantees())
     }
 
-    /// How the fit went, as JSON, with the words of its warnings; None where the map does not say it.
-    fn report(&self) -> PyResult<Option<(String, Vec<String>)>> {
-        let map = self.map();
-        let Some(report) = map.any().report() else {
-            return Ok(None);
-        };
-        let warnings = report.warnings.iter().map(ToString::to_string).collect();
-        Ok(Some((json(report)?, warnings)))
+    /// How the fit went, as JSON; None where the map does not say it.
+    fn report(&self) -> PyResult<Option<String>> {
+        self.map().any().report().map(json).transpose()
+    }
+
+    /// What to know before the map is used, in words.
+    fn warnings(&self) -> Vec<String> {
+        warnings(self.map().any().report(), self.choice.as_ref())
     }
 
     /// What was chosen among maps and why, as JSON and in words; None of a map that was not chosen.
     fn choice(&self) -> PyResult<Option<(String, String)>> {
-        let choice = self.choice.as_ref();
-        let words = choice.map(|choice| Ok((json(choice)?, choice.to_string())));
-        words.transpose()
+        self.choice.as_ref().map(choice_words).transpose()
     }
 
     /// Recalibrates predictions: the family, the rows of parameters, and the levels of quantiles. What has no density

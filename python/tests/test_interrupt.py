@@ -41,7 +41,7 @@ def test_what_progress_raises_ends_the_fit(three):
 
 def test_ctrl_c_ends_a_long_fit():
     data = draw(20_000, 20)
-    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer = threading.Timer(0.5, signal.raise_signal, (signal.SIGINT,))
     timer.start()
     start = time.perf_counter()
     with pytest.raises(KeyboardInterrupt):
@@ -126,7 +126,7 @@ def test_ctrl_c_ends_the_wait_for_an_evaluation():
         "import burn_calibration as bc\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "rng = np.random.default_rng(0)\n"
-        "threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "threading.Timer(0.5, signal.raise_signal, (signal.SIGINT,)).start()\n"
         "start = time.perf_counter()\n"
         "try:\n"
         "    bc.evaluate(rng.integers(0, 50, 20_000), logits=rng.normal(size=(20_000, 50)))\n"

@@ -1,5 +1,6 @@
 """Metrics: against scikit-learn, SciPy, formulas in NumPy, and the numbers of `evaluate`."""
 
+import sys
 import time
 
 import numpy as np
@@ -320,6 +321,53 @@ def test_pit_histogram():
     assert found.lower == stats.binom.ppf(0.025, 200, 1 / 8) and found.upper == stats.binom.ppf(0.975, 200, 1 / 8)
     ranks = bc.pit_histogram(y, bc.Samples(loc[:, None] + np.zeros((1, 4))), bins=5)
     assert ranks.counts.sum() == 200
+
+
+def drawn_curves():
+    y, risk = events()
+    target, loc, scale = reals()
+    return [
+        bc.reliability_curve(y, risk, bins=10),
+        bc.corp_curve(y, risk, redraws=49),
+        bc.pit_histogram(target, bc.Normal(loc, scale), bins=8),
+    ]
+
+
+def test_plots_draw_the_arrays():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    from matplotlib import pyplot
+
+    curve, corp, pit = drawn_curves()
+    figure, axes = pyplot.subplots(1, 3)
+    for one, ax in zip((curve, corp, pit), axes):
+        assert one.plot(ax, color="red") is ax
+        assert ax.get_xlabel() and ax.get_ylabel()
+    (ideal, line), (bands,) = axes[0].lines, axes[0].collections
+    np.testing.assert_array_equal(line.get_xydata(), np.column_stack([curve.prob_pred, curve.prob_true]))
+    np.testing.assert_array_equal(ideal.get_xydata(), [[0, 0], [1, 1]])
+    assert line.get_color() == "red" and line.get_marker() == "o"
+    ends = np.array([path.vertices[:, 1] for path in bands.get_paths()])
+    np.testing.assert_array_equal(ends, np.column_stack([curve.lower, curve.upper]))
+    drawn = axes[1].lines[1]
+    assert {tuple(point) for point in drawn.get_xydata()} == {
+        *zip(corp.lower, corp.prob_true),
+        *zip(corp.upper, corp.prob_true),
+    }
+    assert (np.diff(drawn.get_xdata()) >= 0).all() and f"MCB {corp.miscalibration:.3g}" in axes[1].texts[0].get_text()
+    np.testing.assert_array_equal([bar.get_height() for bar in axes[2].patches[1:]], pit.counts)
+    np.testing.assert_allclose([bar.get_x() for bar in axes[2].patches[1:]], pit.edges[:-1])
+    figure.canvas.draw()
+    alone = bc.reliability_curve([0, 1, 1], [0.2, 0.2, 0.2]).plot(label="one bin")
+    assert alone not in axes and alone.get_legend_handles_labels()[1] == ["one bin"]
+    pyplot.close("all")
+
+
+def test_plots_without_matplotlib_say_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for curve in drawn_curves():
+        with pytest.raises(ImportError, match="plot needs matplotlib: pip install matplotlib"):
+            curve.plot()
 
 
 @pytest.mark.parametrize(

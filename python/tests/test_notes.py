@@ -213,11 +213,19 @@ def test_categoricals_of_pandas_have_their_classes(three):
 
 def test_probabilities_as_logits_are_a_warning(three):
     y, p = three
-    for call in (lambda: bc.evaluate(y, logits=p, redraws=99), lambda: bc.brier_score(y, bc.Logits(p))):
+    for call in (
+        lambda: bc.evaluate(y, logits=p, redraws=99),
+        lambda: bc.evaluate(y, bc.Logits(p), redraws=99),
+        lambda: bc.Monitor().update(y, bc.Logits(p)),
+        lambda: bc.brier_score(y, bc.Logits(p)),
+    ):
         (found,) = caught(call)
         assert "every row is in [0, 1] and sums to 1" in str(found.message) and "y_prob" in str(found.message)
-    found = caught(lambda: bc.PlattScaling().fit(p[:, :2] / p[:, :2].sum(axis=1, keepdims=True), y % 2))
-    assert any("np.log(X)" in str(one.message) and one.category is bc.FitWarning for one in found)
+    for scaling in (bc.PlattScaling(), bc.TemperatureScaling(), bc.AutoRecalibration(folds=2)):
+        found = [one for one in caught(lambda: scaling.fit(p.astype(np.float32), y)) if "in [0, 1]" in str(one.message)]
+        assert [one.category for one in found] == [bc.FitWarning]
+        assert str(found[0].message) in scaling.warnings_ and "fit the map to their logarithms" in scaling.warnings_[0]
+        assert "logarithms" not in "".join(scaling.fit(np.log(p), y).warnings_)
     scaling = bc.TemperatureScaling().fit(np.log(p), y)
     (found,) = caught(lambda: scaling.predict_proba(p))
     assert "np.log(X) makes logits" in str(found.message)

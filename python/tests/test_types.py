@@ -1,6 +1,8 @@
 """What type checkers see of the package."""
 
+import inspect
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -63,3 +65,28 @@ def test_types_are_seen(tmp_path):
     assert len(errors) == len(WRONG), errors
     for error, reason in zip(errors, WRONG.values()):
         assert reason in error
+
+
+def public():
+    """The functions and classes of the package whose arguments people write."""
+    for name in bc.__all__:
+        value = getattr(bc, name)
+        if callable(value) and not (isinstance(value, type) and issubclass(value, (tuple, Exception))):
+            yield pytest.param(value, id=name)
+
+
+@pytest.mark.parametrize("value", list(public()))
+def test_docstrings_are_in_full(value):
+    parameters = inspect.signature(value).parameters
+    if isinstance(value, type) and not issubclass(value, (bc.LogitMap, bc.RealMap, bc.CalibratedModel, bc.Monitor)):
+        return  # containers
+    doc = inspect.getdoc(value)
+    sections = re.split(r"^(\w+)\n-+\n", doc, flags=re.MULTILINE)
+    described = dict(zip(sections[1::2], sections[2::2]))
+    titles = list(described)
+    order = ["Parameters", "Attributes", "Returns", "Raises", "Warns", "Examples"]
+    assert titles == [title for title in order if title in titles], titles
+    entries = re.findall(r"^(\w[\w, *]*?)(?: : .*)?$", described.get("Parameters", ""), flags=re.MULTILINE)
+    assert [name for entry in entries for name in re.findall(r"\w+", entry)] == list(parameters)
+    if not isinstance(value, type):
+        assert "Returns" in titles and "Raises" in titles and len(doc.splitlines()[0]) < 120

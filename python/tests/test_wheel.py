@@ -16,7 +16,7 @@ README = pathlib.Path(__file__).parent.parent / "README.md"
 
 def five_lines():
     """The first block of code."""
-    return re.search(r"```python\n(.*?)```", README.read_text(), re.DOTALL).group(1)
+    return re.search(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL).group(1)
 
 
 def test_the_lines_of_the_readme_run():
@@ -31,7 +31,7 @@ def test_the_wheel_alone_is_enough(tmp_path):
         licences = {pathlib.PurePosixPath(name).name for name in wheel.namelist() if "/licenses/" in name}
     assert licences == {"LICENSE-MIT", "LICENSE-APACHE"}
     venv.create(tmp_path / "venv", with_pip=True)
-    python = str(tmp_path / "venv" / "bin" / "python")
+    python = str(tmp_path / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python")
     subprocess.run([python, "-m", "pip", "install", "-q", WHEEL], check=True)  # with NumPy alone
     code = five_lines() + (
         "from burn_calibration import TemperatureScaling\n"

@@ -15,6 +15,8 @@ use crate::distribution::Weights;
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum FitWarning {
+    /// Every row of logits is in `[0, 1]` and sums to 1 within 10⁻³: the logits may be probabilities.
+    ProbabilitiesAsLogits,
     /// Rows that the fit leaves out: with them, the mean loss of the others would have become worse.
     SetAside {
         /// The rows, from 0.
@@ -114,6 +116,11 @@ impl FitWarning {
     pub fn words(&self, name: impl Fn(usize) -> String) -> String {
         let named = |classes: &[usize]| list(classes.iter().map(|&class| name(class)));
         match self {
+            Self::ProbabilitiesAsLogits => {
+                "every row of logits is in [0, 1] and sums to 1, as probabilities do: if they are probabilities, fit \
+                 the map to their logarithms"
+                    .into()
+            }
             Self::SetAside { rows } => format!(
                 "the fit leaves out {}, which would make the loss of the other rows worse: {}?",
                 row_list(rows),
@@ -259,6 +266,9 @@ impl FitWarning {
         let counts = counts.into_iter().enumerate();
         let classes: Vec<_> = counts.filter(|(_, count)| *count <= 1).collect();
         let mut warnings = Vec::new();
+        if data.rows().all(is_distribution) {
+            warnings.push(Self::ProbabilitiesAsLogits);
+        }
         if !classes.is_empty() {
             let binary = m == 2;
             warnings.push(Self::FewLabels {
@@ -296,6 +306,15 @@ impl FitWarning {
 
 /// Standard errors below chance from which the ranks of a class are called reversed: a chance of 10⁻⁵ each.
 const REVERSED: f64 = 4.3;
+
+/// The distance from 1 that the sum of probabilities may have: those of a file are rounded.
+const ROUNDED: f64 = 1e-3;
+
+/// Whether a row is in `[0, 1]` and sums to 1.
+fn is_distribution(row: &[f64]) -> bool {
+    let is_probability = |value: &f64| (0.0..=1.0).contains(value);
+    row.iter().all(is_probability) && (row.iter().sum::<f64>() - 1.0).abs() <= ROUNDED
+}
 
 /// Whether the label of each row has the largest logit, and no other class has it too.
 pub(super) fn all_right(data: &FitData) -> bool {

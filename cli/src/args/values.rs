@@ -88,11 +88,15 @@ pub fn order(text: &str) -> Result<f64, String> {
     number(text, is_order, "a finite number of at least 1")
 }
 
+/// The aspect of predictions of classes that is tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LensName {
+    /// The whole vector of probabilities
     Canonical,
+    /// Whether the most likely class is right
     TopLabel,
+    /// Each class against the rest
     ClassWise,
 }
 
@@ -141,12 +145,16 @@ pub fn length_scale(text: &str) -> Result<LengthScale, String> {
     fixed.map_err(|expected| format!("{expected}, or median"))
 }
 
+/// The bandwidth of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum BandwidthChoice {
+    /// A number.
     Fixed(f64),
+    /// The median distance of all pairs of different samples, or of 5,000 drawn samples of more than 20,000.
     Median,
     /// The median of all ordered pairs, the zeros of the diagonal included.
     MedianWithDiagonal,
+    /// The median over this number of drawn samples.
     MedianOf(usize),
 }
 

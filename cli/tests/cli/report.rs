@@ -1,6 +1,10 @@
 //! `calibration report`.
 
-use burn_calibration_cli::{Held, HeldColumn, HeldFiles, HeldValues, answer};
+use burn_calibration_cli::{
+    Array, BandwidthChoice, CompareOptions, Data, EvaluateOptions, FamilyName, HeldColumn,
+    HeldValues, MonitorOptions, NamedPredictions, ReportOptions, compare, evaluate, monitor,
+    monitor_report, report,
+};
 
 use crate::*;
 
@@ -40,25 +44,38 @@ fn evaluate_and_report_agree() {
     assert!(page.contains(&cell), "{cell}");
 }
 
+fn array(columns: usize, values: Vec<f64>) -> Array {
+    Array { columns, values }
+}
+
+fn named(name: &str, family: FamilyName, rows: Array) -> NamedPredictions {
+    NamedPredictions {
+        name: name.into(),
+        family,
+        rows,
+    }
+}
+
+fn classes(rows: Array, labels: Vec<f64>) -> Data {
+    let predictions = named("p", FamilyName::Categorical, rows);
+    Data::new(predictions, array(1, labels))
+}
+
 /// A program keeps the state of a monitor in memory, and has its page from there.
 #[test]
 fn page_of_a_state_in_memory() {
-    let array = |columns, values| Held::Numbers { columns, values };
-    let monitor = |state: &str| {
-        let files = HeldFiles::new([
-            ("p".into(), array(1, vec![0.2; 30])),
-            ("y".into(), array(1, [0.0, 1.0].repeat(15))),
-            ("state".into(), Held::Text(state.into())),
-        ]);
-        let options = "monitor --state state --predictions p --positive --labels y";
-        answer(options.split(' '), files).unwrap()
+    let added = |state: &str| {
+        let data = Data {
+            is_event: true,
+            ..classes(array(1, vec![0.2; 30]), [0.0, 1.0].repeat(15))
+        };
+        monitor(state, data, &MonitorOptions::default()).unwrap()
     };
-    let state = monitor(&monitor("").state).state;
-    let files = HeldFiles::new([("state".into(), Held::Text(state))]);
-    let page = answer("report --state state -o none".split(' '), files).unwrap();
-    assert!(page.text.contains("<h2>Wealth</h2>") && page.text.contains("60 rows, counted"));
-    let files = HeldFiles::new([("state".into(), Held::Text(String::new()))]);
-    let error = answer("report --state state -o none".split(' '), files).unwrap_err();
+    let state = added(&added("").state).state;
+    let page = monitor_report(&state, Some("Loans".into())).unwrap().html;
+    assert!(page.contains("<h2>Wealth</h2>") && page.contains("60 rows, counted"));
+    assert!(page.contains("<title>Loans</title>"));
+    let error = monitor_report("", None).unwrap_err();
     assert_eq!(error, "state: no such file");
 }
 
@@ -66,25 +83,28 @@ fn page_of_a_state_in_memory() {
 /// that are what it says, whatever their names and texts.
 #[test]
 fn notes_names_and_columns_in_memory() {
-    let array = |columns, values| Held::Numbers { columns, values };
     let column = |name: &str, values| HeldColumn {
         name: name.into(),
         values,
     };
     let codes = ["1", "NA", ""].repeat(20);
     let codes = codes.into_iter().map(String::from).collect();
-    let columns = vec![
-        column("id", HeldValues::Numbers((0..60).map(f64::from).collect())),
-        column("a;b, c", HeldValues::Groups(codes)),
-    ];
-    let files = HeldFiles::new([
-        ("p".into(), array(3, [0.5, 0.3, 0.2001].repeat(60))),
-        ("y".into(), array(1, [1.0, 2.0, 1.0].repeat(20))),
-        ("x".into(), Held::Columns(columns)),
-    ]);
-    let files = files.with_class_names(["2", "0", "1,1"].map(String::from).to_vec());
-    let options = "evaluate --predictions p --labels y --given x --replicates 99";
-    let answer = answer(options.split(' '), files).unwrap();
+    let data = Data {
+        given: vec![
+            column("id", HeldValues::Numbers((0..60).map(f64::from).collect())),
+            column("a;b, c", HeldValues::Groups(codes)),
+        ],
+        class_names: ["2", "0", "1,1"].map(String::from).to_vec(),
+        ..classes(
+            array(3, [0.5, 0.3, 0.2001].repeat(60)),
+            [1.0, 2.0, 1.0].repeat(20),
+        )
+    };
+    let options = EvaluateOptions {
+        redraws: 99,
+        ..EvaluateOptions::default()
+    };
+    let answer = evaluate(data, &options, |_, _, _| ()).unwrap();
     assert_eq!(
         answer.notes,
         ["p: rows sum to 1 within 1e-4: each row is divided by its sum"]
@@ -96,4 +116,125 @@ fn notes_names_and_columns_in_memory() {
     let tests = given["tests"].as_array().unwrap().iter();
     let groups = tests.filter(|test| test["column"] == "a;b, c" && test["kind"] == "group");
     assert_eq!(groups.count(), 3);
+}
+
+/// Typed options are those of the command: the same JSON to the last digit, and the same page.
+#[test]
+fn calls_of_programs_answer_as_the_command() {
+    let folder = folder("typed-calls");
+    let rows = |scale: f64| -> Vec<f64> {
+        let row = |i: usize| [((i * 7) % 11) as f64 * 0.3 - 1.0, scale];
+        (0..80).flat_map(row).collect()
+    };
+    let targets: Vec<f64> = (0..80).map(|i| ((i * 5) % 13) as f64 * 0.2 - 1.0).collect();
+    let csv = |columns: usize, values: &[f64]| -> String {
+        let line = |row: &[f64]| row.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
+        values.chunks(columns).map(|row| line(row) + "\n").collect()
+    };
+    let (before, after) = (rows(0.25), rows(0.5));
+    let files = [("p.csv", csv(2, &before)), ("q.csv", csv(2, &after))];
+    write(&folder, &files);
+    write(&folder, &[("y.csv", csv(1, &targets))]);
+    let data = |after_family| Data {
+        after: Some(named("q.csv", after_family, array(2, after.clone()))),
+        ..Data::new(
+            named("p.csv", FamilyName::Normal, array(2, before.clone())),
+            array(1, targets.clone()),
+        )
+    };
+    let parsed = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    let options = EvaluateOptions {
+        level: 0.9,
+        redraws: 99,
+        bandwidth: BandwidthChoice::Fixed(0.7),
+        seed: 5,
+        ..EvaluateOptions::default()
+    };
+    let steps = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let told = steps.clone();
+    let progress =
+        move |title: &str, step, of| told.lock().unwrap().push((title.to_owned(), step, of));
+    let found = evaluate(data(FamilyName::Normal), &options, progress).unwrap();
+    let command = "evaluate --family normal --predictions p.csv --targets y.csv --level 0.9 --redraws 99 \
+                   --bandwidth 0.7 --seed 5";
+    assert_eq!(parsed(&found.json), json(&folder, command));
+    let steps = steps.lock().unwrap();
+    let titles: Vec<&str> = steps.iter().map(|(title, ..)| title.as_str()).collect();
+    assert_eq!(titles[1], "omnibus test");
+    assert!(
+        steps
+            .iter()
+            .enumerate()
+            .all(|(at, (_, step, of))| at as u64 == *step && *of == 4)
+    );
+    let two = "--family normal --after-family laplace --targets y.csv";
+    let options = CompareOptions {
+        redraws: 99,
+        ..CompareOptions::default()
+    };
+    let found = compare(data(FamilyName::Laplace), &options, |_, _, _| ()).unwrap();
+    let command = format!("compare --before p.csv --after q.csv --redraws 99 {two}");
+    assert_eq!(parsed(&found.json), json(&folder, &command));
+    let options = ReportOptions::default();
+    let page = report(data(FamilyName::Laplace), &options, |_, _, _| ()).unwrap();
+    done(
+        &folder,
+        &format!("report --predictions p.csv --after q.csv {two} -o page.html"),
+    );
+    assert_eq!(page.html, read(&folder, "page.html"));
+}
+
+/// Numbers of typed options that the command would refuse.
+#[test]
+fn numbers_of_options_are_checked() {
+    let usual = EvaluateOptions::default;
+    let cases = [
+        (
+            EvaluateOptions {
+                level: 1.0,
+                ..usual()
+            },
+            "the level is 1",
+        ),
+        (
+            EvaluateOptions {
+                redraws: 0,
+                ..usual()
+            },
+            "0 redraws",
+        ),
+        (EvaluateOptions { bins: 0, ..usual() }, "0 bins"),
+        (
+            EvaluateOptions {
+                tolerance: Some(1.0),
+                ..usual()
+            },
+            "the tolerance is 1",
+        ),
+        (
+            EvaluateOptions {
+                lp_error: Some(0.5),
+                ..usual()
+            },
+            "the order of the Lp error is 0.5",
+        ),
+        (
+            EvaluateOptions {
+                bandwidth: BandwidthChoice::Fixed(-1.0),
+                ..usual()
+            },
+            "the bandwidth is Fixed(-1.0)",
+        ),
+        (
+            EvaluateOptions {
+                tests: vec!["no".into()],
+                ..usual()
+            },
+            "--test no",
+        ),
+    ];
+    for (options, reason) in cases {
+        let data = classes(array(2, [0.9, 0.1].repeat(20)), [0.0, 1.0].repeat(10));
+        begins(&evaluate(data, &options, |_, _, _| ()).unwrap_err(), reason);
+    }
 }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
 from . import _native
+from ._arrays import FAMILIES
 from ._checks import check_choice, check_finite, check_rows, columns, refuse, warn_of_probabilities
 from ._labels import encode
 from ._warnings import CalibrationWarning, warn
@@ -19,8 +20,37 @@ _MOST_BINS = 1_000_000
 _MOST_REDRAWN = 20_000_000
 
 
+class NamedPredictions(NamedTuple):
+    """Predictions under the name of their parameter; without a family those of classes."""
+
+    name: str
+    family: _native.Family | None
+    rows: np.ndarray
+
+
+class Data(NamedTuple):
+    """Predictions, what occurred, and what else is known of each sample."""
+
+    predictions: NamedPredictions
+    after: NamedPredictions | None
+    are_logits: bool
+    is_event: bool
+    levels: list[float]
+    outcomes: np.ndarray
+    weights: np.ndarray | None
+    given: list[tuple[str, list[Any]]]
+    class_names: list[str]
+
+
 class Call:
-    """Options and arrays for the library."""
+    """Arrays for the library, which were checked.
+
+    Attributes
+    ----------
+    data : Data
+    count : int
+        The number of classes, or of targets.
+    """
 
     def __init__(
         self,
@@ -67,14 +97,13 @@ class Call:
                 given = {name: [column[row] for row in kept] for name, column in (given or {}).items()} or None
         for name, rows in numbers.items():
             check_rows(sets[name], rows, name)
-        self._sets = numbers
-        self.names: list[str] = []
+        names: list[str] = []
         if are_classes:
             self.count = 2 if first.is_event else numbers[next(iter(numbers))].shape[1]
             if self.count < 2:
                 raise ValueError(f"{next(iter(sets))}: one class, expected two or more, or an event, [n]")
             labels, known = encode(truth, self.count, classes)
-            self.names = [] if known is None else [_name(label) for label in known]
+            names = [] if known is None else [_name(label) for label in known]
             truth = labels.astype(np.float64)[:, None]
         else:
             if classes is not None:
@@ -83,43 +112,31 @@ class Call:
             self.count = truth.shape[1]
             for name, one in sets.items():
                 _check_width(one, numbers[name], name, self.count)
-        self._options = ["--labels", "y_true", "--family", first.family]
-        self._files: list[tuple[str, Any]] = [("y_true", truth)]
         if first.is_logits:
-            self._options += ["--logits", "--force"]  # what looks like probabilities is warned of
             for name, rows in numbers.items():
                 remedy = "probabilities are y_prob, without Logits or logits="
                 warn_of_probabilities(rows, name, remedy, CalibrationWarning)
-        if first.is_event:
-            self._options.append("--positive")
-        if first.levels:
-            self._options += ["--quantile-levels", ",".join(map(repr, first.levels))]
         if weights is not None:
             check_finite(weights, "sample_weight", "weight")
             refuse(weights < 0, weights, "sample_weight", "weight", "at least 0")
             if not weights.any():
                 raise ValueError("sample_weight: all weights are 0, expected a positive one")
-            self._options += ["--weights", "sample_weight"]
-            self._files.append(("sample_weight", weights))
         if given:
             _check_given(given)
-            self._options += ["--given", "given"]
-            self._files.append(("given", list(given.items())))
-        self._files += list(numbers.items())
-
-    def option(self, name: str, value: Any) -> None:
-        """Sets an option of the library."""
-        self._options += [f"--{name}", str(value)]
-
-    def options(self, options: Mapping[str, Any]) -> None:
-        """Sets those options that are not None."""
-        for name, value in options.items():
-            if value is not None:
-                self.option(name, value)
-
-    def hold(self, name: str, file: Any) -> None:
-        """Holds a file by its name."""
-        self._files.append((name, file))
+        before, *after = [
+            NamedPredictions(name, FAMILIES.get(one.family), numbers[name]) for name, one in sets.items()
+        ]
+        self.data = Data(
+            before,
+            after[0] if after else None,
+            first.is_logits,
+            first.is_event,
+            list(first.levels),
+            truth,
+            weights,
+            list((given or {}).items()),
+            names,
+        )
 
     def check_sizes(self, bins: int | None, redraws: int | None) -> None:
         """Refuses what would not fit into memory."""
@@ -130,12 +147,11 @@ class Call:
                 f"redraws is {redraws}, expected at most {_MOST_REDRAWN // self.count} of {self.count} classes"
             )
 
-    def answer(self, name: str, progress: Callable[[int, int, str], Any] | None = None) -> _native.Told:
-        """Answers the call; what to know of it is a warning."""
-        answer = _native.answer([name, *self._options], self._files, self.names, progress)
-        for note in answer.notes:
-            warn(note)
-        return answer
+
+def warn_of_notes(notes: Sequence[str]) -> None:
+    """Warns of what to know of an answer."""
+    for note in notes:
+        warn(note)
 
 
 def _check_width(predictions: Predictions, rows: np.ndarray, name: str, d: int) -> None:

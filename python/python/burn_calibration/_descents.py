@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 
@@ -136,32 +136,6 @@ class _Network(_Regularized):
         self.clip = clip
 
 
-_REGULARIZED = """
-    regularization : float or None, default {weight}
-        The weight of the regularization, at least 0. None: the one that a cross-validation finds.
-    folds : int, default 5
-        The folds of that cross-validation.
-    tolerance : float, default {tolerance}
-        The largest derivative at which the fit has converged.
-    max_iterations : int, default {iterations}
-        The most iterations.
-    seed : int, default 0
-        The seed of the folds, and of the hidden units of a network.
-"""
-
-
-def _documented(weight: str, tolerance: str, iterations: int) -> Callable[[type], type]:
-    """Adds the parameters of a descent to the docstring of a class."""
-
-    def documented(cls: type) -> type:
-        words = _REGULARIZED.format(weight=weight, tolerance=tolerance, iterations=iterations)
-        cls.__doc__ = (cls.__doc__ or "").rstrip() + words
-        return cls
-
-    return documented
-
-
-@_documented("None", "1e-5", 200)
 class DiagonalScaling(_Regularized):
     """One increasing function of each logit (DIAG): keeps the order of the classes.
 
@@ -197,39 +171,20 @@ class DiagonalScaling(_Regularized):
         self.clip = clip
 
 
-@_documented("None", "1e-5", 200)
 class OrderPreserving(_Network):
-    """Gaps of sorted logits times a network (OP): keeps the order of the classes.
-
-    Parameters
-    ----------
-    hidden : int, default 16
-        The hidden units of the network.
-    """
+    """Gaps of sorted logits times a network (OP): keeps the order of the classes."""
 
     _kind = "order-preserving"
 
 
-@_documented("None", "1e-5", 200)
 class OrderInvariant(_Network):
-    """As `OrderPreserving`, with a network of the sorted logits (OI): keeps the order of the classes.
-
-    Parameters
-    ----------
-    hidden : int, default 16
-        The hidden units of the network.
-    """
+    """As `OrderPreserving`, with a network of the sorted logits (OI): keeps the order of the classes."""
 
     _kind = "order-invariant"
 
 
-@_documented("0.0", "1e-7", 1000)
 class VectorScaling(_Affine):
-    """A scale and an intercept for each class, ``a_c z_c + b_c``.
-
-    Parameters
-    ----------
-    """
+    """A scale and an intercept for each class, ``a_c z_c + b_c``."""
 
     _kind = "vector"
 
@@ -253,24 +208,14 @@ class VectorScaling(_Affine):
         )
 
 
-@_documented("None", "1e-7", 1000)
 class MatrixScaling(_Affine):
-    """A matrix and intercepts, ``W z + b``.
-
-    Parameters
-    ----------
-    """
+    """A matrix and intercepts, ``W z + b``."""
 
     _kind = "matrix"
 
 
-@_documented("None", "1e-7", 1000)
 class DirichletCalibration(_Affine):
-    """Matrix scaling of log-probabilities, ``W log p + b``.
-
-    Parameters
-    ----------
-    """
+    """Matrix scaling of log-probabilities, ``W log p + b``."""
 
     _kind = "dirichlet"
 
@@ -296,35 +241,20 @@ class _Structured(_Affine):
         )
 
 
-@_documented("1.0", "1e-7", 1000)
 class StructuredVectorScaling(_Structured):
-    """Vector scaling of tempered, smoothed log-probabilities, shrunk.
-
-    Parameters
-    ----------
-    """
+    """Vector scaling of tempered, smoothed log-probabilities, shrunk."""
 
     _kind = "structured-vector"
 
 
-@_documented("1.0", "1e-7", 1000)
 class StructuredMatrixScaling(_Structured):
-    """Matrix scaling of tempered, smoothed log-probabilities, shrunk.
-
-    Parameters
-    ----------
-    """
+    """Matrix scaling of tempered, smoothed log-probabilities, shrunk."""
 
     _kind = "structured-matrix"
 
 
-@_documented("1.0", "1e-9", 200)
 class LogitShift(_Structured):
-    """A shift of the logits of each class, ``z + b``, shrunk towards 0.
-
-    Parameters
-    ----------
-    """
+    """A shift of the logits of each class, ``z + b``, shrunk towards 0."""
 
     _kind = "shift"
 

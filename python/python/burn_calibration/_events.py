@@ -6,14 +6,7 @@ from ._map import CLIP, LogitMap
 
 
 class PlattScaling(LogitMap):
-    """Platt scaling, ``sigmoid(a s + b)`` of log-odds ``s``: of class 1 of two classes, else of each class.
-
-    Parameters
-    ----------
-    smoothed : bool, default True
-        Whether the targets are those of Platt, ``(N1 + 1)/(N1 + 2)`` and ``1/(N0 + 2)``, and not 1 and 0: maximum
-        likelihood.
-    """
+    """Platt scaling, ``sigmoid(a s + b)`` of log-odds ``s``: of class 1 of two classes, else of each class."""
 
     _kind = "platt"
 
@@ -23,14 +16,7 @@ class PlattScaling(LogitMap):
 
 
 class BetaCalibration(LogitMap):
-    """Beta calibration, ``sigmoid(a log p - b log(1-p) + c)``: of class 1 of two classes, else of each class.
-
-    Parameters
-    ----------
-    smoothed : bool, default True
-        Whether the targets are those of Platt, ``(N1 + 1)/(N1 + 2)`` and ``1/(N0 + 2)``, and not 1 and 0: maximum
-        likelihood.
-    """
+    """Beta calibration, ``sigmoid(a log p - b log(1-p) + c)``: of class 1 of two classes, else of each class."""
 
     _kind = "beta"
 
@@ -40,14 +26,7 @@ class BetaCalibration(LogitMap):
 
 
 class QuadraticScaling(LogitMap):
-    """Quadratic scaling, ``sigmoid(a s + b s^2 + c)`` of log-odds ``s``.
-
-    Parameters
-    ----------
-    smoothed : bool, default True
-        Whether the targets are those of Platt, ``(N1 + 1)/(N1 + 2)`` and ``1/(N0 + 2)``, and not 1 and 0: maximum
-        likelihood.
-    """
+    """Quadratic scaling, ``sigmoid(a s + b s^2 + c)`` of log-odds ``s``."""
 
     _kind = "quadratic"
 

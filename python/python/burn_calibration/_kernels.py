@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,15 +26,24 @@ def kernel_option(kernel: str | None) -> str | None:
     return str(kernel).replace("generalized", "generalised")
 
 
-def bandwidth_option(bandwidth: Any) -> str | None:
-    """A bandwidth as text."""
+class Bandwidth(NamedTuple):
+    """A bandwidth: a number, the median over some samples or with the diagonal, else the median."""
+
+    number: float | None = None
+    samples: int | None = None
+    has_diagonal: bool = False
+
+
+def bandwidth_option(bandwidth: Any) -> Bandwidth:
+    """A bandwidth as the library takes it."""
     if bandwidth is None:
-        return None
+        return Bandwidth()
     if isinstance(bandwidth, str):
         found = re.fullmatch(r"median(-with-diagonal|:(\d+))?", bandwidth)
-        if found and (found.group(2) is None or 2 <= int(found.group(2)) <= 20_000):
-            return bandwidth
+        samples = int(found.group(2)) if found and found.group(2) else None
+        if found and (samples is None or 2 <= samples <= 20_000):
+            return Bandwidth(samples=samples, has_diagonal=bandwidth == "median-with-diagonal")
     elif isinstance(bandwidth, (int, float, np.number)) and 1e-100 <= float(bandwidth) <= 1e100:
-        return repr(float(bandwidth))
+        return Bandwidth(float(bandwidth))
     expected = "a number from 1e-100 to 1e100, 'median', 'median-with-diagonal' or 'median:SAMPLES' of 2 to 20000"
     raise ValueError(f"bandwidth is {bandwidth!r}, expected {expected}")

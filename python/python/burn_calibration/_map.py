@@ -19,6 +19,7 @@ from ._base import (
     weights_of,
 )
 from ._checks import check_number, warn_of_probabilities
+from ._docs import MAPS, document_class
 from ._labels import encode
 from ._state import restored, set_parts, state_of
 from ._warnings import CalibrationWarning, FitWarning, warn
@@ -36,14 +37,8 @@ CLIP = 1e-6
 class LogitMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """A map of logits; see the classes that derive from it.
 
-    Parameters of all maps
-    ----------------------
-    clip : float or None, default 1e-6
-        Where a logit is ``-inf``, the logarithm of 0, the logits are logarithms of probabilities, and those below
-        ``clip`` are raised to it. None: such a logit is an error.
-
-    Attributes of a fitted map
-    --------------------------
+    Attributes
+    ----------
     kind_ : str
         The kind in words.
     guarantees_ : dict
@@ -76,6 +71,10 @@ class LogitMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     _kind: str
     _fitted: _native.FittedMap
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        document_class(cls, MAPS)
 
     def fit(
         self,
@@ -123,7 +122,6 @@ class LogitMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if len(labels) != len(logits):
             raise ValueError(f"{len(logits)} rows but {len(labels)} labels, expected the same number of both")
         weights = weights_of(sample_weight, len(logits))
-        warn_of_probabilities(logits, "X", "np.log(X) makes logits of them", FitWarning)
         zeros = int(np.isneginf(logits).any(axis=1).sum())
         clip = self.clip if zeros else None
         options = json.dumps(self._options(), default=_plain)

@@ -6,11 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._arrays import Bins, ClassArrays, RealArrays
+from ._call import Data
+from ._kernels import Bandwidth
 
 __version__: str
 
 _Rows = NDArray[np.float64] | NDArray[np.float32]
-_File = str | NDArray[np.float64] | list[tuple[str, list[Any]]]
+_Steps = Callable[[int, int, str], Any] | None
 
 @final
 class Told:
@@ -32,6 +34,14 @@ class Family:
     LaplaceMixture: Family
     Samples: Family
     Quantiles: Family
+
+@final
+class Lens:
+    """What is tested of predictions of classes."""
+
+    Canonical: Lens
+    TopLabel: Lens
+    ClassWise: Lens
 
 class Estimate(TypedDict):
     estimate: float
@@ -77,7 +87,8 @@ class FittedMap:
     def width(self) -> int | None: ...
     def parameters(self) -> list[tuple[str, NDArray[np.float64]]]: ...
     def guarantees(self) -> str: ...
-    def report(self) -> tuple[str, list[str]] | None: ...
+    def report(self) -> str | None: ...
+    def warnings(self) -> list[str]: ...
     def choice(self) -> tuple[str, str] | None: ...
     def formula(self) -> str | None: ...
     def to_onnx(self) -> bytes | None: ...
@@ -98,7 +109,8 @@ class FittedRealMap:
     def width(self) -> int | None: ...
     def parameters(self) -> list[tuple[str, NDArray[np.float64]]]: ...
     def guarantees(self) -> str: ...
-    def report(self) -> tuple[str, list[str]] | None: ...
+    def report(self) -> str | None: ...
+    def warnings(self) -> list[str]: ...
     def choice(self) -> tuple[str, str] | None: ...
     def forward(
         self, family: Family, rows: NDArray[np.float64], levels: list[float], draws: int
@@ -123,12 +135,27 @@ def fit_real(
     kind: str, options: str, data: RealArrays, progress: Callable[[int, int, int, float], Any] | None = None
 ) -> FittedRealMap: ...
 def load_real(path: str) -> FittedRealMap: ...
-def answer(
-    options: list[str],
-    files: list[tuple[str, _File]],
-    classes: list[str] = ...,
-    progress: Callable[[int, int, str], Any] | None = None,
+def evaluate(
+    data: Data,
+    progress: _Steps,
+    *,
+    lens: Lens,
+    tests: list[str],
+    level: float,
+    tolerance: float | None,
+    lp_error: float | None,
+    kernel: str | None,
+    bandwidth: Bandwidth,
+    bins: int | None,
+    redraws: int | None,
+    seed: int,
 ) -> Told: ...
+def compare(data: Data, progress: _Steps, *, level: float, redraws: int | None, seed: int) -> Told: ...
+def report(
+    data: Data, progress: _Steps, *, title: str | None, bins: int | None, seed: int
+) -> tuple[str, list[str]]: ...
+def monitor(state: str, data: Data, *, level: float, rows_between_alarms: float) -> Told: ...
+def monitor_report(state: str, title: str | None) -> tuple[str, list[str]]: ...
 def skce(
     logits: _Rows,
     labels: NDArray[np.int64],

@@ -31,8 +31,8 @@ def set_parts(estimator: Any, fitted: _native.FittedMap | _native.FittedRealMap)
     estimator.kind_ = fitted.kind
     estimator.guarantees_ = json.loads(fitted.guarantees())
     report = fitted.report()
-    estimator.report_ = json.loads(report[0]) if report else {}
-    estimator.warnings_ = list(report[1]) if report else []
+    estimator.report_ = json.loads(report) if report else {}
+    estimator.warnings_ = fitted.warnings()
     estimator.named_parameters_ = {}
     for name, values in fitted.parameters():
         value = float(values[0]) if values.shape == (1,) else values

@@ -6,19 +6,43 @@
 >>> curve.prob_pred.round(6), curve.prob_true
 (array([0.9]), array([0.5]))
 
-With matplotlib: ``plt.plot(curve.prob_pred, curve.prob_true)`` and
-``plt.fill_between(curve.prob_pred, curve.lower, curve.upper)``.
+Each curve has a method ``plot(ax=None)``, which draws it with matplotlib.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from . import _native
 from ._arrays import bins_of, check_redraws, classes_of, reals_of
+from ._docs import CLASSES, REALS, documented
 from .metrics import Strategy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: The look of what a calibrated model would be: its band and its line.
+_BAND: dict[str, Any] = {"color": "0.85", "zorder": 0}
+_IDEAL: dict[str, Any] = {"color": "0.5", "linestyle": "--", "linewidth": 1, "zorder": 1}
+
+
+def _axes(ax: Axes | None) -> Axes:
+    """The axes to draw in; those of a new figure if there are none."""
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib import pyplot
+    except ImportError as reason:
+        raise ImportError("plot needs matplotlib: pip install matplotlib") from reason
+    return pyplot.subplots()[1]
+
+
+def _draw_diagonal(ax: Axes) -> None:
+    """Draws the diagonal, and names the axes of a reliability diagram."""
+    ax.plot([0, 1], [0, 1], **_IDEAL)
+    ax.set(xlabel="Predicted probability", ylabel="Observed frequency", xlim=(0, 1), ylim=(0, 1))
 
 
 class ReliabilityCurve(NamedTuple):
@@ -34,7 +58,33 @@ class ReliabilityCurve(NamedTuple):
     lower: np.ndarray
     upper: np.ndarray
 
+    def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
+        """Draws the frequencies, the bands and the diagonal, which is a calibrated model.
 
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            The axes to draw in. None: a new figure.
+        **style
+            Options of ``Axes.plot`` for the frequencies, such as ``label``.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        ImportError
+            matplotlib is not installed.
+        """
+        ax = _axes(ax)
+        ax.vlines(self.prob_pred, self.lower, self.upper, linewidth=8, **_BAND)
+        _draw_diagonal(ax)
+        ax.plot(self.prob_pred, self.prob_true, **{"marker": "o", **style})
+        return ax
+
+
+@documented(CLASSES)
 def reliability_curve(
     y_true: Any,
     y_prob: Any,
@@ -48,11 +98,11 @@ def reliability_curve(
 ) -> ReliabilityCurve:
     """The frequency of an event against its probability in bins, with the band of a calibrated model.
 
-    Parameters are those of `ece`. The first two arrays are those of scikit-learn's ``calibration_curve``.
+    The first two arrays are those of scikit-learn's ``calibration_curve``.
 
     Parameters
     ----------
-    level : float
+    level : float, default 0.95
         The probability of the band, of each bin.
     """
     data = classes_of(y_true, y_prob, sample_weight, pos_label, classes)
@@ -67,10 +117,7 @@ def reliability_curve(
 
 
 class CorpCurve(NamedTuple):
-    """The isotonic regression of an event on its probability, step by step, and its band.
-
-    Draw it by ``plt.plot(np.ravel([lower, upper], "F"), np.repeat(prob_true, 2))``.
-    """
+    """The isotonic regression of an event on its probability, step by step, and its band."""
 
     #: The frequency of the event, of each step.
     prob_true: np.ndarray
@@ -88,7 +135,21 @@ class CorpCurve(NamedTuple):
     discrimination: float
     uncertainty: float
 
+    def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
+        """Draws the regression, the band, the diagonal and the parts of the Brier score (MCB, DSC, UNC).
 
+        Parameters, result and errors are those of `ReliabilityCurve.plot`.
+        """
+        ax = _axes(ax)
+        ax.fill_between(self.band_prob, self.band_lower, self.band_upper, linewidth=0, **_BAND)
+        _draw_diagonal(ax)
+        ax.plot(np.ravel([self.lower, self.upper], "F"), np.repeat(self.prob_true, 2), **style)
+        parts = f"MCB {self.miscalibration:.3g}\nDSC {self.discrimination:.3g}\nUNC {self.uncertainty:.3g}"
+        ax.text(0.03, 0.97, parts, transform=ax.transAxes, verticalalignment="top")
+        return ax
+
+
+@documented(CLASSES)
 def corp_curve(
     y_true: Any,
     y_prob: Any,
@@ -102,16 +163,12 @@ def corp_curve(
 ) -> CorpCurve:
     """The reliability diagram without bins (Dimitriadis, Gneiting, Jordan 2021): isotonic regression.
 
-    Parameters are those of `ece`.
-
     Parameters
     ----------
-    level : float
+    level : float, default 0.95
         The probability of the band, at each probability.
-    redraws : int
+    redraws : int, default 399
         The number of sets of outcomes that are drawn from the predictions, of which the band is made.
-    seed : int
-        The seed of the redraws.
     """
     data = classes_of(y_true, y_prob, sample_weight, pos_label, classes)
     check_redraws(redraws)
@@ -141,7 +198,20 @@ class PitHistogram(NamedTuple):
     lower: float
     upper: float
 
+    def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
+        """Draws the counts, the band and the mean count, that of a calibrated model.
 
+        Parameters, result and errors are those of `ReliabilityCurve.plot`; options are of ``Axes.bar``.
+        """
+        ax = _axes(ax)
+        ax.axhspan(self.lower, self.upper, **_BAND)
+        ax.bar(self.edges[:-1], self.counts, np.diff(self.edges), **{"align": "edge", "alpha": 0.6, **style})
+        ax.axhline(self.counts.mean(), **_IDEAL)
+        ax.set(xlabel="Probability integral transform", ylabel="Count", xlim=(0, 1))
+        return ax
+
+
+@documented(REALS)
 def pit_histogram(
     y_true: Any, prediction: Any, *, sample_weight: Any = None, bins: int = 10, level: float = 0.95, seed: int = 0
 ) -> PitHistogram:
@@ -149,13 +219,11 @@ def pit_histogram(
 
     Parameters
     ----------
-    y_true, prediction, sample_weight
-        As of `crps`.
-    bins : int
+    bins : int, default 10
         The number of bins of equal width.
-    level : float
+    level : float, default 0.95
         The probability of the band, of each bin.
-    seed : int
+    seed : int, default 0
         The seed of the ranks of targets among `Samples`, which are randomised.
     """
     found = _native.pit_histogram(reals_of(y_true, prediction, sample_weight), bins, level, seed)

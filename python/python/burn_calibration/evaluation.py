@@ -7,8 +7,10 @@ from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 
-from ._call import Call, given_columns
+from . import _native
+from ._call import Call, given_columns, warn_of_notes
 from ._checks import check_choice, check_count, check_number
+from ._docs import ANY, documented
 from ._kernels import bandwidth_option, kernel_option
 from .answers import Comparison, Evaluation, Outcome
 from .predictions import Logits, Predictions, Probabilities, check_order, predictions_of
@@ -37,10 +39,15 @@ TESTS = (
     "cox_exact",
 )
 _TESTS_OF_REALS = TESTS[:8]
-_LENSES = ("canonical", "top-label", "class-wise")
+_LENSES = {
+    "canonical": _native.Lens.Canonical,
+    "top-label": _native.Lens.TopLabel,
+    "class-wise": _native.Lens.ClassWise,
+}
 _MOST_REDRAWS = 100_000
 
 
+@documented(ANY)
 def evaluate(
     y_true: Any,
     y_prob: Any = None,
@@ -66,29 +73,18 @@ def evaluate(
 
     Parameters
     ----------
-    y_true : array, [n]
-        Classes from 0 to ``m - 1``, or of ``classes``; a categorical of pandas has its own. Of other families the
-        targets, ``[n]`` or ``[n, d]``.
     y_prob : array or Predictions
         Probabilities of classes, ``[n, m]``, or of an event, ``[n]``; or predictions of a family: `Logits`, `Normal`,
         `Laplace`, `Samples`, `Quantiles` or a mixture.
     logits : array
         Logits ``[n, m]``, or log-odds of an event ``[n]``, instead of probabilities.
-    sample_weight : array, [n], optional
-        Weights of the samples.
     given : mapping or frame, optional
         Variables of each sample by name, to test calibration given these. Numbers are compared by a kernel and split
         into quarters; each text is a group.
-    classes : sequence, optional
-        The class of each column, of any hashable kind, as scikit-learn's ``labels``.
-    nan_policy : {"raise", "omit"}
-        Whether a value that is missing is an error, or its row is left out, with a `CalibrationWarning`.
     lens : {"canonical", "top-label", "class-wise"}
         The whole vector of probabilities, the top label, or each class against the rest.
     tests : sequence of str
         Tests in addition to the omnibus test, of `burn_calibration.evaluation.TESTS`.
-    level : float
-        The level of the confidence intervals.
     tolerance : float, optional
         A tolerated error, a probability: tests whether the error is larger.
     lp_error : float, optional
@@ -101,27 +97,18 @@ def evaluate(
         The bins of calibration errors; None is 15.
     redraws : int, optional
         The sets of labels that are drawn, at most 100,000; None is 999.
-    seed : int
-        The seed of what is drawn.
-    progress : callable, optional
-        Is called with ``(step, steps, title)`` before each step, of which the first is 0. What it raises ends the work.
 
     Returns
     -------
     Evaluation
         ``str`` of it is a text, ``to_dict()`` all numbers.
-
-    Raises
-    ------
-    ValueError
-        Invalid data, with the parameter, the row and the value, or an unknown option.
     """
     if (y_prob is None) == (logits is None):
         raise ValueError("expected y_prob or logits, one of them")
     name = "y_prob" if logits is None else "logits"
     predictions = predictions_of(y_prob) if logits is None else Logits(logits)
     check_order(y_true, predictions)
-    check_choice(lens, "lens", _LENSES)
+    check_choice(lens, "lens", tuple(_LENSES))
     check_number(level, "level", 0, 1, "a number between 0 and 1", is_open=True)
     check_number(tolerance, "tolerance", 0, 1 - 1e-16, "a number from 0, below 1")
     check_number(lp_error, "lp_error", 1, 1e300, "a number of at least 1")
@@ -145,25 +132,25 @@ def evaluate(
     columns = given_columns(given, y_true)
     call = Call(y_true, {name: predictions}, sample_weight, columns, classes, nan_policy)
     call.check_sizes(bins, redraws)
-    call.option("predictions", name)
-    call.options(
-        {
-            "lens": None if lens == "canonical" else lens,
-            "level": level,
-            "tolerance": tolerance,
-            "lp-error": lp_error,
-            "kernel": kernel_option(kernel),
-            "bandwidth": bandwidth_option(bandwidth),
-            "bins": bins,
-            "replicates": redraws,
-            "seed": int(seed),
-        }
+    told = _native.evaluate(
+        call.data,
+        progress,
+        lens=_LENSES[lens],
+        tests=list(tests),
+        level=float(level),
+        tolerance=tolerance,
+        lp_error=lp_error,
+        kernel=kernel_option(kernel),
+        bandwidth=bandwidth_option(bandwidth),
+        bins=bins,
+        redraws=redraws,
+        seed=int(seed),
     )
-    for test in tests:
-        call.option("test", test)
-    return Evaluation(call.answer("evaluate", progress))
+    warn_of_notes(told.notes)
+    return Evaluation(told)
 
 
+@documented(ANY)
 def compare(
     y_true: Any,
     before: Any,
@@ -184,17 +171,8 @@ def compare(
     before, after : array or Predictions
         As of `evaluate`: probabilities, ``Logits(z)``, or predictions of a family. Those of real numbers may be of two
         families; those of classes are both probabilities or both logits, else logits become probabilities.
-    y_true, sample_weight, classes, nan_policy, level, redraws, seed, progress
-        As of `evaluate`.
-
-    Returns
-    -------
-    Comparison
-
-    Raises
-    ------
-    ValueError
-        Invalid data, with the parameter, the row and the value.
+    redraws : int, optional
+        The sets of labels that are drawn, at most 100,000; None is 999.
     """
     for predictions in (before, after):
         check_order(y_true, predictions_of(predictions), "(y_true, before, after)")
@@ -202,9 +180,9 @@ def compare(
     check_count(redraws, "redraws", _MOST_REDRAWS)
     call = _of_two(y_true, {"before": before, "after": after}, sample_weight, classes, nan_policy)
     call.check_sizes(None, redraws)
-    call.option("before", "before")
-    call.options({"level": level, "redraws": redraws, "seed": int(seed)})
-    return Comparison(call.answer("compare", progress))
+    told = _native.compare(call.data, progress, level=float(level), redraws=redraws, seed=int(seed))
+    warn_of_notes(told.notes)
+    return Comparison(told)
 
 
 def _of_two(
@@ -227,11 +205,7 @@ def _of_two(
         shapes = f"{np.shape(before.rows)} and {np.shape(after.rows)}"
         if before.family != "samples":
             raise ValueError(f"{first} and {second} have the shapes {shapes}, expected as many columns of both")
-    call = Call(y_true, {first: before, second: after}, sample_weight, None, classes, nan_policy)
-    call.option("after", second)
-    if before.family != after.family:
-        call.option("after-family", after.family)
-    return call
+    return Call(y_true, {first: before, second: after}, sample_weight, None, classes, nan_policy)
 
 
 def _softmax(predictions: Predictions) -> Predictions:
@@ -245,6 +219,7 @@ def _softmax(predictions: Predictions) -> Predictions:
     return Probabilities(weights / weights.sum(axis=1, keepdims=True))
 
 
+@documented(ANY)
 def report(
     y_true: Any,
     y_prob: Any,
@@ -266,8 +241,8 @@ def report(
     y_prob, after : array or Predictions
         As of `evaluate`; ``after`` are recalibrated ones of the same samples. Those of real numbers may be of
         another family.
-    y_true, sample_weight, classes, nan_policy, bins, seed, progress
-        As of `evaluate`.
+    bins : int, optional
+        The bins of calibration errors; None is 15.
     title : str, optional
         The title of the page.
     path : path, optional
@@ -277,11 +252,6 @@ def report(
     -------
     str
         The page.
-
-    Raises
-    ------
-    ValueError
-        Invalid data, with the parameter, the row and the value.
     """
     sets = {"y_prob": y_prob} if after is None else {"y_prob": y_prob, "after": after}
     for predictions in sets.values():
@@ -291,9 +261,8 @@ def report(
         raise ValueError(f"bins is {bins!r}, expected None: {type(y_prob).__name__} predictions have none")
     call = _of_two(y_true, sets, sample_weight, classes, nan_policy)
     call.check_sizes(bins, None)
-    call.option("predictions", "y_prob")
-    call.options({"output": "page", "title": title, "bins": bins, "seed": int(seed)})
-    page = call.answer("report", progress).text
+    page, notes = _native.report(call.data, progress, title=title, bins=bins, seed=int(seed))
+    warn_of_notes(notes)
     if path is not None:
         with open(path, "w", encoding="utf-8") as file:
             file.write(page)

@@ -219,8 +219,17 @@ class LoadedMap(LogitMap):
 
 
 def load_map(path: str | os.PathLike[str]) -> LoadedMap:
-    """Loads a fitted map of logits of any kind, which `LogitMap.save`, the command ``calibration fit`` or the library
-    saved; of another file of safetensors a ``temperature``, or a ``weight`` and a ``bias``, of PyTorch.
+    """Loads a fitted map of logits of any kind.
+
+    Parameters
+    ----------
+    path : path
+        A file that `LogitMap.save`, the command ``calibration fit`` or the library saved, or safetensors of PyTorch with
+        a ``temperature``, or a ``weight`` and a ``bias``.
+
+    Returns
+    -------
+    LoadedMap
 
     Raises
     ------

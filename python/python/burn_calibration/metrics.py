@@ -9,12 +9,8 @@
 >>> overconfidence(y_true, y_prob, interval=0.95).lower > 0.05
 True
 
-``y_true`` are classes from 0 to ``m - 1``, or of ``classes=``, the class of each column, ``[n]``. ``y_prob`` are
-probabilities of classes, ``[n, m]``, or of an event, ``[n]``, or ``Logits(z)``. The quantities of *an event* look at the
-event of ``[n]``, else at the top label: that the most likely class is the right one. With ``pos_label=k`` they look at
-class ``k`` against the rest.
-
-All raise a `ValueError` for data that are not valid, with the row, and for swapped arguments.
+The quantities of *an event* look at the event of ``[n]``, else at the top label: that the most likely class is the right
+one. With ``pos_label=k`` they look at class ``k`` against the rest.
 """
 
 from __future__ import annotations
@@ -23,10 +19,12 @@ from typing import Any, Literal, overload
 
 from . import _native
 from ._arrays import Interval, bins_of, classes_of, told
+from ._docs import CLASSES, documented
 
 Strategy = Literal["uniform", "quantile"]
 
 
+@documented(CLASSES)
 def ece(
     y_true: Any,
     y_prob: Any,
@@ -44,21 +42,14 @@ def ece(
 
     Parameters
     ----------
-    y_true, y_prob, classes, pos_label
-        See `burn_calibration.metrics`.
-    sample_weight : array, [n], optional
-        Weights of the samples.
-    bins : int
-        The number of bins, right-closed.
-    strategy : {"uniform", "quantile"}
-        Bins of equal width, or with as many samples each.
-    order : float
+    order : float, default 1
         At least 1; 2 is the root mean squared calibration error, ``inf`` the maximum calibration error.
     """
     data = classes_of(y_true, y_prob, sample_weight, pos_label, classes)
     return _native.ece(data, bins_of(bins, strategy), float(order))
 
 
+@documented(CLASSES)
 def class_wise_ece(
     y_true: Any,
     y_prob: Any,
@@ -71,8 +62,12 @@ def class_wise_ece(
 ) -> float:
     """The mean over classes of the expected calibration error of each class against the rest.
 
-    ``(1/m Σ_k Σ_b n_b/n |mean probability − frequency|^order)^(1/order)``. It is biased upward. Parameters are those of
-    `ece`; the order is finite.
+    ``(1/m Σ_k Σ_b n_b/n |mean probability − frequency|^order)^(1/order)``. It is biased upward.
+
+    Parameters
+    ----------
+    order : float, default 1
+        At least 1, finite.
     """
     return _native.class_wise_ece(
         classes_of(y_true, y_prob, sample_weight, classes=classes), bins_of(bins, strategy), float(order)
@@ -89,6 +84,7 @@ def debiased_ece(
     y_true: Any, y_prob: Any, *, sample_weight: Any = ..., classes: Any = ..., bins: int = ..., strategy: Strategy = ...,
     pos_label: Any = ..., interval: float,
 ) -> Interval: ...  # fmt: skip
+@documented(CLASSES)
 def debiased_ece(
     y_true: Any,
     y_prob: Any,
@@ -104,27 +100,23 @@ def debiased_ece(
 
     The root of ``Σ_b n_b/n ((r_b − c_b)² − s_b²/n_b)`` with the variance ``s_b²`` of probability less outcome in the bin;
     0 where that is negative. For fewer than 150 samples there are fewer bins of equal mass, of ten samples or more.
-    Parameters are those of `ece`.
-
-    Parameters
-    ----------
-    interval : float, optional
-        A confidence level, such as 0.95: then the result is ``(estimate, lower, upper, level)``.
     """
     data = classes_of(y_true, y_prob, sample_weight, pos_label, classes)
     return told(_native.debiased_ece(data, bins_of(bins, strategy), interval), interval)
 
 
+@documented(CLASSES)
 def smooth_ece(
     y_true: Any, y_prob: Any, *, sample_weight: Any = None, classes: Any = None, pos_label: Any = None
 ) -> float:
     """The smooth calibration error of an event (Błasiok and Nakkiran 2023), at the bandwidth that equals the error.
 
-    It is continuous in the predictions, and biased upward. Parameters are those of `ece`.
+    It is continuous in the predictions, and biased upward.
     """
     return _native.smooth_ece(classes_of(y_true, y_prob, sample_weight, pos_label, classes))
 
 
+@documented(CLASSES)
 def mmce(
     y_true: Any,
     y_prob: Any,
@@ -142,8 +134,6 @@ def mmce(
 
     Parameters
     ----------
-    y_true, y_prob, sample_weight
-        As of `ece`.
     bandwidth : float
         The bandwidth of the kernel on confidences.
     unbiased : bool
@@ -168,6 +158,7 @@ def skce(
     y_true: Any, y_prob: Any, *, sample_weight: Any = ..., classes: Any = ..., bandwidth: float | None = ..., biased: bool = ...,
     block: int | None = ..., interval: float,
 ) -> Interval: ...  # fmt: skip
+@documented(CLASSES)
 def skce(
     y_true: Any,
     y_prob: Any,
@@ -186,8 +177,6 @@ def skce(
 
     Parameters
     ----------
-    y_true, y_prob, sample_weight
-        As of `ece`.
     bandwidth : float, optional
         The bandwidth; None is the median distance of the predictions, which takes as long as the error itself.
     biased : bool
@@ -195,8 +184,8 @@ def skce(
     block : int, optional
         Compare samples only within blocks of so many.
     interval : float, optional
-        A confidence level, such as 0.95: then the result is ``(estimate, lower, upper, level)``. Not of the biased form;
-        an error where fewer than 20 labels are wrong.
+        A confidence level, such as 0.95: then the result is an interval. Not of the biased form; an error where fewer than
+        20 labels are wrong.
     """
     if biased and block is not None:
         raise ValueError("biased and block: expected one of them, blocks are unbiased")
@@ -220,6 +209,7 @@ def overconfidence(
 def overconfidence(
     y_true: Any, y_prob: Any, *, sample_weight: Any = ..., classes: Any = ..., pos_label: Any = ..., interval: float
 ) -> Interval: ...
+@documented(CLASSES)
 def overconfidence(
     y_true: Any,
     y_prob: Any,
@@ -231,12 +221,7 @@ def overconfidence(
 ) -> float | Interval:
     """The mean probability of an event less its frequency: of the top label the mean confidence less the accuracy.
 
-    Negative is underconfidence. Parameters are those of `ece`.
-
-    Parameters
-    ----------
-    interval : float, optional
-        A confidence level, such as 0.95: then the result is ``(estimate, lower, upper, level)``.
+    Negative is underconfidence.
     """
     return told(
         _native.overconfidence(classes_of(y_true, y_prob, sample_weight, pos_label, classes), interval), interval
@@ -257,6 +242,7 @@ def observed_over_expected(
 def observed_over_expected(
     y_true: Any, y_prob: Any, *, sample_weight: Any = ..., classes: Any = ..., pos_label: Any = ..., interval: float
 ) -> Interval: ...
+@documented(CLASSES)
 def observed_over_expected(
     y_true: Any,
     y_prob: Any,
@@ -268,12 +254,7 @@ def observed_over_expected(
 ) -> float | Interval:
     """The frequency of an event over its mean probability; of two classes ``[n, 2]`` the event is class 1.
 
-    Parameters are those of `ece`.
-
-    Parameters
-    ----------
-    interval : float, optional
-        A confidence level, such as 0.95: then the result is ``(estimate, lower, upper, level)``, by Fieller's method.
+    Its interval is that of Fieller's method.
     """
     data = classes_of(y_true, y_prob, sample_weight, pos_label, classes)
     return told(_native.observed_over_expected(data, interval), interval)

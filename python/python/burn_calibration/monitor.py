@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Sequence
 
 from . import _native
-from ._call import Call
+from ._call import Call, warn_of_notes
 from ._checks import check_number
 from .predictions import check_order, predictions_of
 
@@ -40,7 +40,7 @@ class Monitor:
     def __init__(self, level: float = 0.05, rows_between_alarms: float = 10_000):
         check_number(level, "level", 0, 1, "a number between 0 and 1", is_open=True)
         check_number(rows_between_alarms, "rows_between_alarms", 1e-100, 1e100, "a positive number")
-        self._options = {"level": level, "rows-between-alarms": rows_between_alarms}
+        self._options = {"level": float(level), "rows_between_alarms": float(rows_between_alarms)}
         self._kind: list[Any] = []
         self.notes: list[str] = []
         self._saved = ""
@@ -68,16 +68,13 @@ class Monitor:
         rows = predictions_of(y_prob)
         check_order(y_true, rows)
         call = Call(y_true, {"y_prob": rows}, classes=classes)
-        kind = [type(rows).__name__, rows.is_event, call.count, list(rows.levels), call.names]
+        kind = [type(rows).__name__, rows.is_event, call.count, list(rows.levels), call.data.class_names]
         if self._kind and kind != self._kind:
             raise ValueError(
                 f"y_prob: {_words(kind)}, expected the same family, columns and classes as before: {_words(self._kind)}"
             )
-        call.option("state", "state")
-        call.option("predictions", "y_prob")
-        call.options(self._options)
-        call.hold("state", self._saved)
-        answer = call.answer("monitor")
+        answer = _native.monitor(self._saved, call.data, **self._options)
+        warn_of_notes(answer.notes)
         self.state, self._text, self._saved = json.loads(answer.json), answer.text, answer.state
         self._kind, self.notes = kind, list(answer.notes)
         return self
@@ -99,9 +96,7 @@ class Monitor:
         """
         if not self._saved:
             raise ValueError("the monitor has no rows, expected an update before")
-        options = ["report", "--state", "state", "--output", "page"]
-        options += [] if title is None else ["--title", title]
-        page = _native.answer(options, [("state", self._saved)]).text
+        page, _ = _native.monitor_report(self._saved, title)
         if path is not None:
             Path(path).write_text(page, encoding="utf-8")
         return page

@@ -34,8 +34,8 @@ _SCALED = ("normal", "laplace")
 class RealMap(BaseEstimator):
     """A map of predictions of real numbers; see the classes that derive from it.
 
-    Attributes of a fitted map
-    --------------------------
+    Attributes
+    ----------
     kind_ : str
         The kind in words.
     guarantees_ : dict
@@ -216,6 +216,15 @@ class LoadedRealMap(RealMap):
 
 def load_real_map(path: str | os.PathLike[str]) -> LoadedRealMap:
     """Loads a fitted map of predictions of real numbers of any kind.
+
+    Parameters
+    ----------
+    path : path
+        A file that `RealMap.save`, the command ``calibration fit`` or the library saved.
+
+    Returns
+    -------
+    LoadedRealMap
 
     Raises
     ------

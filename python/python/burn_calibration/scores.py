@@ -1,15 +1,6 @@
 """Proper scores: lower is better.
 
-Scores of classes take ``(y_true, y_prob)`` as `burn_calibration.metrics` does. Scores of real numbers take ``y_true``,
-``[n]`` or ``[n, d]``, and predictions: `Normal`, `Laplace`, `NormalMixture`, `LaplaceMixture`, `Samples` or `Quantiles`.
-All are means over the samples, and take:
-
-sample_weight : array, [n], optional
-    Weights of the samples.
-interval : float, optional
-    A confidence level, such as 0.95: then the result is ``(estimate, lower, upper, level)``, by Student's distribution.
-
-All raise a `ValueError` for data that are not valid, with the row, and for swapped arguments.
+All are means over the samples. Their intervals are those of Student's distribution.
 """
 
 from __future__ import annotations
@@ -18,6 +9,7 @@ from typing import Any, Iterable, overload
 
 from . import _native
 from ._arrays import Interval, are_reals, classes_of, reals_of, told
+from ._docs import ANY, CLASSES, REALS, documented
 
 
 @overload
@@ -28,6 +20,7 @@ def brier_score(
 def brier_score(
     y_true: Any, y_prob: Any, *, sample_weight: Any = ..., classes: Any = ..., interval: float
 ) -> Interval: ...
+@documented(CLASSES)
 def brier_score(
     y_true: Any, y_prob: Any, *, sample_weight: Any = None, classes: Any = None, interval: float | None = None
 ) -> float | Interval:
@@ -48,6 +41,7 @@ def log_loss(
 def log_loss(
     y_true: Any, prediction: Any, *, sample_weight: Any = ..., classes: Any = ..., interval: float
 ) -> Interval: ...
+@documented(ANY)
 def log_loss(
     y_true: Any, prediction: Any, *, sample_weight: Any = None, classes: Any = None, interval: float | None = None
 ) -> float | Interval:
@@ -70,6 +64,7 @@ def spherical_score(
 def spherical_score(
     y_true: Any, y_prob: Any, *, sample_weight: Any = ..., classes: Any = ..., interval: float
 ) -> Interval: ...
+@documented(CLASSES)
 def spherical_score(
     y_true: Any, y_prob: Any, *, sample_weight: Any = None, classes: Any = None, interval: float | None = None
 ) -> float | Interval:
@@ -81,6 +76,7 @@ def spherical_score(
 def crps(y_true: Any, prediction: Any, *, sample_weight: Any = ..., interval: None = ...) -> float: ...
 @overload
 def crps(y_true: Any, prediction: Any, *, sample_weight: Any = ..., interval: float) -> Interval: ...
+@documented(REALS)
 def crps(y_true: Any, prediction: Any, *, sample_weight: Any = None, interval: float | None = None) -> float | Interval:
     """The continuous ranked probability score, ``E|X − y| − ½ E|X − X'|``, in units of the targets.
 
@@ -94,6 +90,7 @@ def crps(y_true: Any, prediction: Any, *, sample_weight: Any = None, interval: f
 def interval_score(y_true: Any, prediction: Any, *, sample_weight: Any = ..., interval: None = ...) -> float: ...
 @overload
 def interval_score(y_true: Any, prediction: Any, *, sample_weight: Any = ..., interval: float) -> Interval: ...
+@documented(REALS)
 def interval_score(
     y_true: Any, prediction: Any, *, sample_weight: Any = None, interval: float | None = None
 ) -> float | Interval:
@@ -118,6 +115,7 @@ def pinball_loss(
 def pinball_loss(
     y_true: Any, prediction: Any, *, sample_weight: Any = ..., levels: Iterable[float] | None = ..., interval: float
 ) -> Interval: ...
+@documented(REALS)
 def pinball_loss(
     y_true: Any,
     prediction: Any,

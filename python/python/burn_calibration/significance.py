@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from . import _native
 from ._arrays import are_reals, check_redraws, classes_of, reals_of
+from ._docs import ANY, CLASSES, documented
 from ._warnings import warn
 
 
@@ -38,6 +39,7 @@ def _result(outcome: _native.Tested) -> SignificanceResult:
     return SignificanceResult(outcome["statistic"], outcome["pvalue"])
 
 
+@documented(ANY)
 def omnibus_test(
     y_true: Any,
     prediction: Any,
@@ -51,16 +53,9 @@ def omnibus_test(
 
     Parameters
     ----------
-    y_true : array
-        Classes ``[n]``; of predictions of real numbers the targets, ``[n]`` or ``[n, d]``.
-    prediction : array or Predictions
-        Probabilities, or predictions of any family.
-    sample_weight : array, [n], optional
-        Weights of the samples.
     redraws : int, optional
-        The number of redraws; None: 999, and up to 9,999 where the p-value is near 0.05.
-    seed : int
-        The seed of the redraws.
+        The number of sets of outcomes that are drawn from the predictions. None: 999, and up to 9,999 where the p-value
+        is near 0.05.
 
     Returns
     -------
@@ -73,6 +68,7 @@ def omnibus_test(
     return _result(_native.omnibus_test(classes_of(y_true, prediction, sample_weight, classes=classes), redraws, seed))
 
 
+@documented(CLASSES)
 def skce_test(
     y_true: Any,
     y_prob: Any,
@@ -88,17 +84,16 @@ def skce_test(
     Parameters
     ----------
     bandwidth : float, optional
-        As of `skce`.
+        The bandwidth of the kernel; None is the median distance of the predictions.
     redraws : int or None
         The number of sets of labels that are drawn from the predictions: the p-value is exact. None: a gamma
         distribution with the moments of the statistic, without weights. The statistic is then ``n`` times the error.
-    y_true, y_prob, sample_weight, seed
-        As of `omnibus_test`.
     """
     data = classes_of(y_true, y_prob, sample_weight, classes=classes)
     return _result(_native.skce_test(data, bandwidth, check_redraws(redraws), seed))
 
 
+@documented(CLASSES)
 def spiegelhalter_test(
     y_true: Any,
     y_prob: Any,
@@ -118,13 +113,12 @@ def spiegelhalter_test(
     redraws : int, optional
         The number of sets of outcomes that are drawn: the p-value is exact, and the statistic the absolute value.
         None: the normal distribution, without weights.
-    y_true, y_prob, sample_weight, pos_label, seed
-        As of `omnibus_test` and `burn_calibration.metrics`.
     """
     data = classes_of(y_true, y_prob, sample_weight, pos_label, classes)
     return _result(_native.spiegelhalter_test(data, check_redraws(redraws), seed))
 
 
+@documented(CLASSES)
 def hosmer_lemeshow_test(
     y_true: Any,
     y_prob: Any,
@@ -141,13 +135,11 @@ def hosmer_lemeshow_test(
 
     Parameters
     ----------
-    groups : int
+    groups : int, default 10
         The number of groups.
     redraws : int, optional
         The number of sets of outcomes that are drawn: the p-value is exact. None: the χ² distribution, with as many
         degrees of freedom as groups, for predictions that were not fitted to these labels. There are no weights.
-    y_true, y_prob, pos_label, seed
-        As of `spiegelhalter_test`.
     """
     data = classes_of(y_true, y_prob, None, pos_label, classes)
     return _result(_native.hosmer_lemeshow_test(data, groups, check_redraws(redraws), seed))

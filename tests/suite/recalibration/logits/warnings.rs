@@ -31,6 +31,36 @@ fn few_labels_of_a_class() {
     says(found.words(|class| ["cat", "dog", "emu", "fox"][class].into()));
 }
 
+/// Softmax outputs are asked about, also rounded ones, whatever the map, and by the choice among maps. Logits are not,
+/// where one row is no distribution, and logarithms of probabilities neither.
+#[test]
+fn probabilities_as_logits() {
+    let (rows, classes) = overconfident(200, 204);
+    let probabilities = softmax_rows(&rows);
+    let rounded = |p: &f64| (p * 1e3).round() / 1e3;
+    let rounded = (probabilities.iter()).map(|row| row.iter().map(rounded).collect());
+    let rounded: Vec<Vec<f64>> = rounded.collect();
+    let asked = FitWarning::ProbabilitiesAsLogits;
+    for rows in [&probabilities, &rounded] {
+        assert_eq!(warnings(rows, &classes)[0], asked);
+        let chosen = AutoRecalibrationConfig::new().fit(tensor(rows), labels(&classes));
+        let chosen = chosen.unwrap();
+        assert_eq!(chosen.choice().warnings[0], asked);
+        for kind in [MapKind::Vector, MapKind::Platt, MapKind::Isotonic] {
+            let map = kind.config(0).fit(tensor(rows), labels(&classes)).unwrap();
+            assert_eq!(map.report().unwrap().warnings[0], asked, "{kind}");
+        }
+    }
+    let mut mixed = rows.clone();
+    mixed[..199].clone_from_slice(&probabilities[..199]);
+    let logarithm = |row: &Vec<f64>| row.iter().map(|p| p.ln()).collect();
+    let logarithms: Vec<Vec<f64>> = probabilities.iter().map(logarithm).collect();
+    for rows in [&rows, &mixed, &logarithms] {
+        assert!(!warnings(rows, &classes).contains(&asked));
+    }
+    says(asked);
+}
+
 #[test]
 fn no_event_and_one() {
     let rows = by_odds((0..30).map(|i| 0.1 * f64::from(i) - 2.0));
