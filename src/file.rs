@@ -26,8 +26,7 @@ use crate::error::{Error, Result};
 /// time do not interfere. A replaced file keeps its permissions. Devices, pipes and files that the process
 /// has open, such as `/dev/stdout`, are written directly; a symbolic link is followed.
 ///
-/// On Linux the temporary file has no name if the file system supports this (ext4, XFS, Btrfs, tmpfs), so a
-/// killed process leaves nothing. Elsewhere it has a name that begins with `.tmp`.
+/// The name of the temporary file begins with `.tmp`: that is what a killed process leaves.
 ///
 /// # Errors
 ///
@@ -60,13 +59,6 @@ pub fn write_with(
         return Err(io::Error::new(io::ErrorKind::NotFound, reason));
     }
     let permissions = fs::metadata(path).map(|found| found.permissions()).ok();
-    #[cfg(target_os = "linux")]
-    if let Some(file) = nameless::create_in(folder) {
-        write_to(&file, permissions, write)?;
-        nameless::link(&file, folder, path)?;
-        sync_folder(folder);
-        return Ok(());
-    }
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     {
@@ -75,9 +67,17 @@ pub fn write_with(
         builder.permissions(Permissions::from_mode(0o666)); // less the mask of the process
     }
     let aside = builder.tempfile_in(folder)?;
-    write_to(aside.as_file(), permissions, write)?;
+    if let Some(permissions) = permissions {
+        aside.as_file().set_permissions(permissions)?;
+    }
+    let mut writer = BufWriter::new(aside.as_file());
+    write(&mut writer)?;
+    writer.flush()?;
+    drop(writer);
+    aside.as_file().sync_all()?;
     aside.persist(path)?;
-    sync_folder(folder);
+    // the name of the file is on the disk as well, where a folder can be opened
+    let _ = File::open(folder).and_then(|folder| folder.sync_all());
     Ok(())
 }
 
@@ -89,63 +89,6 @@ fn is_open_already(path: &Path) -> bool {
         || path
             .parent()
             .is_some_and(|folder| folders.contains(&folder))
-}
-
-/// Writes a file with the permissions of the one that it replaces, if there is one, to the disk.
-fn write_to(
-    file: &File,
-    permissions: Option<fs::Permissions>,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
-    if let Some(permissions) = permissions {
-        file.set_permissions(permissions)?;
-    }
-    let mut writer = BufWriter::new(file);
-    write(&mut writer)?;
-    writer.flush()?;
-    drop(writer);
-    file.sync_all()
-}
-
-/// Waits until the names of a folder are on the disk, where a folder can be opened: the file is whole anyway.
-fn sync_folder(folder: &Path) {
-    let _ = File::open(folder).and_then(|folder| folder.sync_all());
-}
-
-/// Files without a name, of which nothing is left once nobody has them open.
-#[cfg(target_os = "linux")]
-mod nameless {
-    use std::{fs::File, io, os::fd::AsRawFd, path::Path};
-
-    use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
-
-    /// Makes one with the permissions that a new file has, where the file system can.
-    pub fn create_in(folder: &Path) -> Option<File> {
-        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-        let mode = Mode::from_raw_mode(0o666); // less the mask of the process
-        let file = File::from(open(folder, flags, mode).ok()?);
-        handle(&file).exists().then_some(file) // without /proc it cannot be named
-    }
-
-    /// Gives it a name, which is that of another file no longer.
-    pub fn link(file: &File, folder: &Path, path: &Path) -> io::Result<()> {
-        let link = |path: &Path| {
-            let linked = linkat(CWD, handle(file), CWD, path, AtFlags::SYMLINK_FOLLOW);
-            linked.map_err(io::Error::from)
-        };
-        match link(path) {
-            // a link replaces nothing, a new name does
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                let aside = tempfile::Builder::new().make_in(folder, link)?;
-                aside.persist(path).map_err(|error| error.error)
-            }
-            linked => linked,
-        }
-    }
-
-    fn handle(file: &File) -> std::path::PathBuf {
-        format!("/proc/self/fd/{}", file.as_raw_fd()).into()
-    }
 }
 
 /// Writes bytes to a file, as [`write_with`] does.

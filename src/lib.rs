@@ -98,6 +98,10 @@
 
 #![warn(missing_docs)]
 
+/// The crate of the generators that tests and draws take: a program needs no version of its own. Seeds of this library
+/// are of ChaCha12, its [`StdRng`](rand::rngs::StdRng).
+pub use rand;
+
 pub mod diagram;
 pub mod distribution;
 pub mod error;

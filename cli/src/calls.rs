@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use burn_calibration::kernel::Profile;
+use burn_calibration_reader::{Held, HeldColumn};
 
 use crate::{
     args::{
@@ -12,7 +13,7 @@ use crate::{
     },
     error::{Result, ensure},
     limits, notes,
-    program::{Answer, Held, HeldColumn, HeldFiles},
+    program::{Answer, HeldFiles},
 };
 
 /// Numbers in rows of equal length.

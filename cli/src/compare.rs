@@ -22,7 +22,7 @@ use crate::{
     answer::{omnibus, sizes},
     args::{BinArgs, CompareArgs},
     error::{Result, ensure},
-    files::Inputs,
+    files::{Inputs, in_words},
     kernel::whose_median,
     kind::{Kind, Vectors, View, with_family, with_vectors},
     limits::redraws,
@@ -244,7 +244,7 @@ where
     let mut files = VectorFiles::read(&inputs(args), &args.source)?;
     let before = files.parse::<P>(0, &args.source.rows)?;
     let after = files.parse::<Q>(1, &args.source.rows)?;
-    let data = files.files.in_words(&before, Vec::new());
+    let data = in_words(&files.files, &files.weights, &before, Vec::new());
     let before = before.view(files.targets.clone(), None, &[]);
     let after = after.view(files.targets, None, &[]);
     compared(args, (&before, &after), data, |_| {

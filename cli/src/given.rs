@@ -1,10 +1,6 @@
 //! `--given`: is the model calibrated for every group, and for whom is it not?
 
-use std::{
-    collections::BTreeSet,
-    fmt,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeSet, fmt, path::Path};
 
 use burn::tensor::{Tensor, TensorData};
 use burn_calibration::{
@@ -12,6 +8,7 @@ use burn_calibration::{
     hypothesis::{AspectOutcome, Group, GroupTest, OmnibusOutcome, Probability},
     kernel::Kernel,
 };
+use burn_calibration_reader::{Table, TextColumn, clipped, labels::event};
 use burn_calibration_report::{InTheLarge, Unit};
 use rand::rngs::StdRng;
 use serde::Serialize;
@@ -21,10 +18,8 @@ use crate::{
     args::SizeArgs,
     error::{Context, Result, bail, ensure, wrong},
     files::{File, Files},
-    input::{self, Choice, Opened, TextColumn, clipped, say},
     kind::{Kind, View},
-    labels::event,
-    program::HeldFiles,
+    notes::say,
     quantities::Pairs,
     table::TextTable,
     words::{shown, verdict},
@@ -48,17 +43,6 @@ pub struct Column {
     coordinates: Vec<f64>,
     /// The number of coordinates of a sample.
     width: usize,
-}
-
-/// The file and the columns of `FILE:COLUMNS`, such as `risk.csv:site,age`; no columns of a file that has this name.
-pub fn split_columns(path: &Path, held: &HeldFiles) -> (PathBuf, Option<String>) {
-    let text = path.to_string_lossy();
-    match text.rsplit_once(':') {
-        Some((file, columns)) if held.get(path).is_none() && !path.exists() => {
-            (file.into(), Some(columns.to_owned()))
-        }
-        _ => (path.to_path_buf(), None),
-    }
 }
 
 /// The columns of the file that a command names, if it names one, except for labels or targets: given what
@@ -110,19 +94,8 @@ fn is_same(one: &str, other: &str) -> bool {
     one.eq_ignore_ascii_case(other) || is_event()
 }
 
-/// Checks that a file has names of columns, which numbers are not.
-pub fn check_header(file: &Opened, choice: &Choice) -> Result<()> {
-    let is_name = |column: &&usize| file.columns[**column].name.parse::<f64>().is_err();
-    ensure!(
-        file.is_held() || file.has_header && choice.labels.iter().any(|column| is_name(&column)),
-        "{}: expected a header with the names of the columns in the first line",
-        file.path.display()
-    );
-    Ok(())
-}
-
 /// The columns of a file, of text or numbers.
-fn columns(path: &Path, table: &input::Table, columns: &[&TextColumn]) -> Result<Vec<Column>> {
+fn columns(path: &Path, table: &Table, columns: &[&TextColumn]) -> Result<Vec<Column>> {
     let read = || {
         let mut names = BTreeSet::new();
         let is_wrong = |name: &String| name.is_empty() || !names.insert(name.clone());

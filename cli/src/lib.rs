@@ -9,7 +9,6 @@
 
 #![warn(missing_docs)]
 
-mod align;
 mod answer;
 mod apply;
 mod args;
@@ -21,10 +20,8 @@ mod evaluate;
 mod files;
 mod fit;
 mod given;
-mod input;
 mod kernel;
 mod kind;
-mod labels;
 mod limits;
 mod merge;
 mod models;
@@ -32,7 +29,6 @@ mod monitor;
 mod multilabel;
 mod notes;
 mod outputs;
-mod probabilities;
 mod program;
 mod progress;
 mod quantiles;
@@ -50,14 +46,17 @@ mod words;
 mod writer;
 
 pub use args::{BandwidthChoice, FamilyName, LensName};
+pub use burn_calibration_reader::{HeldColumn, HeldValues};
 pub use calls::{
     Array, CompareOptions, Data, EvaluateOptions, MonitorOptions, NamedPredictions, Page,
     ReportOptions, compare, evaluate, monitor, monitor_report, report,
 };
-pub use program::{Answer, HeldColumn, HeldValues};
+pub use program::Answer;
 pub use read::{ClassFiles, read_classes};
 
 use std::process::ExitCode;
+#[cfg(feature = "parquet")]
+use std::{panic, thread};
 
 use crate::{
     error::{Result, wrong},
@@ -69,7 +68,7 @@ use clap_complete::Shell;
 /// Runs the command with the arguments of the process.
 pub fn run() -> ExitCode {
     #[cfg(feature = "parquet")]
-    input::silence_reader();
+    silence_reader();
     let mut command = args::Arguments::command();
     let matches = command.get_matches_mut();
     let arguments = args::Arguments::from_arg_matches(&matches);
@@ -127,6 +126,17 @@ fn called(
         args::Command::Man { subcommand } => man(command, subcommand.as_deref())?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Prints no message of a panic of the thread that reads Parquet, which is an error there.
+#[cfg(feature = "parquet")]
+fn silence_reader() {
+    let usual = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        if thread::current().name() != Some(burn_calibration_reader::PARQUET_THREAD) {
+            usual(info);
+        }
+    }));
 }
 
 /// Prints an evaluation, and says why a gate stays closed.

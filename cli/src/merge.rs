@@ -19,15 +19,16 @@ use burn_calibration::{
 use burn_calibration_accumulator::{
     Accumulator, BlockSkceAccumulator, Evaluation, Means, Observations, Saved,
 };
+use burn_calibration_reader::names::{Names, columns, in_order, say_by_name};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    align::{Names, columns, in_order, say_by_name},
     args::{FamilyName, MergeArgs},
     error::{Context, Error, Result, bail, wrong},
     files::SampleWeights,
     kernel::{distance, distance_name},
     kind::Estimates,
+    notes::noted,
     outputs::to_write,
     quantities::told,
     summarise::setting,
@@ -126,7 +127,7 @@ impl<S: Sums> Piece<S> {
         if let Some(order) = columns(names, &self.class_names).of(path)? {
             self.class_names = in_order(&self.class_names, &order);
             self.sums = self.sums.reordered(&order).of(path)?;
-            say_by_name(path, "classes", &self.class_names);
+            noted(|notes| say_by_name(notes, path, "classes", &self.class_names));
         }
         Ok(self)
     }

@@ -2,17 +2,20 @@
 
 use burn::tensor::{Device, Tensor, TensorData};
 use burn_calibration::distribution::Categorical;
+use burn_calibration_reader::{
+    labels,
+    names::{Names, columns_by_stem},
+};
 
 use crate::{
-    align::{Names, columns_by_stem},
-    args::{EvaluateArgs, LensName, RowsArgs},
+    args::{EvaluateArgs, LensName},
     error::{Context, Result, ensure},
     evaluate::Views,
     files::{File, Inputs, OpenFiles, SampleWeights},
     given,
     kind::{Kind, LazyViews},
-    labels,
     limits::redraws,
+    notes::noted,
     rows::{Wanted, rows_of},
     words::{DataWords, Named, OutcomeSpace},
 };
@@ -22,9 +25,10 @@ use crate::{
 /// are valid however the labels of a row depend on each other.
 pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<(Views, LazyViews<Categorical>)> {
     let args = &of.source;
-    let mut files = OpenFiles::new(inputs, args, true)?;
-    labels::open_file(&mut files, args, &[])?;
-    let files = files.read(&[])?;
+    let options = args.options();
+    let mut files = OpenFiles::new(inputs, &options, true)?;
+    files.open_labels(&[])?;
+    let files = noted(|notes| files.read(&[], notes))?;
     let File { path, table } = &files.sets[0];
     let of_labels = files.of_labels();
     let (count, found) = (table.numbers.columns, of_labels.table.labels.len());
@@ -45,15 +49,16 @@ pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<(Views, LazyViews<Cate
     if !args.rows.by_position {
         order = columns_by_stem(expected, &named).of(&of_labels.path)?;
     }
-    let rows = RowsArgs {
-        positive: true,
-        ..args.rows.clone()
-    };
+    let mut of_event = options.clone();
+    of_event.numbers.positive = true;
     let names: Vec<String> = match &table.names[..] {
         [] => (0..count).map(|column| column.to_string()).collect(),
         names => names.to_vec(),
     };
-    let (mut list, mut samples) = (Vec::new(), files.samples.clone());
+    let (mut list, mut samples) = (
+        Vec::new(),
+        files.row_weights.clone().map(SampleWeights::from),
+    );
     for column in 0..count {
         let mut file = File {
             path: path.clone(),
@@ -61,10 +66,10 @@ pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<(Views, LazyViews<Cate
         };
         let title = table.title(column);
         let none = Names { names: &[], of: "" };
-        let event = rows_of(&mut file, &rows, Wanted::Probabilities, none);
+        let event = rows_of(&mut file, &of_event, Wanted::Probabilities, none);
         let event = event.map_err(|error| error.in_column(title))?.predictions;
         let at = order.as_ref().map_or(column, |order| order[column]);
-        let labels = labels::of_event(&args.labels, of_labels, at)?;
+        let labels = labels::of_event(options.one_based, of_labels, at)?;
         let shape = [labels.len()];
         let labels = Tensor::from_data(TensorData::new(labels, shape), &Device::flex());
         if let Some(weights) = &mut samples {
@@ -78,7 +83,7 @@ pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<(Views, LazyViews<Cate
             class_names: names,
             left_out: files.left_out,
             weights: samples,
-            ..DataWords::new(table.len(), OutcomeSpace::Classes(count))
+            ..DataWords::new(table.rows(), OutcomeSpace::Classes(count))
         },
         summary: Named::default(),
         lens: LensName::ClassWise,

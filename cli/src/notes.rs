@@ -1,6 +1,8 @@
 //! Notes about what was read and computed: on standard error, or kept for a program.
 
-use std::{cell::RefCell, fmt};
+use std::{cell::RefCell, fmt, path::Path};
+
+use burn_calibration_reader::Notes;
 
 use crate::error::one_line;
 
@@ -16,6 +18,19 @@ pub fn note(text: impl fmt::Display) {
         Some(notes) => notes.push(text),
         None => eprintln!("calibration: {text}"),
     });
+}
+
+/// Says a note about a file.
+pub fn say(path: &Path, what: impl fmt::Display) {
+    note(format_args!("{}: {what}", path.display()));
+}
+
+/// Runs what reads files, and says its notes, also where it fails.
+pub fn noted<T>(read: impl FnOnce(&mut Notes) -> T) -> T {
+    let mut notes = Notes::default();
+    let read = read(&mut notes);
+    notes.0.iter().for_each(note);
+    read
 }
 
 /// Whether a program keeps the notes of this thread, so that nothing is written to standard error.

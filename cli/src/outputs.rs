@@ -7,21 +7,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use burn_calibration_reader::is_standard_input;
 use clap::ArgMatches;
 
 use crate::error::{Result, ensure};
 
 /// Whether a path is that of standard output, which `-` stands for as well.
 pub fn is_standard_output(path: &Path) -> bool {
-    is_one_of(path, ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
-}
-
-/// Whether a path is that of standard input, which `-` stands for as well.
-pub fn is_standard_input(path: &Path) -> bool {
-    is_one_of(path, ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"])
-}
-
-fn is_one_of(path: &Path, names: [&str; 4]) -> bool {
+    let names = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
     names.iter().any(|name| path == Path::new(name))
 }
 

@@ -1,8 +1,9 @@
 //! The command for programs, with predictions in memory instead of files, and answers instead of output.
 
-use std::{collections::BTreeMap, ffi::OsString, fmt, path::PathBuf, sync::Arc};
+use std::{ffi::OsString, fmt, path::Path, sync::Arc};
 
 use burn_calibration::hypothesis::OmnibusOutcome;
+use burn_calibration_reader::{Held, Memory};
 use clap::{ArgMatches, Parser};
 use serde::Serialize;
 
@@ -12,45 +13,11 @@ use crate::{
     words::{Known, object},
 };
 
-/// A file in memory.
-#[derive(Debug, Clone)]
-pub enum Held {
-    /// An array, as for an NPY file.
-    Numbers {
-        /// The number of columns.
-        columns: usize,
-        /// The numbers, row by row.
-        values: Vec<f64>,
-    },
-    /// The text of a table, such as CSV.
-    Text(String),
-    /// Columns with names, of which each is what it says: none is an index, an id or missing.
-    Columns(Vec<HeldColumn>),
-}
-
-/// A column in memory.
-#[derive(Debug, Clone)]
-pub struct HeldColumn {
-    /// The name of the column.
-    pub name: String,
-    /// The values, row by row.
-    pub values: HeldValues,
-}
-
-/// The values of a column in memory.
-#[derive(Debug, Clone)]
-pub enum HeldValues {
-    /// Finite numbers.
-    Numbers(Vec<f64>),
-    /// The group of each row, by its name.
-    Groups(Vec<String>),
-}
-
 /// Files in memory, with names that the options of a command can use instead of paths, and the function that is told of
 /// the progress, if there is one.
 #[derive(Debug, Clone, Default)]
 pub struct HeldFiles {
-    files: Arc<BTreeMap<PathBuf, Held>>,
+    pub(crate) memory: Memory,
     /// The names of the classes, which may be none, where labels are the numbers of columns.
     pub(crate) classes: Option<Arc<[String]>>,
     pub(crate) watcher: Watcher,
@@ -59,10 +26,8 @@ pub struct HeldFiles {
 impl HeldFiles {
     /// Holds files under these names.
     pub fn new(files: impl IntoIterator<Item = (String, Held)>) -> Self {
-        let files = files.into_iter();
-        let files = files.map(|(name, file)| (PathBuf::from(name), file));
         Self {
-            files: Arc::new(files.collect()),
+            memory: Memory::new(files),
             ..Self::default()
         }
     }
@@ -80,8 +45,8 @@ impl HeldFiles {
         Self { watcher, ..self }
     }
 
-    pub(crate) fn get(&self, path: &std::path::Path) -> Option<&Held> {
-        self.files.get(path)
+    pub(crate) fn get(&self, path: &Path) -> Option<&Held> {
+        self.memory.get(path)
     }
 }
 

@@ -10,17 +10,20 @@ use burn_calibration::{
         Improvement, IntervalScoreParts, MeanEstimate, QuantileScore, Score, WeightedIntervalScore,
     },
 };
+use burn_calibration_reader::{
+    clipped,
+    names::{check_distinct, in_order},
+};
 use rand::rngs::StdRng;
 
 use crate::{
-    align::{check_distinct, in_order},
     args::{CompareArgs, EvaluateArgs, RowsArgs, SourceArgs},
     compare::{LevelChange, Others, change},
     coverage::{Coverage, LevelCoverage},
     error::{Error, Result, bail, ensure, wrong},
     files::{File, Inputs},
-    input::{clipped, say},
     kind::{Estimates, Kind, Loaded, View},
+    notes::say,
     quantities::told,
     rows::Wanted,
     vectors::{VectorFiles, one_dimension},

@@ -4,13 +4,13 @@ use std::{ffi::OsString, path::PathBuf};
 
 use burn::tensor::{Int, Tensor};
 use burn_calibration::{distribution::Categorical, error};
+use burn_calibration_reader::Resolution;
 use clap::Parser;
 
 use crate::{
     args::{FamilyName, SourceArgs, check_options},
-    error::Context,
+    error::{Context, Error, Result},
     files::Inputs,
-    input::Resolution,
     kind::Kind,
     program::parsed,
     rows::{self, FilePredictions, Wanted, zero_refused},
@@ -39,16 +39,26 @@ impl ClassFiles {
     ///
     /// A probability of 0, which has no finite logarithm; `--clip` raises it.
     pub fn logits(&self) -> error::Result<Tensor<2>> {
-        let (logits, has_zeros) = rows::logits(&self.predictions)?;
+        let (logits, has_zeros) = rows::logits(&self.predictions).map_err(data_error)?;
         if has_zeros {
             let rows = FilePredictions {
                 predictions: self.predictions.clone(),
                 names: self.class_names.clone(),
                 resolution: self.resolution,
             };
-            return Err(zero_refused(&logits, &rows)).of(&self.path)?;
+            let refused: Result<_> = Err(zero_refused(&logits, &rows)).of(&self.path);
+            return refused.map_err(data_error);
         }
         Ok(logits)
+    }
+}
+
+/// The error of the library for one of a file.
+fn data_error(error: Error) -> error::Error {
+    let (path, reason) = error.into_parts();
+    error::Error::File {
+        path: path.unwrap_or_default(),
+        reason,
     }
 }
 
@@ -98,10 +108,10 @@ pub fn read_classes<T: Into<OsString> + Clone>(
         expected: "options of `calibration evaluate` that are of files",
     });
     let (options, command, given) = parsed?;
-    check_options(&command, &given, FamilyName::Categorical)?;
+    check_options(&command, &given, FamilyName::Categorical).map_err(data_error)?;
     let inputs = Inputs::of(&options.predictions);
     let loaded = Categorical::read(&inputs, &options.source, Wanted::Logits);
-    let mut loaded = loaded.of(&options.predictions)?;
+    let mut loaded = loaded.of(&options.predictions).map_err(data_error)?;
     Ok(ClassFiles {
         resolution: loaded.data.resolution,
         predictions: loaded.sets.remove(0),

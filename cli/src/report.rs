@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::{
     args::{BinArgs, FamilyName, ReportArgs},
     error::{Result, wrong},
-    files::Inputs,
+    files::{Inputs, in_words},
     kind::{Estimates, Kind, with_family, with_vectors},
     monitor,
     outputs::is_standard_output,
@@ -152,7 +152,7 @@ fn report_of_families(args: &ReportArgs, of_after: FamilyName, sink: Sink) -> Re
     let mut files = VectorFiles::read(&inputs(args)?, &args.source)?;
     with_vectors!(args.family, P => {
         let before = files.parse::<P>(0, &args.source.rows)?;
-        let data = files.files.in_words(&before, Vec::new());
+        let data = in_words(&files.files, &files.weights, &before, Vec::new());
         let after: Box<dyn After<P>> = with_vectors!(of_after, Q => {
             Box::new(files.parse::<Q>(1, &args.source.rows)?)
         });

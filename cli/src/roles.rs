@@ -1,10 +1,9 @@
 //! What the columns of a distribution's parameters are, by their names: locations, scales or variances, each of a
 //! coordinate of the targets.
 
-use crate::{
-    error::{Result, bail, ensure, wrong},
-    input::{Matrix, clipped},
-};
+use burn_calibration_reader::{Matrix, clipped};
+
+use crate::error::{Result, bail, ensure, wrong};
 
 /// What a name says that a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,23 +1,26 @@
 //! Rows of classes: probabilities, or logits with `--logits`, checked to be what they are said to be.
 
+use std::fs;
+
 use burn::tensor::{Device, Int, Tensor, TensorData, activation::log_softmax};
 use burn_calibration::{
     distribution::{Categorical, Predictive, Subject},
     recalibration::MapKind,
 };
+use burn_calibration_reader::{
+    ReadOptions, Resolution, clipped,
+    labels::{self, LabelClasses, check_same},
+    names::{Names, OPTION, check_distinct},
+};
 
 use crate::{
-    align::{Names, check_distinct, columns, in_order, numbered, say_by_name},
-    args::{RowsArgs, SourceArgs},
+    args::SourceArgs,
     error::{Context, Error, Result, ensure, wrong},
-    files::{File, Inputs, OpenFiles, SampleWeights},
+    files::{File, Inputs, OpenFiles, SampleWeights, in_words},
     given,
-    input::{Matrix, Resolution, Table, clipped, say},
     kind::Loaded,
-    labels::{self, LabelClasses, check_same, class_names},
-    probabilities::{
-        TOLERANCE, became_probabilities, check_logits, check_percentages, settle, settle_logarithms,
-    },
+    notes::noted,
+    outputs::to_read,
     source::tensor,
     words::{DataWords, RoundedZeros},
 };
@@ -58,111 +61,42 @@ impl FilePredictions {
 /// Makes predictions of the numbers of a file, which are taken out of its table.
 pub fn rows_of(
     file: &mut File,
-    args: &RowsArgs,
+    options: &ReadOptions,
     wanted: Wanted,
     like: Names,
 ) -> Result<FilePredictions> {
-    let names = std::mem::take(&mut file.table.names);
-    let numbers = std::mem::take(&mut file.table.numbers);
-    let rows = rows_of_numbers(file, (names, numbers), args, wanted, like);
-    rows.on(&file.path, &file.table.lines)
-}
-
-fn rows_of_numbers(
-    File { path, table }: &File,
-    (mut names, mut numbers): (Vec<String>, Matrix),
-    args: &RowsArgs,
-    wanted: Wanted,
-    like: Names,
-) -> Result<FilePredictions> {
-    let (mut resolution, is_confidence) = (table.resolution, table.is_confidence);
-    let is_binary = args.positive || is_confidence;
-    let columns = numbers.columns;
-    ensure!(
-        !is_binary || columns == 1,
-        "{columns} columns, expected one with --positive"
-    );
-    ensure!(
-        is_binary || columns > 1,
-        "one column, expected one for each class; add --positive if it is the probability of class 1, or \
-         --positive --logits if it is its log-odds"
-    );
-    if !is_binary && !args.by_position {
-        let order = class_order(&names, like)?;
-        if let Some(order) = order {
-            numbers = numbers.with_columns(&order);
-            names = in_order(&names, &order);
-            say_by_name(path, "columns", &names);
-        }
-    }
-    if is_confidence {
-        say(
-            path,
-            "the columns are the confidence in a class, and whether the class was right (1) or wrong (0)",
-        );
-    }
-    if args.percent && !args.force {
-        check_percentages(&numbers)?;
-    }
-    if args.percent {
-        numbers.values.iter_mut().for_each(|value| *value /= 100.0);
-        resolution = resolution.of_percent();
-    }
-    let (mut are_logits, mut are_rounded) = (args.logits, true);
-    if args.log_probabilities {
-        if let Some(note) = settle_logarithms(&mut numbers, args)? {
-            say(path, note);
-        }
-        // finite logarithms are logits, also of probabilities that underflow
-        are_logits = !is_binary && numbers.values.iter().all(|value| value.is_finite());
-        if !are_logits {
-            let values = numbers.values.iter_mut();
-            values.for_each(|value| *value = value.exp());
-            are_rounded = false;
-        }
-    }
-    let mut are_probabilities = !are_logits;
-    if are_logits {
-        if args.logits && !args.force {
-            check_logits(&numbers, is_confidence)?;
-        }
-        if is_binary {
-            numbers = beside(&numbers, |_| 0.0);
-        }
-        are_probabilities = wanted == Wanted::Probabilities && became_probabilities(&mut numbers);
-    } else {
-        let note = settle(&mut numbers, args);
-        let note = note.map_err(|error| match column_too_many(table, &names, &numbers) {
-            Some(better) => better,
-            None => error,
-        })?;
-        if is_binary {
-            numbers = beside(&numbers, |p| 1.0 - p);
-        }
-        if let Some(note) = note.filter(|_| !args.log_probabilities) {
-            say(path, note);
-        }
-    }
-    let numbers = tensor(numbers);
-    let predictions = if are_probabilities {
+    let wants_probabilities = wanted == Wanted::Probabilities;
+    let made = noted(|notes| file.take_class_numbers(options, like, wants_probabilities, notes))?;
+    let numbers = tensor(made.numbers);
+    let predictions = if made.are_probabilities {
         Categorical::from_probabilities(numbers)
     } else {
         Categorical::from_logits(numbers)
     };
-    let subject = match (is_confidence, args.positive) {
+    let subject = match (file.table.is_confidence, options.numbers.positive) {
         (true, _) => Subject::Correctness,
         (_, true) => Subject::Event,
         _ => Subject::Classes,
     };
+    let predictions = predictions.and_then(|predictions| predictions.about(subject));
     Ok(FilePredictions {
-        predictions: predictions?.about(subject)?,
-        names,
-        resolution: if are_logits || !are_rounded {
-            Resolution::default()
-        } else {
-            resolution
-        },
+        predictions: predictions.on(&file.path, &file.table.lines)?,
+        names: made.names,
+        resolution: made.resolution,
     })
+}
+
+/// Names of classes: between commas, or one a line of a file.
+fn class_names(names: &str) -> Vec<String> {
+    let trimmed = |name: &str| name.trim().to_owned();
+    match fs::read_to_string(to_read(names.as_ref())) {
+        Ok(text) => text
+            .lines()
+            .map(trimmed)
+            .filter(|name| !name.is_empty())
+            .collect(),
+        Err(_) => names.split(',').map(trimmed).collect(),
+    }
 }
 
 /// Reads sets of predictions of the same samples, and their labels: columns by their names, rows by their order or by
@@ -172,7 +106,8 @@ pub fn read_classes(
     args: &SourceArgs,
     wanted: Wanted,
 ) -> Result<Loaded<Categorical>> {
-    let mut files = OpenFiles::new(inputs, args, true)?;
+    let options = args.options();
+    let mut files = OpenFiles::new(inputs, &options, true)?;
     let by_option = args.labels.classes.as_deref();
     let held = args.rows.held.classes.as_deref().unwrap_or_default();
     let by_option = by_option.map_or_else(|| held.to_vec(), class_names);
@@ -196,8 +131,8 @@ pub fn read_classes(
         [] => files.names(),
         names => names.to_vec(),
     };
-    labels::open_file(&mut files, args, &words)?;
-    let mut files = files.read(&words)?;
+    files.open_labels(&words)?;
+    let mut files = noted(|notes| files.read(&words, notes))?;
     if !is_event {
         check_names(files.sets[0].table.numbers.columns)?;
     }
@@ -205,15 +140,15 @@ pub fn read_classes(
         names: &by_option,
         of: OPTION,
     };
-    let own = rows_of(&mut files.sets[0], &args.rows, wanted, like)?;
+    let own = rows_of(&mut files.sets[0], &options, wanted, like)?;
     let names = match &by_option[..] {
         [] => own.class_names(),
         names => names,
     };
     check_distinct(names).of(OPTION.as_ref())?;
     let classes = own.predictions.classes();
-    let classes = LabelClasses::new(names, classes, &args.labels, args.rows.by_position);
-    let labels = labels::of_files(args, &files, &classes)?;
+    let classes = LabelClasses::new(names, classes, options.one_based, options.by_position);
+    let labels = noted(|notes| labels::of_files(&options, &files, &classes, notes))?;
     let (first, others) = files.sets.split_first_mut().expect("there is a file");
     let of = first.path.display().to_string();
     let mut sets = Vec::new();
@@ -222,7 +157,7 @@ pub fn read_classes(
             names: own.class_names(),
             of: &of,
         };
-        let rows = rows_of(file, &args.rows, wanted, like)?;
+        let rows = rows_of(file, &options, wanted, like)?;
         let (found, expected) = (rows.predictions.classes(), own.predictions.classes());
         ensure!(
             found == expected,
@@ -250,87 +185,24 @@ pub fn read_classes(
         let labels = zeros_of_labels(&sets[0], &targets);
         (labels > 0).then_some(RoundedZeros { labels, decimals })
     });
-    if let Some(weights) = &mut files.samples {
+    let mut weights = files.row_weights.take().map(SampleWeights::from);
+    if let Some(weights) = &mut weights {
         weights.check_outcomes(&files.sets[0].path, &sets[0], &targets)?;
     }
     let sets = sets.into_iter();
-    let weighted = sets.map(|set| SampleWeights::on(&files.samples, set, &targets));
+    let weighted = sets.map(|set| SampleWeights::on(&weights, set, &targets));
     let sets = weighted.collect::<Result<Vec<_>>>()?;
     Ok(Loaded {
         data: DataWords {
             rounded_zeros,
             resolution: own.resolution,
-            ..files.in_words(&sets[0], names)
+            ..in_words(&files, &weights, &sets[0], names)
         },
         sets,
         targets,
         columns,
         given,
     })
-}
-
-/// The error of a column beside others that sum to 1 without it, such as that of the predicted class, where no option
-/// names the columns.
-fn column_too_many(table: &Table, names: &[String], numbers: &Matrix) -> Option<Error> {
-    let columns = numbers.columns;
-    let is_without = |left_out: usize| {
-        numbers.values.chunks(columns).all(|row| {
-            let mut others = row.iter().enumerate().filter(|(at, _)| *at != left_out);
-            let is_within = others.clone().all(|(_, p)| (0.0..=1.0).contains(p));
-            let sum: f64 = others.by_ref().map(|(_, p)| p).sum();
-            is_within && (sum - 1.0).abs() <= TOLERANCE
-        })
-    };
-    if !table.is_default || columns < 3 {
-        return None;
-    }
-    let column = (0..columns).find(|&column| is_without(column))?;
-    let name = |at: usize| match names.get(at) {
-        Some(name) => name.clone(),
-        None => at.to_string(),
-    };
-    let others = (0..columns).filter(|at| *at != column).map(name);
-    Some(wrong!(
-        "with the column {} rows do not sum to 1, and without it all of them do, expected --columns {}",
-        clipped(&name(column)),
-        others.collect::<Vec<_>>().join(",")
-    ))
-}
-
-/// The columns in the order of the classes; none where they are in it. Columns whose names count, as p0, p1,
-/// p2, are classes of these numbers.
-fn class_order(names: &[String], expected: Names) -> Result<Option<Vec<usize>>> {
-    check_distinct(names)?;
-    let numbered = numbered(names);
-    let is_known = |name: &String| names.contains(name);
-    if expected.names.is_empty() {
-        let order = numbered.filter(|numbered| !numbered.is_sorted());
-        return Ok(order.map(|numbered| numbered.order));
-    }
-    // names of classes that the file does not have are those of its columns in their order
-    if expected.of == OPTION && !expected.names.iter().any(is_known) {
-        ensure!(
-            numbered.is_none_or(|numbered| numbered.is_sorted()),
-            "the columns are named {}, expected the names of {OPTION} or the columns in the order of their \
-             numbers; --by-position takes columns in their order",
-            clipped(&names.join(", "))
-        );
-        return Ok(None);
-    }
-    columns(expected, names)
-        .map_err(|reason| wrong!("{reason}; --by-position takes columns in their order"))
-}
-
-/// The option that names classes.
-const OPTION: &str = "--classes";
-
-/// A column for class 0 before that for class 1.
-fn beside(column: &Matrix, of_class_0: impl Fn(f64) -> f64) -> Matrix {
-    let rows = column.values.iter();
-    Matrix {
-        columns: 2,
-        values: rows.flat_map(|&value| [of_class_0(value), value]).collect(),
-    }
 }
 
 /// Whether a map depends on no more than the order of the log-odds of each class, and so takes the infinite

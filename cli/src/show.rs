@@ -11,13 +11,13 @@ use burn_calibration::{
     },
 };
 use burn_calibration_export::{Formula, to_onnx};
+use burn_calibration_reader::clipped;
 use serde::Serialize;
 
 use crate::{
     args::{ExportFormat, FamilyName, ShowArgs},
     error::{Context, Result, wrong},
     fit::{CORRECTNESS, NOT_KNOWN, warnings},
-    input::clipped,
     outputs::to_write,
     rows::clip_words,
     words::{Known, key, object},

@@ -2,12 +2,16 @@
 
 use burn::tensor::{DType, Device, Tensor, TensorData};
 
+use burn_calibration_reader::{
+    Matrix, clipped,
+    names::{in_order, places_of, say_by_name},
+};
+
 use crate::{
-    align::{in_order, places_of, say_by_name},
     args::RowsArgs,
     error::{Context, Result, wrong},
     files::File,
-    input::{Matrix, clipped, say},
+    notes::{noted, say},
 };
 
 /// Numbers as a tensor of f64 on the CPU.
@@ -25,7 +29,7 @@ pub fn order_columns(file: &mut File, args: &RowsArgs, expected: &[String]) {
         if let Some(order) = places_of(expected, &table.names) {
             table.numbers = table.numbers.with_columns(&order);
             table.names = in_order(&table.names, &order);
-            say_by_name(&file.path, "columns", &table.names);
+            noted(|notes| say_by_name(notes, &file.path, "columns", &table.names));
         } else {
             let [found, expected] =
                 [&table.names[..], expected].map(|names| clipped(&names.join(", ")));
@@ -41,8 +45,8 @@ pub fn targets(file: &mut File, are_beside: bool) -> Result<Matrix> {
         return Ok(std::mem::take(&mut file.table.numbers));
     }
     let labels = &file.table.labels;
-    let mut values = Vec::with_capacity(file.table.len() * labels.len());
-    for row in 0..file.table.len() {
+    let mut values = Vec::with_capacity(file.table.rows() * labels.len());
+    for row in 0..file.table.rows() {
         for column in labels {
             let cell = &column.cells[row];
             let wrong = |_| wrong!("the target is {cell:?}, expected a number").at_row(row);

@@ -12,18 +12,21 @@ use burn_calibration::{
     recalibration::ScaleFamily,
     score::{FairCrps, Score},
 };
+use burn_calibration_reader::{
+    Table, clipped,
+    names::{in_order, say_by_name},
+};
 use rand::rngs::StdRng;
 
 use crate::{
-    align::{in_order, say_by_name},
     args::{EvaluateArgs, LengthScale, RowsArgs, SourceArgs},
     error::{Context, Result, ensure},
-    files::{File, Files, Inputs, LabelFile, OpenFiles, SampleWeights},
+    files::{File, Files, Inputs, OpenFiles, SampleWeights, in_words},
     given,
-    input::{Table, clipped, say},
     kernel::{fixed, some},
     kind::{Estimates, Kind, Loaded, Vectors, View, WithKernel},
     limits::QUADRATIC_LIMIT,
+    notes::{noted, say},
     quantities::estimates_of_vectors,
     roles::{Halves, by_names, check_no_variances, take_roots},
     rows::Wanted,
@@ -112,7 +115,7 @@ pub fn order_halves(
     if !order.is_sorted() {
         table.numbers = table.numbers.with_columns(&order);
         table.names = in_order(&table.names, &order);
-        say_by_name(path, "columns", &table.names);
+        noted(|notes| say_by_name(notes, path, "columns", &table.names));
     }
     if are_variances {
         let names = clipped(&table.names[table.names.len() / 2..].join(", "));
@@ -138,6 +141,7 @@ pub fn one_dimension(dimensions: usize) -> Result<()> {
 /// The files of predictions of real numbers, and their targets.
 pub struct VectorFiles {
     pub files: Files,
+    pub weights: Option<SampleWeights>,
     pub targets: Tensor<2>,
 }
 
@@ -145,9 +149,10 @@ impl VectorFiles {
     /// Reads them, the targets from a file of their own or columns of the first: columns by their names, where
     /// they have those of the first file, and rows by their order or by --id.
     pub fn read(inputs: &Inputs, args: &SourceArgs) -> Result<Self> {
-        let mut files = OpenFiles::new(inputs, args, false)?;
-        files.open_labels(LabelFile::Numbers, &[])?;
-        let mut files = files.read(&[])?;
+        let options = args.options();
+        let mut files = OpenFiles::new(inputs, &options, false)?;
+        files.open_targets()?;
+        let mut files = noted(|notes| files.read(&[], notes))?;
         let are_beside = files.labels.is_none();
         let (first, others) = files.sets.split_first_mut().expect("there is a file");
         for file in others {
@@ -157,6 +162,7 @@ impl VectorFiles {
         let targets = targets(of_targets, are_beside)?;
         Ok(Self {
             targets: tensor(targets),
+            weights: files.row_weights.take().map(SampleWeights::from),
             files,
         })
     }
@@ -219,7 +225,7 @@ impl VectorFiles {
         let of_targets = self.files.of_labels();
         let checked = set.check_targets(&self.targets);
         checked.on(&of_targets.path, &of_targets.table.lines)?;
-        SampleWeights::on(&self.files.samples, set, &self.targets)
+        SampleWeights::on(&self.weights, set, &self.targets)
     }
 
     /// The sets of all files, each by its place.
@@ -231,7 +237,7 @@ impl VectorFiles {
         let sets = sets.collect::<Result<Vec<_>>>()?;
         let numbers: Vec<f64> = self.targets.to_data().iter().collect();
         Ok(Loaded {
-            data: self.files.in_words(&sets[0], Vec::new()),
+            data: in_words(&self.files, &self.weights, &sets[0], Vec::new()),
             sets,
             given: given::of_files(&self.files, &numbers, &[])?,
             columns: std::mem::take(&mut self.files.sets[0].table.names),

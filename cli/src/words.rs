@@ -13,13 +13,13 @@ use burn_calibration::{
     numbers::significant,
     score::MeanEstimate,
 };
+use burn_calibration_reader::Resolution;
 use clap::{ValueEnum, builder::styling::AnsiColor};
 use serde::Serialize;
 
 use crate::{
     error::{Error, Result},
     files::{LeftOut, SampleWeights},
-    input::Resolution,
     kernel::{bandwidth_of, distance_name},
     outputs::is_standard_output,
 };

@@ -6,15 +6,17 @@ use std::{
 };
 
 use burn_calibration::file::write_with;
+use burn_calibration_reader::{
+    Cells, Matrix, TextColumn,
+    names::{in_order, places_of},
+};
 use flate2::{Compression, write::GzEncoder};
 use safetensors::{Dtype, tensor::TensorView};
 
 use crate::{
-    align::{in_order, places_of},
     apply::Applied,
     error::{Context, Result, wrong},
     files::File,
-    input::{Cells, Matrix, TextColumn},
     outputs::is_standard_output,
     words::say_bytes,
 };

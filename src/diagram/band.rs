@@ -94,25 +94,10 @@ fn poisson_binomial(probabilities: &[f64]) -> (usize, Vec<f64>) {
 
 /// The consistency band of a count of `samples` independent events of equal probability, in counts:
 /// as [`consistency_band`], at a cost that does not grow with their number.
-pub(super) fn binomial_band(samples: usize, probability: f64, level: f64) -> (usize, usize) {
+pub(super) fn binomial_band(samples: usize, probability: f64, level: f64) -> [usize; 2] {
     let tail = 0.5 * (1.0 - level);
     let count = Binomial::new(probability, samples as u64).expect("a probability");
-    let least = |reached: &dyn Fn(f64) -> bool| {
-        let (mut below, mut at) = (0, samples); // the least count is in below..=at
-        while below < at {
-            let middle = below + (at - below) / 2;
-            if reached(count.cdf(middle as u64)) {
-                at = middle
-            } else {
-                below = middle + 1
-            }
-        }
-        at
-    };
-    (
-        least(&|below| below > tail),
-        least(&|below| below >= 1.0 - tail),
-    )
+    [tail, 1.0 - tail].map(|below| count.inverse_cdf(below) as usize)
 }
 
 #[cfg(test)]
@@ -174,10 +159,10 @@ mod tests {
         ] {
             let (low, high) = consistency_band(&vec![p; n], level);
             let counts = [low, high].map(|frequency| (frequency * n as f64).round() as usize);
-            assert_eq!(binomial_band(n, p, level), (counts[0], counts[1]));
+            assert_eq!(binomial_band(n, p, level), counts);
         }
         // a normal distribution with a deviation of 300
-        let (low, high) = binomial_band(1_000_000, 0.1, 0.95);
+        let [low, high] = binomial_band(1_000_000, 0.1, 0.95);
         assert!((99_411..=99_413).contains(&low) && (100_587..=100_589).contains(&high));
     }
 }

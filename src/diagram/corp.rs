@@ -1,4 +1,7 @@
-use burn::tensor::{Int, Tensor};
+use burn::{
+    config::Config,
+    tensor::{Int, Tensor},
+};
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
@@ -12,16 +15,20 @@ use crate::{
 };
 
 /// The settings of a [`CorpDiagram`]: event, level of the band, and redraws.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Config, Debug, Copy, PartialEq)]
+#[must_use]
 pub struct CorpReliability {
     /// The event, by default that the most likely class is the right one.
     pub event: Event,
     /// The probability with which the regression of a calibrated model lies in the band at one
     /// probability, 0.95 by default.
+    #[config(default = 0.95)]
     pub level: f64,
     /// The number of redraws of the outcomes, 399 by default.
+    #[config(default = 399)]
     pub redraws: usize,
-    /// The seed of the redraws, 0 by default.
+    /// The seed of the redraws (ChaCha12), 0 by default.
+    #[config(default = 0)]
     pub seed: u64,
 }
 
@@ -32,31 +39,6 @@ impl Default for CorpReliability {
 }
 
 impl CorpReliability {
-    /// Takes an event, with a band of 95 % by 399 redraws.
-    pub fn new(event: Event) -> Self {
-        Self {
-            event,
-            level: 0.95,
-            redraws: 399,
-            seed: 0,
-        }
-    }
-
-    /// Sets the probability of the band.
-    pub fn with_level(self, level: f64) -> Self {
-        Self { level, ..self }
-    }
-
-    /// Sets the number of redraws.
-    pub fn with_redraws(self, redraws: usize) -> Self {
-        Self { redraws, ..self }
-    }
-
-    /// Sets the seed of the redraws.
-    pub fn with_seed(self, seed: u64) -> Self {
-        Self { seed, ..self }
-    }
-
     /// Makes the diagram of data.
     ///
     /// # Shapes
@@ -218,6 +200,7 @@ pub struct CorpBand {
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
+#[must_use]
 pub struct CorpDiagram {
     /// The event.
     pub event: Event,

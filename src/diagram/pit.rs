@@ -1,4 +1,4 @@
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::band::{binomial_band, check_level, is_within, weighted_band};
 use crate::{error::Result, estimator::regression::Pit};
@@ -32,9 +32,9 @@ use crate::{error::Result, estimator::regression::Pit};
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "SavedPit")]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
+#[must_use]
 pub struct PitDiagram {
     /// The coordinate of the targets, or none if all are counted together.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,69 +55,11 @@ pub struct PitDiagram {
     pub band: (f64, f64),
 }
 
-/// The fields of a saved diagram. The band follows from them where there are no weights.
-#[derive(Deserialize)]
-struct SavedPit {
-    coordinate: Option<usize>,
-    counts: Vec<usize>,
-    weights: Option<Vec<f64>>,
-    level: f64,
-    band: Option<(f64, f64)>,
-}
-
-impl TryFrom<SavedPit> for PitDiagram {
-    type Error = String;
-
-    fn try_from(saved: SavedPit) -> Result<Self, String> {
-        let SavedPit {
-            coordinate,
-            counts,
-            weights,
-            level,
-            band,
-        } = saved;
-        let values = (counts.iter()).try_fold(0usize, |sum, &count| sum.checked_add(count));
-        if counts.len() < 2 || values.is_none_or(|values| values == 0) {
-            return Err(format!(
-                "the counts of a histogram are {counts:?}, expected two bins or more with a value"
-            ));
-        }
-        check_level(level).map_err(|error| error.to_string())?;
-        let is_number = |number: &f64| number.is_finite() && *number >= 0.0;
-        if let Some(weights) = &weights
-            && (weights.len() != counts.len() || !weights.iter().all(is_number))
-        {
-            return Err(format!(
-                "the weights of a histogram are {weights:?}, expected one of at least 0 for each of {} bins",
-                counts.len()
-            ));
-        }
-        let band = match (&weights, band) {
-            (None, _) => band_of_counts(&counts, level),
-            (Some(_), Some((low, high))) if is_number(&low) && low <= high && high.is_finite() => {
-                (low, high)
-            }
-            _ => {
-                return Err(format!(
-                    "the band of a histogram with weights is {band:?}, expected two numbers, the lower one first"
-                ));
-            }
-        };
-        Ok(Self {
-            coordinate,
-            counts,
-            weights,
-            level,
-            band,
-        })
-    }
-}
-
 /// The band of counts without weights.
 fn band_of_counts(counts: &[usize], level: f64) -> (f64, f64) {
     let share = (counts.len() as f64).recip();
-    let (low, high) = binomial_band(counts.iter().sum(), share, level);
-    (low as f64, high as f64)
+    let band = binomial_band(counts.iter().sum(), share, level);
+    band.map(|count| count as f64).into()
 }
 
 /// The band of the bars of a number of bins, of independent uniform numbers with these weights.

@@ -38,6 +38,7 @@ use crate::{
 /// ```
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
+#[must_use]
 pub struct QuantileDiagram {
     /// Levels and frequencies, by increasing level.
     pub curve: QuantileCurve,

@@ -1,4 +1,7 @@
-use burn::tensor::{Int, Tensor};
+use burn::{
+    config::Config,
+    tensor::{Int, Tensor},
+};
 use serde::{Deserialize, Serialize};
 
 use super::band::{check_level, consistency_band, is_within, weighted_band};
@@ -9,14 +12,17 @@ use crate::{
 };
 
 /// The settings of a [`ReliabilityDiagram`]: event, bins, and level of the bands.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Config, Debug, Copy, PartialEq)]
+#[must_use]
 pub struct Reliability {
     /// The event, by default that the most likely class is the right one.
     pub event: Event,
     /// The bins, by default 15 of equal width.
+    #[config(default = "Binning::Uniform { bins: 15 }")]
     pub binning: Binning,
     /// The probability with which the frequency of a calibrated model lies in the band of a bin, at least,
     /// 0.95 by default.
+    #[config(default = 0.95)]
     pub level: f64,
 }
 
@@ -27,25 +33,6 @@ impl Default for Reliability {
 }
 
 impl Reliability {
-    /// Takes an event, in 15 bins of equal width, with bands of 95 %.
-    pub fn new(event: Event) -> Self {
-        Self {
-            event,
-            binning: Binning::Uniform { bins: 15 },
-            level: 0.95,
-        }
-    }
-
-    /// Sets the bins.
-    pub fn with_binning(self, binning: Binning) -> Self {
-        Self { binning, ..self }
-    }
-
-    /// Sets the probability of the bands.
-    pub fn with_level(self, level: f64) -> Self {
-        Self { level, ..self }
-    }
-
     /// Makes the diagram of data.
     ///
     /// # Shapes
@@ -176,6 +163,7 @@ impl ReliabilityBin {
 /// its band does not show that it is calibrated. The diagram is about one event, and depends on the bins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
+#[must_use]
 pub struct ReliabilityDiagram {
     /// The event.
     pub event: Event,

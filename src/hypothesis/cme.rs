@@ -177,20 +177,22 @@ impl<P: Geometry, K: JointKernel<P>> CalibrationTest<P> for CmeTest<K, P> {
         let mean = z.row_mean();
         let (freedom, rest) = (j as f64, (n - j) as f64);
         let known = "at least one location, and more samples";
-        let (statistic, tail, standardised) = match self.null {
+        let (statistic, tail, moments) = match self.null {
             CmeNull::Hotelling => {
                 let f = q * rest / (freedom * (n as f64 - 1.0));
                 let null = FisherSnedecor::new(freedom, rest).expect(known);
-                (f, null.sf(f), standardised(f, &null))
+                (f, null.sf(f), [null.mean(), null.std_dev()])
             }
             CmeNull::ChiSquared => {
                 let null = ChiSquared::new(freedom).expect(known);
-                (q, null.sf(q), standardised(q, &null))
+                (q, null.sf(q), [null.mean(), null.std_dev()])
             }
         };
+        // F of four degrees of freedom or fewer has no variance
+        let [mean_of_null, deviation] = moments.map(|x| x.unwrap_or(f64::NAN));
         let estimate = mean.norm_squared() / freedom;
         Ok(TestOutcome::asymptotic(NAME, n, estimate, statistic, tail)
-            .with_standardised(standardised)
+            .with_standardised((statistic - mean_of_null) / deviation)
             .with_expected_errors(predictions.expected_errors())
             .with_caveat(CAVEAT))
     }
@@ -254,10 +256,3 @@ fn hotelling(z: &DMatrix<f64>) -> Result<f64> {
 
 /// A share, and an eigenvalue of the correlation matrix of `z`, that counts as 0.
 const SINGULAR: f64 = 1e-14;
-
-/// `(statistic − mean)/deviation` of a null distribution, NaN where that has no variance: F of four degrees of freedom
-/// or fewer.
-fn standardised(statistic: f64, null: &impl Distribution<f64>) -> f64 {
-    let [mean, deviation] = [null.mean(), null.std_dev()].map(|x| x.unwrap_or(f64::NAN));
-    (statistic - mean) / deviation
-}

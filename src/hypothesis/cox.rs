@@ -64,6 +64,7 @@ use crate::{
 ///
 /// Cost: a few passes of `n` exponentials, with a redraw each time as well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[must_use]
 pub struct Cox {
     /// The event, by default the top label.
     pub event: Event,
@@ -72,6 +73,7 @@ pub struct Cox {
 /// Cox's intercept and slope: maximum-likelihood estimates.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
+#[must_use]
 pub struct CoxFit {
     /// `a`, 0 of a calibrated model.
     pub intercept: Coefficient,
@@ -82,6 +84,7 @@ pub struct CoxFit {
 /// An estimate that is asymptotically normal.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
+#[must_use]
 pub struct Coefficient {
     /// The estimate.
     pub estimate: f64,

@@ -52,6 +52,7 @@ use crate::{
 /// # }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
 pub struct HosmerLemeshow {
     /// The event, by default the top label.
     pub event: Event,

@@ -102,8 +102,8 @@ fn check_unweighted<P: Predictive>(predictions: &P, test: &'static str) -> Resul
 
 /// A test of the hypothesis that the predictions are calibrated, for predictions of a kind `P`.
 pub trait CalibrationTest<P: Predictive = Categorical> {
-    /// The outcome on data. A test that resamples draws from `rng`, on the host: the same seed gives
-    /// the same p-value on every backend, up to rounding.
+    /// The outcome on data. A test that resamples draws from `rng`, on the host: the same generator and seed give
+    /// the same p-value on every backend, up to rounding. `StdRng` of `rand` 0.10 is ChaCha12.
     ///
     /// # Errors
     ///

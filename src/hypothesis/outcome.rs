@@ -3,7 +3,11 @@ use std::fmt;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use super::{OmnibusOutcome, asymptotic_block::few_blocks, p_value::resampling_p_value};
+use super::{
+    OmnibusOutcome,
+    asymptotic_block::few_blocks,
+    p_value::{resampling_p_value, standardised},
+};
 use crate::estimator::{self, student};
 
 /// The outcome of a calibration test.
@@ -181,7 +185,7 @@ impl TestOutcome {
     ) -> Self {
         let outcome = Self {
             statistic,
-            standardised: standardised(statistic, drawn),
+            standardised: Some(standardised(statistic, drawn)).filter(|z| z.is_finite()),
             ..Self::redrawn(name, samples, estimate, p_value, drawn.len())
         };
         let least = 1.0 / (drawn.len() + 1) as f64;
@@ -253,18 +257,6 @@ impl TestOutcome {
             outcome
         }
     }
-}
-
-/// `(t − mean)/deviation` of replicates; `None` where that is no finite number.
-fn standardised(statistic: f64, drawn: &[f64]) -> Option<f64> {
-    let size = drawn.len() as f64;
-    let mean = drawn.iter().sum::<f64>() / size;
-    let squares: f64 = drawn.iter().map(|t| (t - mean).powi(2)).sum();
-    let deviation = (squares / (size - 1.0)).sqrt();
-    let standardised = (statistic - mean) / deviation;
-    // equal replicates have a deviation of 0 but for rounding
-    let varies = deviation > 1e-12 * mean.abs();
-    Some(standardised).filter(|z| varies && z.is_finite())
 }
 
 impl fmt::Display for TestOutcome {

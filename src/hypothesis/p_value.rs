@@ -3,6 +3,7 @@
 use std::fmt;
 
 use burn::tensor::DType;
+use statrs::statistics::Statistics;
 
 use crate::error::{Result, check_count, check_parameter};
 
@@ -27,6 +28,17 @@ pub(super) fn discrete_p_value(statistic: f64, replicates: &[f64], dtype: DType)
         statistic
     };
     resampling_p_value(least, replicates)
+}
+
+/// `(t − mean)/deviation` of replicates, with the unbiased variance; NaN where these are all the same.
+pub(super) fn standardised(statistic: f64, replicates: &[f64]) -> f64 {
+    let (mean, deviation) = (replicates.mean(), replicates.std_dev());
+    // equal replicates have a deviation of 0 but for rounding
+    if deviation > 1e-12 * mean.abs() {
+        (statistic - mean) / deviation
+    } else {
+        f64::NAN
+    }
 }
 
 /// A p-value from no replicates would always be 1.

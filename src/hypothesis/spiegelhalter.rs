@@ -52,6 +52,7 @@ use crate::{distribution::Weights, error::Result, estimator::Event};
 ///
 /// [`ExactTest`]: super::ExactTest
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[must_use]
 pub struct Spiegelhalter {
     /// The event, by default the top label.
     pub event: Event,

@@ -145,14 +145,14 @@ impl Statistic for Mmce {
 /// Updates each bin by the labels that a set changes, for an event.
 impl Statistic for Ece {
     fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<EvaluatorOf<'a>> {
-        of_event_bins(self, (self, Discrepancy::expected), predictions)
+        bin_evaluator(self, (self, Discrepancy::expected), predictions)
     }
 }
 
 /// Updates bins as [`Ece`] does.
 impl Statistic for Mce {
     fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<EvaluatorOf<'a>> {
-        of_event_bins(self, (&self.ece, Discrepancy::greatest), predictions)
+        bin_evaluator(self, (&self.ece, Discrepancy::greatest), predictions)
     }
 }
 
@@ -160,7 +160,7 @@ impl Statistic for Mce {
 type SumOfBins = fn(Discrepancy, &[Bin]) -> f64;
 
 /// The discrepancies of the bins of an event, summed up in some way; of the whole prediction one set after another.
-fn of_event_bins<'a>(
+fn bin_evaluator<'a>(
     statistic: &'a impl Statistic,
     (ece, sum): (&'a Ece, SumOfBins),
     predictions: &'a Categorical,

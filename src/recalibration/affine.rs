@@ -3,61 +3,62 @@ use nalgebra::{DMatrix, DVector};
 
 use super::{common::*, linear::AffineFamily};
 
-regularised_map! {
-    /// Configuration of [`VectorScaling`], which it fits, without a regularisation by default. Derivatives are those for logits over their root mean
-    /// square.
-    VectorScalingConfig for VectorScaling by Affine(VectorScaling::KIND, Features::Logits);
-    {}
-    /// The weight of the mean square of the intercepts. Default: 0.
-    regularisation = "Regularisation::Fixed(0.0)",
-    tolerance = 1e-7, max_iterations = 1000
+/// Declares an affine map of features, its configuration, and its weights and intercepts as numbers.
+macro_rules! affine_map {
+    (
+        $(#[$doc:meta])*
+        $Map:ident: Affine<$rank:literal>, $kind:literal, of $seen:ident;
+        $(#[$config_doc:meta])*
+        $Config:ident;
+        $(#[$strength:meta])*
+        regularisation = $regularisation:tt
+    ) => {
+        fitted_map! {
+            $(#[$doc])*
+            $Map: Affine<$rank>, $kind,
+            |width, device| Affine::identity(Features::$seen, width, device), logits
+        }
+
+        regularised_map! {
+            $(#[$config_doc])*
+            $Config for $Map by Affine($Map::KIND, Features::$seen);
+            {}
+            $(#[$strength])*
+            regularisation = $regularisation,
+            tolerance = 1e-7, max_iterations = 1000
+        }
+
+        impl $Map {
+            /// Makes a map with the given weights, `a` or the rows of `W` after one another, and intercepts; of a
+            /// structured one with `T = 1` and `ε = 10⁻⁶`.
+            ///
+            /// # Errors
+            ///
+            /// Fewer than two intercepts, another number of weights than they ask for, or a number that is not
+            /// finite.
+            pub fn from_parameters(
+                weight: Vec<f64>,
+                bias: Vec<f64>,
+                device: &Device,
+            ) -> Result<Self> {
+                let form = Affine::from_numbers(Features::$seen, weight, bias, device)?;
+                Ok(Self::new(form, None))
+            }
+
+            /// Returns the weights: `a`, one for each class, or `W`, a row for each new logit, row after row.
+            pub fn weight(&self) -> Vec<f64> {
+                to_vec(self.form.weight.val())
+            }
+
+            /// Returns the intercepts `b`, one for each class.
+            pub fn bias(&self) -> Vec<f64> {
+                to_vec(self.form.bias.val())
+            }
+        }
+    };
 }
 
-regularised_map! {
-    /// Configuration of [`MatrixScaling`], which it fits, with ODIR by cross-validation by default (Kull et al.):
-    /// `Regularisation::Fixed(0.0)` is the estimator of Guo et al. Derivatives are those for logits over their root mean
-    /// square.
-    MatrixScalingConfig for MatrixScaling by Affine(MatrixScaling::KIND, Features::Logits);
-    {}
-    /// The weight of the mean square of the off-diagonal entries of `W` (for logits over their root
-    /// mean square) and of that of the intercepts. Default: by cross-validation in 5 folds.
-    regularisation = "Regularisation::CrossValidated { folds: 5 }",
-    tolerance = 1e-7, max_iterations = 1000
-}
-
-regularised_map! {
-    /// Configuration of [`DirichletCalibration`], which it fits, with ODIR by cross-validation as its authors do:
-    /// `Regularisation::Fixed(0.0)` turns it off. Derivatives are those for log-probabilities over
-    /// their root mean square.
-    DirichletCalibrationConfig for DirichletCalibration by Affine(DirichletCalibration::KIND, Features::LogProbabilities);
-    {}
-    /// The weight of the regularisation of [`MatrixScalingConfig`], for log-probabilities over their root mean
-    /// square. Default: by cross-validation in 5 folds.
-    regularisation = "Regularisation::CrossValidated { folds: 5 }",
-    tolerance = 1e-7, max_iterations = 1000
-}
-
-regularised_map! {
-    /// Configuration of [`StructuredVectorScaling`], which it fits, shrunk to the temperature as its authors do:
-    /// `Regularisation::Fixed(0.0)` turns it off.
-    StructuredVectorScalingConfig for StructuredVectorScaling by Affine(StructuredVectorScaling::KIND, Features::Smoothed);
-    {}
-    /// What the penalties are multiplied by. Default: 1.
-    regularisation = "Regularisation::Fixed(1.0)",
-    tolerance = 1e-7, max_iterations = 1000
-}
-
-regularised_map! {
-    /// Configuration of [`StructuredMatrixScaling`], which it fits, shrunk to the temperature as its authors do:
-    /// `Regularisation::Fixed(0.0)` turns it off.
-    StructuredMatrixScalingConfig for StructuredMatrixScaling by Affine(StructuredMatrixScaling::KIND, Features::Smoothed);
-    {}
-    /// What the penalties are multiplied by. Default: 1.
-    regularisation = "Regularisation::Fixed(1.0)",
-    tolerance = 1e-7, max_iterations = 1000
-}
-
-fitted_map! {
+affine_map! {
     /// Vector scaling: `z_c ↦ a_c z_c + b_c` (Guo, Pleiss, Sun, Weinberger 2017).
     ///
     /// The fit is to one more sample of each class without a label, spread evenly over the rows, and to a wrong
@@ -66,38 +67,51 @@ fitted_map! {
     ///
     /// May change the accuracy. Injective if all `a_c` are the same number and not 0; on log-probabilities, if they have
     /// the same sign.
-    VectorScaling: Affine<1>, "vector scaling",
-    |width, device| Affine::identity(Features::Logits, width, device), logits
+    VectorScaling: Affine<1>, "vector scaling", of Logits;
+    /// Configuration of [`VectorScaling`], which it fits, without a regularisation by default. Derivatives are those for
+    /// logits over their root mean square.
+    VectorScalingConfig;
+    /// The weight of the mean square of the intercepts. Default: 0.
+    regularisation = "Regularisation::Fixed(0.0)"
 }
 
-fitted_map! {
+affine_map! {
     /// Matrix scaling: `z ↦ Wz + b` (Guo, Pleiss, Sun, Weinberger 2017), with off-diagonal and intercept
     /// regularisation (ODIR: Kull, Perello-Nieto, Kängsepp, Silva Filho, Song, Flach 2019).
     ///
-    /// The fit is to one more sample of each class without a label, spread evenly over the rows, and to a wrong
-    /// prediction where there is none: else parameters would move without end.
+    /// The fit is to the pseudo-observations of [`VectorScaling`]: otherwise parameters would diverge.
     ///
-    /// May change the accuracy. Logits that `W` takes to multiples of 1 do not change the prediction: they are the multiples of one vector `v`, at least, and of no other where the map is injective. It is
-    /// injective on log-probabilities if all entries of `v` have the same sign, and on all logits if they
-    /// are equal, which is to say that all rows of `W` have the same sum. For invertible `W`, `v = W⁻¹1`.
-    /// The regularised log loss is convex.
-    MatrixScaling: Affine<2>, "matrix scaling",
-    |width, device| Affine::identity(Features::Logits, width, device), logits
+    /// May change the accuracy. Logits that `W` takes to multiples of 1 do not change the prediction: they are the
+    /// multiples of one vector `v`, at least, and of no other where the map is injective. It is injective on
+    /// log-probabilities if all entries of `v` have the same sign, and on all logits if they are equal, which is to say
+    /// that all rows of `W` have the same sum. For invertible `W`, `v = W⁻¹1`. The regularised log loss is convex.
+    MatrixScaling: Affine<2>, "matrix scaling", of Logits;
+    /// Configuration of [`MatrixScaling`], which it fits, with ODIR by cross-validation by default (Kull et al.):
+    /// `Regularisation::Fixed(0.0)` is the estimator of Guo et al. Derivatives are those for logits over their root mean
+    /// square.
+    MatrixScalingConfig;
+    /// The weight of the mean square of the off-diagonal entries of `W` (for logits over their root
+    /// mean square) and of that of the intercepts. Default: by cross-validation in 5 folds.
+    regularisation = "Regularisation::CrossValidated { folds: 5 }"
 }
 
-fitted_map! {
+affine_map! {
     /// Dirichlet calibration: `z ↦ W log softmax(z) + b` (Kull, Perello-Nieto, Kängsepp, Silva Filho,
     /// Song, Flach 2019), with their off-diagonal and intercept regularisation.
     ///
-    /// The fit is to one more sample of each class without a label, spread evenly over the rows, and to a wrong
-    /// prediction where there is none: else parameters would move without end. May change the accuracy.
-    /// Injective as [`MatrixScaling`] on log-probabilities, whatever the logits.
-    /// The regularised log loss is convex.
-    DirichletCalibration: Affine<2>, "Dirichlet calibration",
-    |width, device| Affine::identity(Features::LogProbabilities, width, device), logits
+    /// The fit is to the pseudo-observations of [`VectorScaling`]. May change the accuracy. Injective as
+    /// [`MatrixScaling`] on log-probabilities, whatever the logits. The regularised log loss is convex.
+    DirichletCalibration: Affine<2>, "Dirichlet calibration", of LogProbabilities;
+    /// Configuration of [`DirichletCalibration`], which it fits, with ODIR by cross-validation as its authors do:
+    /// `Regularisation::Fixed(0.0)` turns it off. Derivatives are those for log-probabilities over
+    /// their root mean square.
+    DirichletCalibrationConfig;
+    /// The weight of the regularisation of [`MatrixScalingConfig`], for log-probabilities over their root mean
+    /// square. Default: by cross-validation in 5 folds.
+    regularisation = "Regularisation::CrossValidated { folds: 5 }"
 }
 
-fitted_map! {
+affine_map! {
     /// Structured vector scaling: `a_c x_c + b_c` of log-probabilities `x` after a temperature (Berta,
     /// Holzmüller, Jordan, Bach: *Structured matrix scaling for multi-class calibration*, 2025).
     ///
@@ -107,11 +121,15 @@ fitted_map! {
     /// need no cross-validation. From few samples the map is nearly the temperature.
     ///
     /// May change the accuracy. Injective if all `a_c` have the same sign.
-    StructuredVectorScaling: Affine<1>, "structured vector scaling",
-    |width, device| Affine::identity(Features::Smoothed, width, device), logits
+    StructuredVectorScaling: Affine<1>, "structured vector scaling", of Smoothed;
+    /// Configuration of [`StructuredVectorScaling`], which it fits, shrunk to the temperature as its authors do:
+    /// `Regularisation::Fixed(0.0)` turns it off.
+    StructuredVectorScalingConfig;
+    /// The factor of the penalties. Default: 1.
+    regularisation = "Regularisation::Fixed(1.0)"
 }
 
-fitted_map! {
+affine_map! {
     /// Structured matrix scaling: `Wx + b` of log-probabilities `x` after a temperature, as for
     /// [`StructuredVectorScaling`] (Berta, Holzmüller, Jordan, Bach 2025).
     ///
@@ -119,8 +137,12 @@ fitted_map! {
     /// `m/n · (Σ (W_cc−1)² + Σ b_c²) + m(m−1)/n · Σ_{c≠d} W_cd²`.
     ///
     /// May change the accuracy. Injective as a [`MatrixScaling`] of log-probabilities.
-    StructuredMatrixScaling: Affine<2>, "structured matrix scaling",
-    |width, device| Affine::identity(Features::Smoothed, width, device), logits
+    StructuredMatrixScaling: Affine<2>, "structured matrix scaling", of Smoothed;
+    /// Configuration of [`StructuredMatrixScaling`], which it fits, shrunk to the temperature as its authors do:
+    /// `Regularisation::Fixed(0.0)` turns it off.
+    StructuredMatrixScalingConfig;
+    /// The factor of the penalties. Default: 1.
+    regularisation = "Regularisation::Fixed(1.0)"
 }
 
 /// The numbers that an affine map multiplies.
@@ -263,46 +285,6 @@ impl<const D: usize> Affine<D> {
         };
         scaled + self.bias.val().cast(dtype).reshape([1, m])
     }
-}
-
-/// The weights and intercepts of affine maps, from numbers and as numbers.
-macro_rules! affine_maps {
-    ($($Map:ident of $seen:expr;)*) => {$(
-        impl $Map {
-            /// Makes a map with the given weights, `a` or the rows of `W` after one another, and intercepts; of a
-            /// structured one with `T = 1` and `ε = 10⁻⁶`.
-            ///
-            /// # Errors
-            ///
-            /// Fewer than two intercepts, another number of weights than they ask for, or a number that is not
-            /// finite.
-            pub fn from_parameters(
-                weight: Vec<f64>,
-                bias: Vec<f64>,
-                device: &Device,
-            ) -> Result<Self> {
-                Ok(Self::new(Affine::from_numbers($seen, weight, bias, device)?, None))
-            }
-
-            /// Returns the weights: `a`, one for each class, or `W`, a row for each new logit, row after row.
-            pub fn weight(&self) -> Vec<f64> {
-                to_vec(self.form.weight.val())
-            }
-
-            /// Gives `b`, one for each class.
-            pub fn bias(&self) -> Vec<f64> {
-                to_vec(self.form.bias.val())
-            }
-        }
-    )*};
-}
-
-affine_maps! {
-    VectorScaling of Features::Logits;
-    MatrixScaling of Features::Logits;
-    DirichletCalibration of Features::LogProbabilities;
-    StructuredVectorScaling of Features::Smoothed;
-    StructuredMatrixScaling of Features::Smoothed;
 }
 
 /// The temperature and the smoothing of structured maps.

@@ -16,7 +16,7 @@ pub(super) use super::{
     fit::observer,
     fitted::{Form, checked, fitted_map, valid_map},
     parameter::{Parameter, check_shape, parameter, parameter_row},
-    task::{DistributionTask, no_criterion, of_logits},
+    task::{DistributionTask, logit_criterion, no_criterion},
     temperature::TemperatureScalingConfig,
 };
 pub(super) use crate::{

@@ -12,6 +12,7 @@ macro_rules! regularised_map {
     ) => {
         $(#[$doc])*
         #[derive(Config, Debug)]
+        #[must_use]
         pub struct $config {
             $($(#[$own_doc])* #[config(default = $value)] pub $own: $type,)*
             $(#[$strength])*
@@ -23,7 +24,7 @@ macro_rules! regularised_map {
             #[doc = concat!("The most iterations. Default: ", $iterations, ".")]
             #[config(default = $iterations)]
             pub max_iterations: usize,
-            /// The seed of the folds of a cross-validation, and of the hidden units of a network. Default: 0.
+            /// The seed of the folds of a cross-validation, and of the hidden units of a network (ChaCha12). Default: 0.
             #[config(default = 0)]
             pub seed: u64,
         }

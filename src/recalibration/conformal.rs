@@ -97,7 +97,7 @@ impl Fit<QuantileForecasts, Tensor<2>> for ConformalShiftConfig {
             effective as usize,
         )?;
         let forecasts = forecasts.detach();
-        let form = LevelShifts::of_residuals(&forecasts, &task.weights, &observed);
+        let form = LevelShifts::from_residuals(&forecasts, &task.weights, &observed);
         let after = WeightedIntervalScore.mean(&form.apply(forecasts.clone()), &targets)?;
         let mut report = FitReport::found(after.estimate, task.options.progress);
         let change = left_out_change(&forecasts, &targets, needed)?;
@@ -126,7 +126,7 @@ fn left_out_change(
             return Ok(None);
         }
         let observed = targets.select_rows(&kept).drawn();
-        let form = LevelShifts::of_residuals(&forecasts.select_rows(&kept), &of_kept, &observed);
+        let form = LevelShifts::from_residuals(&forecasts.select_rows(&kept), &of_kept, &observed);
         let (before, targets) = (forecasts.select_rows(&left), targets.select_rows(&left));
         let sum = |forecasts: &QuantileForecasts| -> Result<f64> {
             let scores = WeightedIntervalScore.each(forecasts, &targets)?;
@@ -191,7 +191,7 @@ impl LevelShifts {
     }
 
     /// The quantiles of the residuals of enough samples, among which a new one has weight 1.
-    fn of_residuals(forecasts: &QuantileForecasts, weights: &Weights, targets: &[f64]) -> Self {
+    fn from_residuals(forecasts: &QuantileForecasts, weights: &Weights, targets: &[f64]) -> Self {
         let (n, levels) = (targets.len(), forecasts.levels().to_vec());
         let values = to_vec(forecasts.values());
         let shift = |(k, &level): (usize, &f64)| {

@@ -164,6 +164,12 @@ pub fn softmax(mut numbers: Vec<f64>) -> Vec<f64> {
     numbers
 }
 
+/// The logarithm of the sum of exponentials, without overflow.
+pub fn log_sum_exp(terms: impl Iterator<Item = f64> + Clone) -> f64 {
+    let largest = terms.clone().fold(f64::NEG_INFINITY, f64::max);
+    largest + terms.map(|term| (term - largest).exp()).sum::<f64>().ln()
+}
+
 /// The weighted mean and standard deviation.
 pub fn moments(numbers: &[f64], weights: &Weights) -> (f64, f64) {
     let mean = weights.mean(numbers);

@@ -97,7 +97,7 @@ impl<F: FnMut(&[f64]) -> Evaluated> Descent for F {
 }
 
 /// A criterion of a tensor on a device, `[p] → [1]`, by autodiff.
-pub(super) fn of_tensor(
+pub(super) fn tensor_criterion(
     criterion: impl Fn(&Tensor<1>) -> Tensor<1>,
     device: &Device,
 ) -> impl Fn(&[f64]) -> Evaluated {

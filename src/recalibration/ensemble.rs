@@ -2,6 +2,7 @@ use burn::tensor::activation::{log_softmax, softmax};
 
 use super::{
     common::*,
+    data::log_sum_exp,
     family::log_losses,
     task::Purpose,
     temperature::{TemperedRows, check_prior, check_temperature, log_temperature_prior},
@@ -100,7 +101,7 @@ impl LogitFit for EnsembleTemperatureScalingConfig {
                 let [log_beta, weights] = [0..1, 1..4].map(|part| theta.clone().slice(part));
                 mixture(logits.clone(), log_beta.exp(), log_softmax(weights, 0))
             };
-            let at = of_logits(criterion, data, mixed);
+            let at = logit_criterion(criterion, data, mixed);
             let mut observe = observer(&mut *task.progress, fits, fits);
             (theta, report) = minimise(at, &theta, limits, &mut observe);
         }
@@ -136,32 +137,24 @@ impl<'a> EnsembleLogLoss<'a> {
     fn at(&self, theta: &[f64]) -> Evaluated {
         let beta = theta[0].exp();
         let log_weights = [theta[1], theta[2], theta[3]];
-        let (shift, weights) = log_sum_exp(log_weights);
+        let shift = log_sum_exp(log_weights.into_iter());
         let means: [f64; 5] = self.rows.means(beta, |rows| {
             let mut sums = [0.0; 5];
             for row in rows {
                 let tempered = beta * row.of_label - row.sum.ln();
                 let terms = [tempered, -self.original[row.index], -self.uniform];
-                let (value, parts) =
-                    log_sum_exp([0, 1, 2].map(|k| log_weights[k] - shift + terms[k]));
-                let w = row.weight;
+                let terms = [0, 1, 2].map(|k| log_weights[k] - shift + terms[k]);
+                let (w, value) = (row.weight, log_sum_exp(terms.into_iter()));
+                let parts = terms.map(|term| (term - value).exp());
                 sums[0] -= w * value;
                 sums[1] += w * (parts[0] * beta * row.excess);
                 (0..3).for_each(|k| sums[k + 2] += w * parts[k]);
             }
             sums
         });
-        let of_weights = [0, 1, 2].map(|k| weights[k] - means[k + 2]);
+        let of_weights = [0, 1, 2].map(|k| (log_weights[k] - shift).exp() - means[k + 2]);
         (means[0], [&means[1..2], &of_weights].concat())
     }
-}
-
-/// The logarithm of the sum of exponentials, and the part of each.
-fn log_sum_exp(terms: [f64; 3]) -> (f64, [f64; 3]) {
-    let largest = terms.into_iter().fold(f64::NEG_INFINITY, f64::max);
-    let parts = terms.map(|term| (term - largest).exp());
-    let sum: f64 = parts.iter().sum();
-    (largest + sum.ln(), parts.map(|part| part / sum))
 }
 
 /// `log(w₁ softmax(βz) + w₂ softmax(z) + w₃/m)`: `[n, m]`, from `[n, m]`, `[1]` and `[3]`, without
@@ -170,26 +163,14 @@ fn mixture(logits: Tensor<2>, beta: Tensor<1>, log_weights: Tensor<1>) -> Tensor
     let [_, m] = logits.dims();
     let [first, second, third] =
         [0, 1, 2].map(|k| log_weights.clone().slice(k..k + 1).reshape([1, 1]));
-    let terms = [
-        log_softmax(logits.clone() * beta.reshape([1, 1]), 1) + first,
-        log_softmax(logits.clone(), 1) + second,
-        logits.zeros_like() - (m as f64).ln() + third,
-    ];
-    log_sum(terms.into())
-}
-
-/// The logarithm of the sum of exponentials of at least one term, without underflow.
-fn log_sum(terms: Vec<Tensor<2>>) -> Tensor<2> {
-    let largest = (terms.clone().into_iter())
-        .reduce(|a, b| a.max_pair(b))
-        .expect("a term")
-        .detach();
-    let sum = terms
-        .into_iter()
-        .map(|term| (term - largest.clone()).exp())
-        .reduce(|a, b| a + b)
-        .expect("a term");
-    sum.log() + largest
+    let tempered = log_softmax(logits.clone() * beta.reshape([1, 1]), 1) + first;
+    let original = log_softmax(logits.clone(), 1) + second;
+    let uniform = logits.zeros_like() - (m as f64).ln() + third;
+    let largest = tempered.clone().max_pair(original.clone());
+    let largest = largest.max_pair(uniform.clone()).detach();
+    let [tempered, original, uniform] =
+        [tempered, original, uniform].map(|term| (term - largest.clone()).exp());
+    (tempered + original + uniform).log() + largest
 }
 
 impl EnsembleTemperatureScaling {

@@ -11,7 +11,7 @@ use super::{
     descent::{Descent, Evaluated, Limits, Metric, minimise},
     fit::observer,
     regularisation::{Split, WEIGHTS, folds, splits},
-    task::{FitTask, Purpose, of_logits},
+    task::{FitTask, Purpose, logit_criterion},
     validation::{PROGRESS, cross_validated},
 };
 use crate::{error::Result, ops::exp, parallel};
@@ -328,7 +328,7 @@ pub(super) fn fit_family<F: ParametricMaps>(
     drop(of_fit);
     if let Some(criterion) = task.criterion {
         let rows = |logits: &Tensor<1>| logits.clone().reshape([n, data.classes]);
-        let at = of_logits(criterion, data, rows);
+        let at = logit_criterion(criterion, data, rows);
         let regularised = |theta: &[f64]| prepared.criterion(&at, theta, weight);
         let mut of_fit = observer(&mut observe, fits, fits);
         found = minimise(regularised, &found.0, limits, &mut of_fit);

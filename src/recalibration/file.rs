@@ -29,12 +29,6 @@ const KIND: &str = "kind";
 const CHECKSUM: &str = "checksum";
 /// The value of the format.
 const OWN_FORMAT: &str = "burn-calibration map";
-/// The key of the kind in the files of parameters that versions before the format 2 exported.
-const EXPORTED: &str = "burn-calibration";
-/// The first bytes of a record of Burn.
-const BURN: &[u8] = b"NRUB";
-
-const EARLIER: &str = "versions before the file format 2 saved such maps: fit the map again";
 
 /// The parameters of a saved map, and what the file says of it.
 ///
@@ -288,13 +282,10 @@ pub(super) fn read(path: &Path, device: &Device) -> Result<SavedMap, String> {
 /// Reads the bytes of the file of a map.
 pub(super) fn parse(bytes: Vec<u8>, device: &Device) -> Result<SavedMap, String> {
     let parsed = SafeTensors::read_metadata(&bytes);
-    let (_, header) = parsed.map_err(|error| reason_of(&bytes, &error.to_string()))?;
+    let (_, header) = parsed.map_err(|error| unreadable(&bytes, &error.to_string()))?;
     let metadata = header.metadata().clone().unwrap_or_default();
-    if metadata.contains_key(EXPORTED) {
-        return Err(format!("it holds exported parameters; {EARLIER}"));
-    }
     let tensors =
-        SafeTensors::deserialize(&bytes).map_err(|e| reason_of(&bytes, &e.to_string()))?;
+        SafeTensors::deserialize(&bytes).map_err(|e| unreadable(&bytes, &e.to_string()))?;
     let mut parameters = Vec::new();
     for (name, view) in tensors.tensors() {
         let values = numbers(&name, &view)?;
@@ -339,21 +330,13 @@ fn numbers(name: &str, view: &TensorView) -> Result<Vec<f64>, String> {
 }
 
 /// Why a file is not safetensors: what its first bytes look like, or else the error.
-fn reason_of(bytes: &[u8], error: &str) -> String {
-    const KNOWN: [(&[u8], &str); 6] = [
+fn unreadable(bytes: &[u8], error: &str) -> String {
+    const KNOWN: [(&[u8], &str); 4] = [
         (b"\x93NUMPY", "an array of NumPy"),
-        (
-            b"PK\x03\x04",
-            "an archive, as NPZ and the files of PyTorch are",
-        ),
+        (b"PK\x03\x04", "an archive, such as NPZ"),
         (b"\x1f\x8b", "a file packed by gzip"),
-        (b"\x89HDF", "HDF5"),
-        (b"PAR1", "Parquet"),
-        (b"ARROW1", "Arrow IPC"),
+        (b"NRUB", "a record of Burn"),
     ];
-    if bytes.starts_with(BURN) {
-        return format!("it is a record of Burn; {EARLIER}");
-    }
     let known = KNOWN.iter().find(|(first, _)| bytes.starts_with(first));
     let look = if let Some((_, name)) = known {
         name

@@ -1,7 +1,4 @@
 //! Rows that would rule a fit, and fits that leave them out.
-//!
-//! The mean log loss of a fit can fall because of one row while all others become worse: a predicted standard
-//! deviation of 10⁻⁶ beside errors of 1 adds 10¹² to the mean of `z²`. Such rows are set aside and named.
 
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +41,7 @@ use crate::{distribution::Weights, error::Result};
 /// # }
 /// ```
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[must_use]
 pub struct Robust<C>(
     /// The configuration of the map.
     pub C,
@@ -68,7 +66,7 @@ impl<P, T, C: Fit<P, T>> Fit<P, T> for Robust<C> {
     }
 }
 
-/// What a fit to `n` rows may add to the mean log loss of all but a few of them, for one parameter of scale of
+/// The largest rise of the mean log loss over the rows that a fit to `n` rows keeps, for one parameter of scale of
 /// a density `∝ exp(−|z|^r/r)/s`, times `r`; half of it for log losses of classes.
 ///
 /// A twentieth of a unit of the log score of normal predictions, and what the chance of few rows can do: calibrated
@@ -174,7 +172,7 @@ pub(super) fn mean_power(t: &[f64], weights: &Weights, is_robust: bool) -> Robus
 
 /// The maps of several coordinates, the identity where there is none, and the warning of the rows that they were not
 /// fitted to.
-pub(super) fn of_coordinates<M: Copy>(
+pub(super) fn coordinate_maps<M: Copy>(
     found: Vec<RobustFit<M>>,
     identity: M,
 ) -> (Vec<M>, Vec<FitWarning>) {

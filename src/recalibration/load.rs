@@ -45,7 +45,7 @@ fn logit_map(path: &Path, saved: Result<SavedMap, String>, device: &Device) -> R
     let reject = |reason: String| failure(path, format!("not a saved map: {reason}"));
     let saved = saved.map_err(reject)?;
     let Some(kind) = saved.kind.clone() else {
-        let map = of_another_program(saved.parameters, device);
+        let map = foreign_map(saved.parameters, device);
         return map.map_err(|reason| failure(path, format!("no map of logits: {reason}")));
     };
     if let Some(map) = LogitMap::restore(&kind, saved) {
@@ -110,10 +110,7 @@ fn other_predictions(path: &Path, kind: &str, expected: &str) -> Error {
 }
 
 /// The map of parameters that another program saved.
-fn of_another_program(
-    parameters: Vec<NamedParameter>,
-    device: &Device,
-) -> Result<LogitMap, String> {
+fn foreign_map(parameters: Vec<NamedParameter>, device: &Device) -> Result<LogitMap, String> {
     let [mut temperature, mut weight, mut bias] = [None, None, None];
     for parameter in parameters {
         let name = &parameter.name;

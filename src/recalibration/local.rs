@@ -3,7 +3,7 @@ use burn::tensor::TensorData;
 use super::{
     ScaleFamily,
     common::*,
-    data::moments,
+    data::{log_sum_exp, moments},
     influence::Robust,
     location_scale::{LocationScaleRecalibrationConfig, LocationScales},
 };
@@ -234,8 +234,7 @@ impl Errors {
             let local = self.sum(&like.weights, |other| kernel((z - other) / like.width));
             let local = ((1.0 - like.rest) * local / like.width).ln();
             let rest = like.rest.ln() - z.abs().powf(self.power) / self.power;
-            let larger = local.max(rest);
-            -weight * (larger + ((local - larger).exp() + (rest - larger).exp()).ln())
+            -weight * log_sum_exp([local, rest].into_iter())
         }); // a sum in the same order on any number of cores
         let normalisation = match self.power {
             2.0 => 0.5 * (2.0 * std::f64::consts::PI).ln(),

@@ -1,7 +1,7 @@
 use super::{
     ScaleFamily,
     common::*,
-    influence::{RobustFit, allowance, of_coordinates, robust},
+    influence::{RobustFit, allowance, coordinate_maps, robust},
     scale::{mean_log_score, standardised_errors},
 };
 use crate::{distribution::Weights, root::increasing_root};
@@ -95,7 +95,7 @@ impl<P: ScaleFamily> Fit<P, Tensor<2>> for LocationScaleRecalibrationConfig {
         };
         let found: Result<Vec<RobustFit<CoordinateFit>>> =
             errors.iter().enumerate().map(coordinate).collect();
-        let (coordinates, warnings) = of_coordinates(found?, IDENTITY);
+        let (coordinates, warnings) = coordinate_maps(found?, IDENTITY);
         let form = LocationScales::new(&coordinates, &predictions.device());
         let mean = mean_log_score(&form.apply(predictions), &targets, &weights, &warnings);
         let mut report = FitReport::found(mean, task.options.progress);
@@ -308,7 +308,7 @@ impl Form for LocationScales {
         let injective = to_vec(self.powers.val()).iter().all(|power| *power != 0.0);
         Guarantees {
             keeps_mean: to_vec(self.shifts.val()).iter().all(|shift| *shift == 0.0),
-            ..Guarantees::of_decision(false, injective)
+            ..Guarantees::decision(false, injective)
         }
     }
 }

@@ -1,12 +1,17 @@
 use burn::tensor::{Int, Tensor, TensorData, activation::softmax};
 
-use super::{AutoRecalibrationConfig, common::*, regularisation::folds};
+use super::{
+    AutoRecalibrationConfig,
+    common::*,
+    data::log_sum_exp,
+    regularisation::{Split, folds, in_order, splits},
+};
 use crate::{
-    distribution::{Categorical, Predictive},
-    error::check_parameter,
+    distribution::{Categorical, Predictive, Targets},
+    error::{check_length, check_parameter},
     estimator::{Aspect, Estimator, Event, check_order},
     host::{finest, int_tensor},
-    score::{ErrorSize, LpBound, Quantify, cross_fitted},
+    score::{ErrorSize, LpBound, Quantify},
 };
 
 /// The `Lp` calibration error by cross-fitting, at least: the [`LpBound`] by a map that is fitted to all folds
@@ -41,6 +46,7 @@ use crate::{
 /// # }
 /// ```
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct LpCalibrationError<F = AutoRecalibrationConfig> {
     /// The order `p ≥ 1`.
     pub order: f64,
@@ -48,7 +54,7 @@ pub struct LpCalibrationError<F = AutoRecalibrationConfig> {
     pub aspect: Aspect,
     /// The number of folds, from 2 to the number of samples.
     pub folds: usize,
-    /// The seed of the folds.
+    /// The seed of the folds (ChaCha12).
     pub seed: u64,
     /// What recalibrates.
     pub map: F,
@@ -135,13 +141,28 @@ impl<F: Fit<Map: Recalibration>> LpCalibrationError<F> {
         let options = (&device, finest(&device));
         let logits = Tensor::<2>::from_data(TensorData::new(logits, [n, m]), options);
         let targets = int_tensor(labels.iter().copied(), &device);
-        let folds = folds(n, self.folds, self.seed);
-        let recalibrated = cross_fitted((&logits, &targets), &folds, |logits, labels| {
-            let map = self.map.fit(logits, labels)?;
-            Ok(move |logits| map.forward(logits))
-        })?;
+        let splits = splits(&folds(n, self.folds, self.seed));
+        let left_out = |split: &Split| {
+            let rest = (
+                logits.select_rows(&split.rest),
+                targets.select_rows(&split.rest),
+            );
+            let map = self.map.fit(rest.0, rest.1)?;
+            let after = map.forward(logits.select_rows(&split.left_out)).detach();
+            let [rows, classes] = after.dims();
+            check_length(rows, split.left_out.len(), "labels")?;
+            if classes == m {
+                Ok(to_vec(after))
+            } else {
+                Err(Tensor::<1, Int>::mismatch(classes, m))
+            }
+        };
+        let recalibrated = splits.iter().map(left_out).collect::<Result<_>>()?;
+        let data = TensorData::new(in_order(&splits, recalibrated), [n, m]);
+        let recalibrated = Categorical::from_logits(Tensor::from_data(data, options));
+        let recalibrated = recalibrated.map_err(|error| error.of("after"))?;
         let [p, g] = [softmax(logits, 1), recalibrated.probabilities()].map(to_vec);
-        Ok(LpBound::of_rows(self.order, aspect, &p, &g, &labels))
+        Ok(LpBound::from_rows(self.order, aspect, &p, &g, &labels))
     }
 }
 
@@ -165,10 +186,8 @@ fn one_against_rest(event: Event, logits: &[f64], labels: &mut [usize]) -> Vec<f
     let binary = |(z, label): (&[f64], &mut usize)| {
         let class = event.class(z);
         *label = usize::from(*label == class);
-        let others = || z[..class].iter().chain(&z[class + 1..]);
-        let largest = others().copied().fold(f64::NEG_INFINITY, f64::max);
-        let sum: f64 = others().map(|z| (z - largest).exp()).sum();
-        [largest + sum.ln(), z[class]]
+        let others = z[..class].iter().chain(&z[class + 1..]).copied();
+        [log_sum_exp(others), z[class]]
     };
     logits.chunks(m).zip(labels).flat_map(binary).collect()
 }

@@ -20,6 +20,7 @@ use super::{FitRecord, FitReport, FittedTo, NamedParameter, file};
 /// # }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
 #[must_use]
 pub struct Guarantees {
     /// Whether the order of the classes of a row never changes: a class above another stays above
@@ -53,11 +54,11 @@ impl Guarantees {
         keeps_mean: false,
     };
 
-    /// Keeps nothing for certain.
-    pub(super) const NONE: Self = Self::of_decision(false, false);
+    /// Keeps nothing for certain. The guarantees of a map of your own start from here, field by field.
+    pub const NONE: Self = Self::decision(false, false);
 
     /// Keeps the decision of two classes, hence their order, and is injective.
-    pub(super) const fn of_decision(keeps: bool, injective: bool) -> Self {
+    pub(super) const fn decision(keeps: bool, injective: bool) -> Self {
         Self {
             keeps_order: keeps,
             keeps_accuracy: keeps,

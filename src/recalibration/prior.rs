@@ -33,6 +33,7 @@ use super::{
 /// # }
 /// ```
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct PriorCorrection {
     trained_at: Vec<f64>,
     prior: Vec<f64>,
@@ -179,7 +180,7 @@ impl FittedMap for PriorCorrection {
     }
 
     fn guarantees(&self) -> Guarantees {
-        let own = Guarantees::of_decision(false, true);
+        let own = Guarantees::decision(false, true);
         let Some(map) = &self.map else {
             return own;
         };

@@ -165,6 +165,7 @@ impl Recalibration for LogitMap {
 
 /// The default configuration of a kind of map of logits, with a seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
 pub struct KindConfig {
     kind: MapKind,
     seed: u64,
@@ -173,7 +174,7 @@ pub struct KindConfig {
 impl MapKind {
     /// Returns the default configuration of the kind, which fits its map.
     ///
-    /// - seed: that of folds and networks, for kinds that have one
+    /// - seed: that of folds and networks (ChaCha12), for kinds that have one
     pub fn config(self, seed: u64) -> KindConfig {
         KindConfig { kind: self, seed }
     }

@@ -2,10 +2,7 @@ use rand::{SeedableRng, rngs::StdRng, seq::SliceRandom};
 use serde::{Deserialize, Serialize};
 
 use super::at_least;
-use crate::{
-    error::{Result, check_parameter},
-    score::all_but,
-};
+use crate::error::{Result, check_parameter};
 
 /// The strength of the regularisation of a map that could overfit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -55,7 +52,7 @@ pub struct Split {
 pub(super) fn splits(folds: &[Vec<usize>]) -> Vec<Split> {
     let of_fold = |fold: usize| Split {
         left_out: folds[fold].clone(),
-        rest: all_but(folds, fold),
+        rest: [&folds[..fold], &folds[fold + 1..]].concat().concat(),
     };
     (0..folds.len()).map(of_fold).collect()
 }
@@ -74,7 +71,7 @@ pub(super) fn in_order(splits: &[Split], of_splits: Vec<Vec<f64>>) -> Vec<f64> {
     places.into_iter().flat_map(of_place).copied().collect()
 }
 
-/// The rows `0..n` in random folds of nearly equal sizes.
+/// The rows `0..n` in random folds of nearly equal sizes, by ChaCha12.
 pub(super) fn folds(n: usize, count: usize, seed: u64) -> Vec<Vec<usize>> {
     let mut rows: Vec<usize> = (0..n).collect();
     rows.shuffle(&mut StdRng::seed_from_u64(seed));

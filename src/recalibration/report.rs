@@ -31,6 +31,7 @@ pub enum FitStatus {
 /// A report of how a fit went.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
+#[must_use]
 pub struct FitReport {
     /// The way the fit ended.
     pub status: FitStatus,

@@ -2,7 +2,7 @@ use burn::tensor::Tensor;
 
 use super::{
     FitReport, FitWarning, Progress,
-    descent::{Limits, minimise, of_tensor},
+    descent::{Limits, minimise, tensor_criterion},
     fit::observer,
 };
 use crate::{
@@ -127,6 +127,6 @@ pub(super) fn descend_factors<P: ScaleFamily>(
         let weighted = scaled.with_sample_weights(weights.clone());
         criterion.value(&weighted.expect("weights"), &targets)
     };
-    let at = of_tensor(objective, &device);
+    let at = tensor_criterion(objective, &device);
     minimise(at, start, limits, &mut observer(progress, 1, 1))
 }

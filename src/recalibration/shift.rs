@@ -131,6 +131,6 @@ impl Form for Shift {
     }
 
     fn keeps(&self) -> Guarantees {
-        Guarantees::of_decision(false, true)
+        Guarantees::decision(false, true)
     }
 }

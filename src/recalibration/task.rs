@@ -5,7 +5,7 @@ use burn::tensor::{Int, Tensor};
 use super::{
     FitOptions, FitReport, FitWarning, LogitFit, Progress, Recalibration,
     data::FitData,
-    descent::{Evaluated, of_tensor},
+    descent::{Evaluated, tensor_criterion},
     family::log_losses,
     fitted::{checked, with_warnings},
     influence::{allowance, robust},
@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// A criterion as a function of the parameters that logits of the data are made of, `[p] → [n, m]`.
-pub(super) fn of_logits(
+pub(super) fn logit_criterion(
     criterion: &dyn Criterion,
     data: &FitData,
     logits: impl Fn(&Tensor<1>) -> Tensor<2>,
@@ -27,7 +27,7 @@ pub(super) fn of_logits(
     let objective = move |theta: &Tensor<1>| {
         criterion.value(&Categorical::from_logits_unchecked(logits(theta)), &labels)
     };
-    of_tensor(objective, &data.device)
+    tensor_criterion(objective, &data.device)
 }
 
 /// What a fit is for.

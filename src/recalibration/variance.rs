@@ -1,7 +1,7 @@
 use super::{
     ScaleFamily,
     common::*,
-    influence::{mean_power, of_coordinates},
+    influence::{coordinate_maps, mean_power},
     scale::{descend_factors, mean_log_score, powers},
 };
 
@@ -99,7 +99,7 @@ impl ScaleFactors {
         } = task.options;
         let fit = |t: &Vec<f64>| mean_power(t, &weights, is_robust);
         let found = powers.iter().map(fit).collect();
-        let (means, warnings) = of_coordinates(found, 1.0);
+        let (means, warnings) = coordinate_maps(found, 1.0);
         let logarithm = |mean: f64| (mean.ln() / P::POWER).clamp(-bound, bound);
         let mut logarithms: Vec<f64> = means.into_iter().map(logarithm).collect();
         let descended = criterion.map(|criterion| {
@@ -145,7 +145,7 @@ impl Form for ScaleFactors {
     fn keeps(&self) -> Guarantees {
         Guarantees {
             keeps_mean: true,
-            ..Guarantees::of_decision(false, true)
+            ..Guarantees::decision(false, true)
         }
     }
 }

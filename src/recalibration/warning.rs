@@ -98,7 +98,7 @@ fn list(words: impl ExactSizeIterator<Item = String>) -> String {
     }
 }
 
-fn rows_of(rows: &[usize]) -> String {
+fn row_list(rows: &[usize]) -> String {
     let noun = if rows.len() == 1 { "row" } else { "rows" };
     format!("{noun} {}", list(rows.iter().map(usize::to_string)))
 }
@@ -123,7 +123,7 @@ impl FitWarning {
             }
             Self::SetAside { rows } => format!(
                 "the fit leaves out {}, which would make the loss of the other rows worse: {}?",
-                rows_of(rows),
+                row_list(rows),
                 if rows.len() == 1 {
                     "is its prediction right"
                 } else {
@@ -132,7 +132,7 @@ impl FitWarning {
             ),
             Self::NoMap { rows } => format!(
                 "the predictions stay unchanged: {} would each decide the fit alone",
-                rows_of(rows)
+                row_list(rows)
             ),
             Self::FewLabels {
                 classes,
@@ -179,7 +179,7 @@ impl FitWarning {
             ),
             Self::Ruled { rows } => format!(
                 "the map increases the loss of most rows to decrease that of {}",
-                rows_of(rows)
+                row_list(rows)
             ),
             Self::Worse { change } => format!(
                 "the map raises the mean log loss of the data of its own fit by {change:.4}: without it the \

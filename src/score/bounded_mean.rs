@@ -4,7 +4,7 @@ use crate::{
     distribution::Weights,
     error::Result,
     estimator::{ASYMPTOTIC_FLOOR, Interval, MeanEstimate, check_level, student},
-    root::enclose,
+    root::{enclose, increasing_root},
 };
 
 /// Confidence limits of a mean whose terms have known bounds: they hold where few terms are large, as few
@@ -20,6 +20,7 @@ use crate::{
 /// The probabilities of `Σ_i D_i x_i` are saddlepoint approximations (Lugannani and Rice 1980; Barndorff-Nielsen
 /// 1986). `O(n)` each, nothing is drawn.
 #[derive(Debug, Clone, PartialEq)]
+#[must_use]
 pub struct BoundedMean {
     terms: Vec<f64>,
     weights: Weights,
@@ -170,17 +171,11 @@ impl BoundedMean {
 
     /// The one-sided p-value of the hypothesis that the expectation is at most `mean`. At least 0.001.
     pub(crate) fn p_value_above(&self, mean: f64) -> f64 {
-        if self.terms.len() < 2 {
-            return 1.0;
-        }
         self.tails(mean)[0].max(ASYMPTOTIC_FLOOR)
     }
 
     /// The one-sided p-value of the hypothesis that the expectation is at least `mean`. At least 0.001.
     pub(crate) fn p_value_below(&self, mean: f64) -> f64 {
-        if self.terms.len() < 2 {
-            return 1.0;
-        }
         self.tails(mean)[1].max(ASYMPTOTIC_FLOOR)
     }
 
@@ -188,15 +183,15 @@ impl BoundedMean {
     /// approximation; up to a level of 99.9 % it is below `1 − level` where the interval of that level excludes
     /// the mean, and only there.
     pub fn p_value(&self, mean: f64) -> f64 {
-        if self.terms.len() < 2 {
-            return 1.0;
-        }
         let [below, above] = self.tails(mean);
         (2.0 * below.min(above)).clamp(ASYMPTOTIC_FLOOR, 1.0)
     }
 
-    /// The probabilities that the expectation is at most a value, and at least, by the limits.
+    /// The probabilities that the expectation is at most a value, and at least, by the limits; 1 from one term.
     fn tails(&self, value: f64) -> [f64; 2] {
+        if self.terms.len() < 2 {
+            return [1.0; 2];
+        }
         if let Some(mean) = self.student {
             let t = (mean.estimate - value) / mean.standard_error;
             return [t, -t].map(|t| student::upper_tail(t, mean.effective - 1.0));
@@ -250,31 +245,15 @@ impl BoundedMean {
         }
         let unit = greatest.max(-least);
         let scaled = || distances().map(|x| x / unit);
-        // the ends are poles, at which nothing is computed
-        let (mut low, mut high) = (unit / least, unit / greatest);
-        let mut s = 0.0; // between them
-        let mut step = f64::INFINITY;
-        while step > 1e-12 * (high - low) {
-            let (mut first, mut second) = (0.0, 0.0);
-            for x in scaled() {
+        let slope = |s: f64| {
+            scaled().fold((0.0, 0.0), |(first, second), x| {
                 let ratio = x / (1.0 - s * x);
-                first += ratio;
-                second += ratio * ratio;
-            }
-            if first < 0.0 {
-                low = s;
-            } else {
-                high = s;
-            }
-            let newton = s - first / second;
-            let next = if low < newton && newton < high {
-                newton
-            } else {
-                0.5 * (low + high)
-            };
-            step = (next - s).abs();
-            s = next;
-        }
+                (first + ratio, second + ratio * ratio)
+            })
+        };
+        // the ends are poles, and the root is further from these than rounding: by a share of about 1/n
+        let [low, high] = [least, greatest].map(|end| unit / end * (1.0 - 1e-14));
+        let (s, _) = increasing_root(slope, low..=high, 0.0, 1e-14 * (high - low), 200);
         let (mut generating, mut second, mut third) = (0.0, 0.0, 0.0);
         for x in scaled() {
             let ratio = x / (1.0 - s * x);
@@ -318,14 +297,14 @@ fn extremes(lists: impl IntoIterator<Item = Vec<(f64, f64)>>) -> (f64, f64) {
     for mut missed in lists {
         missed.retain(|(value, probability)| !value.is_nan() && *probability > 0.0);
         missed.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-        least = first_of(missed.iter()).map_or(least, |value| least.min(value));
-        greatest = first_of(missed.iter().rev()).map_or(greatest, |value| greatest.max(value));
+        least = seldom_value(missed.iter()).map_or(least, |value| least.min(value));
+        greatest = seldom_value(missed.iter().rev()).map_or(greatest, |value| greatest.max(value));
     }
     (least, greatest)
 }
 
 /// The first value up to which the probabilities add up to [`SELDOM`], or the first of all if they never do.
-fn first_of<'a>(mut values: impl Iterator<Item = &'a (f64, f64)> + Clone) -> Option<f64> {
+fn seldom_value<'a>(mut values: impl Iterator<Item = &'a (f64, f64)> + Clone) -> Option<f64> {
     let first = values.clone().next();
     let mut sum = 0.0;
     let seldom = values.find(|(_, probability)| {

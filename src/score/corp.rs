@@ -35,6 +35,7 @@ use crate::{
 /// missing discrimination.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[non_exhaustive]
+#[must_use]
 pub struct Corp {
     /// The mean score `S̄(r)`.
     pub score: f64,

@@ -10,6 +10,7 @@ use crate::{
 /// An estimate of a calibration error and its sampling error.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
+#[must_use]
 pub struct ErrorSize {
     /// The estimate: of an error that is never negative, an unbiased estimate, which can be (its root is
     /// 0 then).

@@ -43,6 +43,7 @@ pub struct WeightedIntervalScore;
 /// The parts of a [`WeightedIntervalScore`], which sum up to it (Bracher et al. 2021).
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[non_exhaustive]
+#[must_use]
 pub struct IntervalScoreParts {
     /// The weighted widths of the central intervals: sharpness, without the targets.
     pub dispersion: MeanEstimate,

@@ -43,6 +43,7 @@ use crate::{
 /// [`LpCalibrationError`](crate::recalibration::LpCalibrationError) finds `g` by cross-fitting.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
+#[must_use]
 pub struct LpBound {
     /// The order `p ≥ 1`.
     pub order: f64,
@@ -109,11 +110,11 @@ impl LpBound {
             event.check(m)?;
         }
         let [p, g] = [predictions, recalibrated].map(|rows| to_vec(rows.probabilities().detach()));
-        Ok(Self::of_rows(order, aspect, &p, &g, &labels))
+        Ok(Self::from_rows(order, aspect, &p, &g, &labels))
     }
 
     /// The bound of checked rows of probabilities, `[n, m]`.
-    pub(crate) fn of_rows(
+    pub(crate) fn from_rows(
         order: f64,
         aspect: Aspect,
         p: &[f64],

@@ -39,7 +39,6 @@
 mod bounded_mean;
 mod classes;
 mod corp;
-mod cross_fit;
 mod crps;
 mod error_size;
 mod improvement;
@@ -55,7 +54,6 @@ pub use crate::estimator::{Interval, MeanEstimate};
 pub use bounded_mean::BoundedMean;
 pub use classes::{Brier, Divergence, Spherical};
 pub use corp::Corp;
-pub(crate) use cross_fit::{all_but, cross_fitted};
 pub use crps::{Crps, FairCrps};
 pub use error_size::ErrorSize;
 pub(crate) use error_size::{clopper_pearson, lower_tail as binomial_lower_tail};

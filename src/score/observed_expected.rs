@@ -33,6 +33,7 @@ use crate::{
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
+#[must_use]
 pub struct ObservedExpected {
     /// The number `O` of samples in which the event occurred.
     pub observed: usize,

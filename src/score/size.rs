@@ -147,37 +147,28 @@ impl Quantify for Tce {
         let estimate = self.with_binning(binning).power(predictions, labels)?;
         let pairs: Vec<(f64, f64)> = outcomes.pairs().collect();
         let total = outcomes.total();
-        let gaps_of = |bin: &Vec<usize>| {
-            let gap = |i: usize| (weights.at(i), pairs[i].0 - pairs[i].1);
-            bin.clone().into_iter().map(gap)
-        };
-        // the gap, its share of the samples, and the variance of the gap
-        let of_bin = |bin: &Vec<usize>| {
+        let (mut calibrated, mut of_gaps, mut slope, mut most) = (0.0, 0.0, 0.0, 0.0);
+        for rows in binning.partition_weighted(&outcomes.probability, 1, weights)? {
             // without weights Σw and Σw² are the number of samples, which is their effective number
-            let of = EventBin::of(bin, weights, |i| pairs[i]);
-            let (gaps, size) = (gaps_of(bin), of.size);
-            let gap = gaps.clone().map(|(w, d)| w * d).sum::<f64>() / of.weight;
+            let bin = EventBin::of(&rows, weights, |i| pairs[i]);
+            let (share, size) = (bin.weight / total, bin.size);
+            most += share * bin.probability.max(1.0 - bin.probability).powi(2);
+            if size <= 1.0 {
+                continue;
+            }
+            let gaps = rows
+                .iter()
+                .map(|&i| (weights.at(i), pairs[i].0 - pairs[i].1));
+            let gap = gaps.clone().map(|(w, d)| w * d).sum::<f64>() / bin.weight;
             let square: f64 = gaps.map(|(w, d)| w * w * ((d - gap) * (d - gap))).sum();
-            let events: f64 = bin.iter().map(|&i| weights.at(i) * pairs[i].1).sum();
-            let smooth = (events * (size / of.weight) + 1.0) / (size + 2.0);
-            let variance = square / (of.squares() - of.squares() / size);
+            let events: f64 = rows.iter().map(|&i| weights.at(i) * pairs[i].1).sum();
+            let smooth = (events * (size / bin.weight) + 1.0) / (size + 2.0);
+            let variance = square / (bin.squares() - bin.squares() / size);
             let v = variance.max(smooth * (1.0 - smooth)) / size;
-            (gap, of.weight / total, v)
-        };
-        let partition = binning.partition_weighted(&outcomes.probability, 1, weights)?;
-        let (mut calibrated, mut of_gaps, mut slope) = (0.0, 0.0, 0.0);
-        let are_several = |bin: &&Vec<usize>| EventBin::of(bin, weights, |i| pairs[i]).size > 1.0;
-        for (gap, share, v) in partition.iter().filter(are_several).map(of_bin) {
             calibrated += 2.0 * (share * v).powi(2);
             of_gaps += 4.0 * share * share * (gap * gap - v).max(0.0) * v;
             slope += 4.0 * share * share * v;
         }
-        let most_of = |bin: &Vec<usize>| {
-            let of = EventBin::of(bin, weights, |i| pairs[i]);
-            let probability = of.probability;
-            of.weight / total * probability.max(1.0 - probability).powi(2)
-        };
-        let most = partition.iter().map(most_of).sum();
         let power = MeanEstimate {
             estimate,
             standard_error: (calibrated + of_gaps).sqrt(),

@@ -157,8 +157,8 @@ pub fn assert_mean(values: &[f64], expected: f64, errors: f64) {
     assert_near(mean, expected, errors * error + 1e-12);
 }
 
-/// The number of data sets of a simulation: an eighth of `all`, unless `BURN_CALIBRATION_SIMULATIONS=full`, which CI sets.
-/// Bounds are in standard errors of the number that it gives.
+/// The number of data sets of a simulation: an eighth of `all`, unless `BURN_CALIBRATION_SIMULATIONS=full`, which
+/// `.ci/nightly` sets. Bounds are in standard errors of the number that it gives.
 pub fn simulated(all: usize) -> usize {
     match std::env::var("BURN_CALIBRATION_SIMULATIONS").as_deref() {
         Ok("full") => all,

@@ -6,16 +6,14 @@ use burn::tensor::{
     s,
 };
 use burn_calibration::recalibration::{FittedMap as _, MapKind, Recalibration as _, load_map};
+use burn_calibration_reader::{Cells, Matrix, TextColumn, clipped, labels::event, names::Names};
 
 use super::{Applied, check_family};
 use crate::{
-    align::Names,
     args::ApplyArgs,
     error::{Context, Result, wrong},
     files::File,
     fit::{CORRECTNESS, family},
-    input::{Cells, Matrix, TextColumn, clipped},
-    labels::event,
     outputs::to_read,
     rows::{Wanted, clipped_logarithms, logits, rows_of, takes_zeros, zero_refused},
     words::{OutcomeSpace, key},
@@ -45,7 +43,7 @@ pub fn of_classes(args: &ApplyArgs, file: &mut File) -> Result<Applied> {
         names: &fitted_to.columns,
         of: &of,
     };
-    let rows = rows_of(file, &args.rows, Wanted::Logits, like)?;
+    let rows = rows_of(file, &args.rows.options(), Wanted::Logits, like)?;
     let family = family(args.input.family, rows.predictions.subject());
     check_family(args, &map, &family)?;
     let classes = rows.predictions.classes();

@@ -7,14 +7,15 @@ use burn_calibration::{
     distribution::{Laplace, Normal},
     recalibration::FittedMap,
 };
+use burn_calibration_reader::Matrix;
 use serde::Serialize;
 
 use crate::{
     args::{ApplyArgs, FamilyName, RowsArgs},
     error::{Context, Result, ensure, wrong},
-    files::{File, LeftOut, OpenFile},
+    files::{File, LeftOut},
     fit::CORRECTNESS,
-    input::{Matrix, say as tell},
+    notes::{noted, say as tell},
     words::{OutcomeSpace, key, object, say},
     writer::{Format, Layout, write_matrix},
 };
@@ -65,7 +66,7 @@ impl Applied {
 pub fn run(args: &ApplyArgs, json: bool) -> Result<()> {
     let format = Format::of(&args.output)?;
     let mut file = read(args)?;
-    let n = file.table.len();
+    let n = file.table.rows();
     let mut others = std::mem::take(&mut file.table.others);
     if args.only_predictions {
         let correct = file.table.labels.first().map(|labels| labels.at);
@@ -102,13 +103,14 @@ pub fn run(args: &ApplyArgs, json: bool) -> Result<()> {
 /// Reads the predictions. Labels beside them are not needed, except for the correctness beside confidences.
 fn read(args: &ApplyArgs) -> Result<File> {
     let are_classes = args.input.family == FamilyName::Categorical;
-    OpenFile::alone(&args.input.predictions, &args.rows, are_classes)?.read(&args.rows)
+    let options = args.rows.options();
+    noted(|notes| File::alone(&args.input.predictions, &options, are_classes, notes))
 }
 
 /// Leaves out the rows without a value; returns those that are kept.
 fn kept_rows(file: &mut File, args: &RowsArgs) -> Result<(Vec<usize>, LeftOut)> {
-    let (mut missing, counts) = file.missing(args, &[])?;
-    let n = file.table.len();
+    let (mut missing, counts) = file.missing(args.skip_missing, &[])?;
+    let n = file.table.rows();
     missing.sort_unstable();
     missing.dedup();
     let kept: Vec<usize> = (0..n)

@@ -7,6 +7,7 @@ use burn_calibration::{
         ConformalShift, DistributionMap, FittedMap, Recalibrated, Recalibration as _, ScaleFamily,
     },
 };
+use burn_calibration_reader::{Matrix, clipped};
 use rand::{SeedableRng, rngs::StdRng};
 
 use super::{Applied, check_family};
@@ -14,7 +15,6 @@ use crate::{
     args::ApplyArgs,
     error::{Context, Result, bail, ensure, wrong},
     files::File,
-    input::{Matrix, clipped},
     kind::Vectors,
     outputs::to_read,
     quantiles,

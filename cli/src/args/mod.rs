@@ -2,11 +2,13 @@
 
 mod commands;
 mod families;
+mod maps;
 mod options;
 mod values;
 
 pub use commands::*;
 pub use families::{check_families, check_options};
+pub use maps::*;
 pub use options::*;
 pub use values::*;
 

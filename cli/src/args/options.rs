@@ -7,7 +7,9 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::values::*;
-use crate::{input::delimiter, kernel, program::HeldFiles};
+use burn_calibration_reader::{NumberOptions, ReadOptions, delimiter};
+
+use crate::{kernel, program::HeldFiles};
 
 /// The kind of predictions in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
@@ -36,25 +38,27 @@ pub enum FamilyName {
 
 /// A file of predictions.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
 pub struct PredictionsArgs {
     /// Predictions, one row per sample; the columns depend on --family
     ///
     /// Formats: text such as CSV, NPY, NPZ (FILE.npz:ARRAY) or safetensors (FILE.safetensors:TENSOR), also compressed
     /// by gzip; - is standard input
-    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    #[arg(long, value_name = "FILE")]
     pub predictions: PathBuf,
 
     /// Kind of the predictions
-    #[arg(long, value_enum, default_value_t = FamilyName::Categorical, help_heading = "Input")]
+    #[arg(long, value_enum, default_value_t = FamilyName::Categorical)]
     pub family: FamilyName,
 }
 
 /// Options of the sizes of errors.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "What is asked")]
 pub struct SizeArgs {
     /// Also test whether the overconfidence and the debiased ECE are larger than this tolerated error, a probability
     /// (0.02 is two points)
-    #[arg(long, value_name = "ERROR", value_parser = tolerance, help_heading = "What is asked")]
+    #[arg(long, value_name = "ERROR", value_parser = tolerance)]
     pub tolerance: Option<f64>,
 
     /// Level of the confidence intervals, between 0 and 1
@@ -63,42 +67,45 @@ pub struct SizeArgs {
 
     /// Also compute a lower bound of the Lp calibration error of this order (1 or more), by maps that are fitted to
     /// four fifths of the samples and applied to the others; for families of classes
-    #[arg(long, value_name = "ORDER", value_parser = order, help_heading = "What is asked", hide_short_help = true)]
+    #[arg(long, value_name = "ORDER", value_parser = order, hide_short_help = true)]
     pub lp_error: Option<f64>,
 }
 
 /// Options that make an answer an exit code.
 #[derive(Debug, Default, Args)]
+#[command(next_help_heading = "What is asked")]
 pub struct GateArgs {
     /// Exit with code 3 if the test rejects calibration at 1 - LEVEL, the level of --level
-    #[arg(long, help_heading = "What is asked")]
+    #[arg(long)]
     pub fail_if_rejected: bool,
 
     /// Exit with code 3 if an error that --tolerance tests is above this one with the confidence of --level, a
     /// probability (0.02 is two points)
-    #[arg(long, value_name = "ERROR", value_parser = tolerance, conflicts_with = "tolerance", help_heading = "What is asked")]
+    #[arg(long, value_name = "ERROR", value_parser = tolerance, conflicts_with = "tolerance")]
     pub fail_above: Option<f64>,
 }
 
 /// The bins of the probability of an event, and the norm of its error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args, Serialize)]
+#[command(next_help_heading = "Numbers")]
 pub struct BinArgs {
     /// Number of bins of the ECE, its tests and the reliability diagrams; for families of classes
-    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Numbers")]
+    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(1..))]
     pub bins: u32,
 
     /// Bins of equal width, or of equal mass, with about the same number of samples in each
-    #[arg(long, value_enum, default_value_t = BinningName::Width, help_heading = "Numbers", hide_short_help = true)]
+    #[arg(long, value_enum, default_value_t = BinningName::Width, hide_short_help = true)]
     pub binning: BinningName,
 
     /// Also print the error by another norm of the gaps of the bins: 1 is the ECE, 2 the root mean square, max the
     /// largest gap
-    #[arg(long, value_enum, default_value_t = Norm::One, help_heading = "Numbers", hide_short_help = true)]
+    #[arg(long, value_enum, default_value_t = Norm::One, hide_short_help = true)]
     pub norm: Norm,
 }
 
 /// Options of the files and of random draws.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Numbers")]
 pub struct SourceArgs {
     #[command(flatten)]
     pub labels: LabelsArgs,
@@ -111,7 +118,6 @@ pub struct SourceArgs {
         long,
         default_value_t = 0,
         allow_negative_numbers = true,
-        help_heading = "Numbers",
         hide_short_help = true
     )]
     pub seed: u64,
@@ -270,7 +276,53 @@ pub struct RowsArgs {
     pub held: HeldFiles,
 }
 
+impl SourceArgs {
+    /// How the reader takes the files.
+    pub fn options(&self) -> ReadOptions {
+        let labels = self.labels.clone();
+        ReadOptions {
+            labels: labels.labels,
+            weights: labels.weights,
+            ignore_label: labels.ignore_label,
+            soft_labels: labels.soft_labels,
+            one_based: labels.one_based,
+            labels_header: labels.labels_header,
+            seed: self.seed,
+            ..self.rows.options()
+        }
+    }
+}
+
+impl RowsArgs {
+    /// How the reader takes a file of predictions.
+    pub fn options(&self) -> ReadOptions {
+        ReadOptions {
+            columns: self.columns.clone(),
+            label_column: self.label_column.clone(),
+            id: self.id.clone(),
+            labels_are_columns: self.held.classes.is_some(),
+            header: self.header,
+            delimiter: self.delimiter,
+            skip_missing: self.skip_missing,
+            by_position: self.by_position,
+            confidence_correctness: self.confidence_correctness,
+            numbers: NumberOptions {
+                logits: self.logits,
+                percent: self.percent,
+                log_probabilities: self.log_probabilities,
+                force: self.force,
+                normalise: self.normalise,
+                clip: self.clip,
+                positive: self.positive,
+            },
+            memory: self.held.memory.clone(),
+            ..ReadOptions::default()
+        }
+    }
+}
+
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Numbers")]
 pub struct KernelShapeArgs {
     /// Profile of the kernel: exponential, gaussian, matern32, matern52, rational-quadratic:ALPHA or
     /// generalised-exponential:EXPONENT
@@ -278,7 +330,6 @@ pub struct KernelShapeArgs {
         long = "kernel",
         value_name = "PROFILE",
         default_value = "exponential",
-        help_heading = "Numbers",
         hide_short_help = true
     )]
     pub profile: Profile,
@@ -287,11 +338,12 @@ pub struct KernelShapeArgs {
     /// 2-Wasserstein distance)
     ///
     /// By default total-variation for classes with an exponential profile, and euclidean otherwise
-    #[arg(long, value_name = "DISTANCE", value_parser = kernel::distance, help_heading = "Numbers", hide_short_help = true)]
+    #[arg(long, value_name = "DISTANCE", value_parser = kernel::distance, hide_short_help = true)]
     pub distance: Option<Distance>,
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Numbers")]
 pub struct KernelArgs {
     #[command(flatten)]
     pub shape: KernelShapeArgs,
@@ -300,18 +352,19 @@ pub struct KernelArgs {
     /// if there are more than 20000; compare uses the first predictions. median:SAMPLES: the median over this number of
     /// drawn samples. median-with-diagonal: as in the published results, the median with the distance of each sample to
     /// itself
-    #[arg(long, default_value = "median", value_name = "NUMBER|median|median:SAMPLES|median-with-diagonal", value_parser = bandwidth, help_heading = "Numbers", hide_short_help = true)]
+    #[arg(long, default_value = "median", value_name = "NUMBER|median|median:SAMPLES|median-with-diagonal", value_parser = bandwidth, hide_short_help = true)]
     pub bandwidth: BandwidthChoice,
 }
 
 /// The kernel on real targets.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Numbers")]
 pub struct TargetKernelArgs {
     /// Profile of the kernel on targets; for families other than categorical
-    #[arg(long, value_enum, default_value_t = TargetKernelName::Gaussian, help_heading = "Numbers", hide_short_help = true)]
+    #[arg(long, value_enum, default_value_t = TargetKernelName::Gaussian, hide_short_help = true)]
     pub target_kernel: TargetKernelName,
 
     /// Length scale of the kernel on targets: a positive number, or the median distance of all pairs of targets
-    #[arg(long, default_value = "median", value_name = "NUMBER|median", value_parser = length_scale, help_heading = "Numbers", hide_short_help = true)]
+    #[arg(long, default_value = "median", value_name = "NUMBER|median", value_parser = length_scale, hide_short_help = true)]
     pub length_scale: LengthScale,
 }

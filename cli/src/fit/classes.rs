@@ -14,13 +14,13 @@ use burn_calibration::{
     },
     score::{Brier, LogScore},
 };
+use burn_calibration_reader::Resolution;
 
 use super::{Chosen, Data, FitSummary, chosen, finish, kept, prior::with_prior};
 use crate::{
     args::{FitArgs, KeepName, LossName},
     error::{Result, bail, ensure},
     files::Inputs,
-    input::Resolution,
     kind::Kind,
     limits::QUADRATIC_LIMIT,
     progress::Progress,

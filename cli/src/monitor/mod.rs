@@ -10,6 +10,7 @@ use burn_calibration::{
     file,
     monitor::{CalibrationMonitor, Change, Monitored},
 };
+use burn_calibration_reader::Held;
 use burn_calibration_report::MonitorReport;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +19,7 @@ use crate::{
     error::{Context, Result, ensure, wrong},
     files::Inputs,
     kind::{Kind, with_family},
-    program::{Held, HeldFiles},
+    program::HeldFiles,
     rows::Wanted,
     words::{DataWords, key, show},
 };

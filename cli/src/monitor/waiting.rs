@@ -5,13 +5,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use burn_calibration_reader::{Choice, Held, OpenOptions, Opened, TextColumn, clipped, is_missing};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     args::{MonitorArgs, SourceArgs},
     error::{Context, Result, bail, ensure, wrong},
-    input::{Choice, OpenOptions, Opened, TextColumn, clipped, is_missing, say},
-    program::{Held, HeldFiles},
+    notes::say,
+    program::HeldFiles,
 };
 
 /// Predictions without labels so far, as the text of their files.
@@ -144,16 +145,15 @@ fn read(path: &Path, args: &MonitorArgs, id: &str) -> Result<(TextColumn, Vec<Te
         delimiter: rows.delimiter,
         ..OpenOptions::default()
     };
-    let mut file = Opened::new(path, &rows.held, &options)?;
-    let at = file.select_id(id)?;
-    let others: Vec<usize> = (0..file.columns.len())
-        .filter(|&other| other != at)
-        .collect();
-    let choice = Choice {
-        id: Some(at),
+    let mut file = Opened::new(path, &rows.held.memory, &options)?;
+    let at = file.select_id(Some(id))?;
+    let others = (0..file.columns.len()).filter(|other| Some(*other) != at);
+    file.choice = Choice {
+        id: at,
+        others: others.collect(),
         ..Choice::default()
     };
-    let table = file.read(&choice, &others, false)?;
+    let table = file.read(false)?;
     let ids = table.ids.ok_or_else(|| wrong!("no column {id}")).of(path)?;
     Ok((ids, table.others))
 }

@@ -1,8 +1,6 @@
 //! The `calibration` command as its users run it.
 
 #[cfg(feature = "parquet")]
-mod columnar;
-#[cfg(feature = "parquet")]
 mod columnar_faults;
 mod compare;
 mod distributions;
@@ -13,7 +11,6 @@ mod fit_cases;
 mod formats;
 mod fuzz;
 mod given;
-mod headers;
 mod inputs;
 mod json;
 mod limits;

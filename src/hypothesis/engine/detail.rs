@@ -38,6 +38,32 @@ pub enum Place {
         /// The expected number of events.
         expected: f64,
     },
+    /// All errors of real targets.
+    Errors {
+        /// Their size, in the standard deviations that are predicted.
+        factor: f64,
+    },
+    /// Two coordinates of real targets.
+    Coordinates {
+        /// The coordinates.
+        pair: [usize; 2],
+        /// The correlation of their normal scores.
+        correlation: f64,
+    },
+    /// A real target.
+    Target {
+        /// Its coordinate.
+        coordinate: usize,
+        /// The predicted probability of targets as far out.
+        probability: f64,
+    },
+    /// One of equal parts of the levels of real targets.
+    Levels {
+        /// Its number.
+        part: usize,
+        /// The share of the targets in it.
+        share: f64,
+    },
 }
 
 /// `c = 1/(4 P(Z ≥ √2))`.

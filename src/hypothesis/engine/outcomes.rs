@@ -44,7 +44,7 @@ pub trait OfEvent {
     }
 
     /// The outcome of the asymptotic test of data, with the expected number of outcomes that are the less
-    /// likely one: of samples with weights the effective number of them, `(Σ w e)²/Σ w² e`.
+    /// likely one: the effective number of them, `(Σ w e)²/Σ w² e`.
     fn asymptotic(
         &self,
         predictions: &Categorical,
@@ -54,19 +54,17 @@ pub trait OfEvent {
         let outcome = self
             .prepare(&probability, &weights)?
             .asymptotic(&occurred)?;
-        let errors = probability.iter().map(|r| r.min(1.0 - r));
-        let weighted = errors.zip(weights.all(probability.len()));
-        let errors = if weights.are_given() {
-            let sums = weighted.fold([0.0; 2], |[s, t], (e, w)| [s + w * e, t + w * w * e]);
-            sums[0] * sums[0] / sums[1].max(f64::MIN_POSITIVE)
-        } else {
-            weighted.map(|(e, _)| e).sum()
-        };
-        Ok(outcome.with_expected_errors(Some(errors)))
+        let (mut sum, mut squares) = (0.0, f64::MIN_POSITIVE);
+        for (r, w) in probability.iter().zip(weights.all(probability.len())) {
+            let error = r.min(1.0 - r);
+            sum += w * error;
+            squares += w * w * error;
+        }
+        Ok(outcome.with_expected_errors(Some(sum * sum / squares)))
     }
 
     /// The statistic of many sets of labels.
-    fn of_sets(&self, predictions: &Categorical) -> Result<Box<dyn Evaluator<LabelSets>>> {
+    fn label_evaluator(&self, predictions: &Categorical) -> Result<Box<dyn Evaluator<LabelSets>>> {
         let (plain, weights) = predictions.parted();
         plain.check()?;
         let (rows, event) = (predictions.rows(), self.event());
@@ -120,7 +118,7 @@ macro_rules! test_of_event {
             ) -> $crate::error::Result<
                 Box<dyn $crate::hypothesis::Evaluator<$crate::distribution::LabelSets> + 'a>,
             > {
-                self.of_sets(predictions)
+                self.label_evaluator(predictions)
             }
         }
     };

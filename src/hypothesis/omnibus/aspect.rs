@@ -100,8 +100,6 @@ pub(super) struct TestedAspect {
     pub aspect: Aspect,
     /// The place of the estimate among the numbers of its evaluator, then among those of all.
     pub at: usize,
-    /// The number of numbers from there on that belong to the aspect.
-    pub width: usize,
     pub deviation: Deviation,
     pub family: Option<Family>,
 }
@@ -112,7 +110,6 @@ impl TestedAspect {
         Self {
             aspect,
             at,
-            width: 1,
             deviation: Deviation::None,
             family: None,
         }
@@ -173,7 +170,7 @@ impl Aspect {
                 estimator,
                 compared,
             } => {
-                let (estimate, bandwidth) = (data.estimate(), short(*bandwidth));
+                let (estimate, bandwidth) = (data.estimate, short(*bandwidth));
                 format!(
                     "something is off {compared}: {estimator} {estimate:.2e}, bandwidth {bandwidth}"
                 )
@@ -195,8 +192,7 @@ pub(super) enum Deviation {
 
 /// The observed numbers of an aspect, from which its finding is written.
 pub(super) struct Observed<'a> {
-    /// The numbers of the aspect, the estimate first.
-    pub numbers: &'a [f64],
+    pub estimate: f64,
     /// The row of the sample that they are of, if they are of one.
     pub row: Option<usize>,
     /// The part of the data that the finding names, if it names one.
@@ -205,13 +201,9 @@ pub(super) struct Observed<'a> {
 }
 
 impl Observed<'_> {
-    pub fn estimate(&self) -> f64 {
-        self.numbers[0]
-    }
-
     /// One of two words: for an estimate above 0, and for others.
     pub fn either(&self, above: &'static str, below: &'static str) -> &'static str {
-        if self.estimate() > 0.0 { above } else { below }
+        if self.estimate > 0.0 { above } else { below }
     }
 }
 

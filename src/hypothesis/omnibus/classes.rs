@@ -192,7 +192,7 @@ impl ClassAspect {
     }
 
     pub fn finding(self, data: &ClassData, of: &Observed) -> String {
-        let size = points(of.estimate());
+        let size = points(of.estimate);
         match self {
             Self::Confidence => {
                 format!("{} by {size}", of.either("overconfident", "underconfident"))
@@ -217,15 +217,12 @@ impl ClassAspect {
             Self::BinnedFrequencies => data.binned(of),
             Self::LeastLikelyLabel => {
                 let row = (of.row).map_or(String::new(), |row| format!(" (row {row})"));
-                format!(
-                    "a label of probability {} occurred{row}",
-                    rare(of.estimate())
-                )
+                format!("a label of probability {} occurred{row}", rare(of.estimate))
             }
             Self::OtherLabels => format!(
                 "where the most likely class is wrong, the labels do not follow the probabilities of the other \
                  classes: χ² = {} of {} pairs of classes",
-                short(of.estimate()),
+                short(of.estimate),
                 data.pairs
             ),
             Self::LabelPair => label_pair(of, data.is_weighted),
@@ -235,7 +232,7 @@ impl ClassAspect {
 
 impl ClassData {
     fn in_the_large(&self, of: &Observed) -> String {
-        let [expected, observed] = [self.mean_of_last, self.mean_of_last - of.estimate()];
+        let [expected, observed] = [self.mean_of_last, self.mean_of_last - of.estimate];
         let what = match [0, 1].map(of.class_name) {
             [no, yes] if [no.as_str(), &yes] == ["0", "1"] => {
                 format!("risks are too {}", of.either("high", "low"))
@@ -275,7 +272,7 @@ impl ClassData {
                 probability,
                 observed,
                 expected,
-            }) if of.estimate() >= HUGE => {
+            }) if of.estimate >= HUGE => {
                 // a count, up to the rounding of sums; of weights any number
                 let observed = (1e6 * observed).round() / 1e6;
                 let [probability, expected] = [probability, expected].map(short);
@@ -284,7 +281,7 @@ impl ClassData {
                      {probability} in one of {bins}"
                 )
             }
-            _ => format!("{follows}: χ² = {} in {bins}", short(of.estimate())),
+            _ => format!("{follows}: χ² = {} in {bins}", short(of.estimate)),
         }
     }
 }
@@ -317,7 +314,7 @@ fn label_pair(data: &Observed, is_weighted: bool) -> String {
 
 /// A mean score against its expectation.
 fn against(score: &str, data: &Observed) -> String {
-    let estimate = data.estimate();
+    let estimate = data.estimate;
     if estimate.is_infinite() {
         return format!("the {score} is infinite: a label of probability 0 occurred");
     }

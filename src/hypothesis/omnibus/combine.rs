@@ -198,7 +198,7 @@ impl Ranks {
     /// different p-values by how far out the value is.
     fn score(&self, value: f64, weight: f64) -> f64 {
         // of numbers that are equal but for rounding the same: a tie is not broken by rounding
-        let out = self.standardised(self.least_equal(value));
+        let out = self.distance(self.least_equal(value));
         let sets = self.sorted.len() as f64;
         let of_p_value = (weight / self.p_value(value)).min(sets).ln();
         of_p_value + 0.25 / sets * (out / (1.0 + out.abs()))
@@ -212,7 +212,8 @@ impl Ranks {
         }
     }
 
-    fn standardised(&self, value: f64) -> f64 {
+    /// The distance from the mean in standard deviations.
+    fn distance(&self, value: f64) -> f64 {
         match (self.deviation > 0.0, value.is_finite()) {
             (true, true) => (value - self.mean) / self.deviation,
             (false, true) => 0.0,

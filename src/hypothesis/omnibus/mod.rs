@@ -21,7 +21,7 @@ use statrs::distribution::{Binomial, Discrete};
 use aspect::{Deviation, TestedAspect};
 use combine::{AspectStatistics, Combined, Family, combine};
 
-use super::{CalibrationTest, TestOutcome, engine::Engine};
+use super::{CalibrationTest, TestOutcome, engine::Engine, p_value::standardised};
 use crate::{
     distribution::{Batch as _, RedrawnBy},
     error::{Result, check_count},
@@ -129,6 +129,7 @@ use crate::{
 /// # }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[must_use]
 pub struct OmnibusTest {
     /// The kernel on predictions of the SKCE; by default the exponential one over total variation for
     /// classes, over the 2-Wasserstein distance for others, with the median bandwidth.
@@ -321,19 +322,19 @@ fn outcomes<S>(
         .filter(|tested| tested.aspect.class().is_some());
     let gaps = classes.count().saturating_sub(1).max(1);
     let outcome = |(k, tested): (usize, &TestedAspect)| {
-        let numbers = engine.data[tested.at..][..tested.width].to_vec();
-        let (estimate, detail) = (numbers[0], engine.details[tested.at]);
+        let (estimate, detail) = (engine.data[tested.at], engine.details[tested.at]);
         let alike = tested.aspect.class().map_or(1, |_| gaps);
         let least = detail.least_p_value * alike as f64;
         let outcome = AspectOutcome {
             name: tested.aspect.name(),
             finding: String::new(),
             aspect: tested.aspect,
-            numbers,
             row: detail.row,
             place: detail.place,
             estimate,
-            standardised: standardised(estimate, &engine.drawn[tested.at]),
+            standardised: Some(standardised(estimate, &engine.drawn[tested.at]))
+                .filter(|z| !z.is_nan())
+                .unwrap_or(0.0),
             p_value: combined.p_values[k],
             adjusted_p_value: combined.adjusted[k].max(least).min(1.0),
         };
@@ -343,17 +344,6 @@ fn outcomes<S>(
     let (classes, whole): (Vec<_>, Vec<_>) =
         (aspects.iter().enumerate()).partition(|(_, tested)| tested.aspect.class().is_some());
     whole.into_iter().chain(classes).map(outcome).collect()
-}
-
-/// The distance from the mean of the redraws in their standard deviations; 0 where they are all the same.
-fn standardised(value: f64, drawn: &[f64]) -> f64 {
-    use statrs::statistics::Statistics;
-    let deviation = drawn.population_std_dev();
-    if deviation > 0.0 {
-        (value - drawn.mean()) / deviation
-    } else {
-        0.0
-    }
 }
 
 impl<P: Omnibus> CalibrationTest<P> for OmnibusTest {

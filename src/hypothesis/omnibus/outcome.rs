@@ -14,6 +14,7 @@ use crate::{
 /// its [`verdict`](Self::verdict).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
+#[must_use]
 pub struct OmnibusOutcome {
     /// The p-value of all aspects together: a multiple of `1/(redraws + 1)`, never less.
     pub p_value: f64,
@@ -63,9 +64,6 @@ pub struct AspectOutcome {
     pub finding: String,
     #[serde(skip)]
     pub(super) aspect: Aspect,
-    /// The numbers of the data that the finding names, the estimate first.
-    #[serde(skip)]
-    pub(super) numbers: Vec<f64>,
     /// The part of the data that the finding names.
     #[serde(skip)]
     pub(super) place: Option<Place>,
@@ -214,7 +212,7 @@ impl AspectOutcome {
     /// Writes the finding with names of classes.
     pub(super) fn in_words(mut self, class_name: &dyn Fn(usize) -> String) -> Self {
         self.finding = self.aspect.finding(&Observed {
-            numbers: &self.numbers,
+            estimate: self.estimate,
             row: self.row,
             place: self.place,
             class_name,

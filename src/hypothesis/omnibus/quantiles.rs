@@ -162,7 +162,7 @@ impl CoverageAspect {
             format!("the quantile at level {level} covers")
         };
         let [covered, expected] =
-            [probability + data.estimate(), probability].map(|share| numbers::percent(share, 1));
+            [probability + data.estimate, probability].map(|share| numbers::percent(share, 1));
         format!("{of}{what} {covered} of the targets, {expected} if calibrated")
     }
 }

@@ -7,13 +7,12 @@ use super::{
     },
     combine::Family,
     step::PARTS,
-    studentised::Studentised,
     transforms::{Numbers, Transforms},
 };
 use crate::{
     distribution::{Geometry, Marginals},
     error::Result,
-    hypothesis::engine::{low_rank_of_targets, with_bandwidth_of_some},
+    hypothesis::engine::{Place, low_rank_of_targets, with_bandwidth_of_some},
     kernel::{Kernel, RealKernel, TargetKernel},
 };
 
@@ -78,14 +77,13 @@ pub(super) enum Moment {
 fn tested(d: usize) -> Vec<TestedAspect> {
     let mut at = 0;
     let tested = |aspect: RealAspect| {
-        let (width, deviation, family) = aspect.kind();
-        at += width;
+        let (deviation, family) = aspect.kind();
+        at += aspect.width();
         let dimensions = d;
         TestedAspect {
-            width,
             deviation,
             family,
-            ..TestedAspect::new(Aspect::Real { aspect, dimensions }, at - width)
+            ..TestedAspect::new(Aspect::Real { aspect, dimensions }, at - aspect.width())
         }
     };
     RealAspect::all(d).into_iter().map(tested).collect()
@@ -113,46 +111,61 @@ impl RealAspect {
         aspects
     }
 
-    /// The numbers of the aspect, the estimate first.
+    /// The estimate, then its standard deviation if that is found in the same targets.
     pub fn numbers(self, of: &Numbers) -> Vec<f64> {
-        let of_coordinate = |c: usize| &of.coordinates[c];
-        let with = |one: Studentised, more: &[f64]| [&[one.estimate, one.deviation], more].concat();
-        match self {
-            Self::Location(c) => with(of_coordinate(c).location, &[]),
-            Self::Spread(c) => with(of_coordinate(c).spread, &[of_coordinate(c).factor]),
-            Self::Coverage(c) => vec![of_coordinate(c).coverage],
-            Self::LocationTrend(by, c) => with(of_coordinate(c).location_trends[by as usize], &[]),
-            Self::SpreadTrend(by, c) => with(of_coordinate(c).spread_trends[by as usize], &[]),
-            Self::Correlation => {
-                let numbers = of.correlation.as_ref().expect("several coordinates");
-                let [a, b] = numbers.pair.map(|coordinate| coordinate as f64);
-                with(numbers.excess, &[numbers.found, a, b])
-            }
-            Self::Tails => vec![of.tails],
-            Self::Furthest => {
-                let furthest = &of.furthest;
-                vec![furthest.statistic, furthest.at as f64, furthest.probability]
-            }
-            Self::Transforms => {
-                let shares = &of.shares;
-                vec![shares.statistic, shares.part as f64, shares.share]
-            }
-        }
+        let studentised = match self {
+            Self::Location(c) => of.coordinates[c].location,
+            Self::Spread(c) => of.coordinates[c].spread,
+            Self::LocationTrend(by, c) => of.coordinates[c].location_trends[by as usize],
+            Self::SpreadTrend(by, c) => of.coordinates[c].spread_trends[by as usize],
+            Self::Correlation => of.correlation.as_ref().expect("several coordinates").excess,
+            Self::Coverage(c) => return vec![of.coordinates[c].coverage],
+            Self::Tails => return vec![of.tails],
+            Self::Furthest => return vec![of.furthest.statistic],
+            Self::Transforms => return vec![of.shares.statistic],
+        };
+        vec![studentised.estimate, studentised.deviation]
     }
 
-    /// The number of [`numbers`](Self::numbers), the deviation of the estimate, and the family: aspects of all
-    /// coordinates count as one.
-    pub fn kind(self) -> (usize, Deviation, Option<Family>) {
+    /// The part of the data that the finding names.
+    pub fn place(self, of: &Numbers) -> Option<Place> {
+        let (furthest, shares) = (&of.furthest, &of.shares);
+        Some(match self {
+            Self::Spread(c) => Place::Errors {
+                factor: of.coordinates[c].factor,
+            },
+            Self::Correlation => of.correlation.as_ref().map(|of| Place::Coordinates {
+                pair: of.pair,
+                correlation: of.found,
+            })?,
+            Self::Furthest => Place::Target {
+                coordinate: furthest.at % of.coordinates.len(),
+                probability: furthest.probability,
+            },
+            Self::Transforms => Place::Levels {
+                part: shares.part,
+                share: shares.share,
+            },
+            _ => return None,
+        })
+    }
+
+    /// The number of [`numbers`](Self::numbers).
+    pub fn width(self) -> usize {
+        1 + usize::from(self.kind().0 == Deviation::OfSet)
+    }
+
+    /// The deviation of the estimate, and the family: aspects of all coordinates count as one.
+    pub fn kind(self) -> (Deviation, Option<Family>) {
         match self {
-            Self::Location(_) => (2, Deviation::OfSet, Some(Family::Location)),
-            Self::Spread(_) => (3, Deviation::OfSet, Some(Family::Spread)),
+            Self::Location(_) => (Deviation::OfSet, Some(Family::Location)),
+            Self::Spread(_) => (Deviation::OfSet, Some(Family::Spread)),
             // a constant factor
-            Self::Coverage(_) => (1, Deviation::Known(1.0), Some(Family::Coverage)),
-            Self::LocationTrend(..) => (2, Deviation::OfSet, Some(Family::LocationTrend)),
-            Self::SpreadTrend(..) => (2, Deviation::OfSet, Some(Family::SpreadTrend)),
-            Self::Correlation => (5, Deviation::OfSet, Some(Family::Correlation)),
-            Self::Tails => (1, Deviation::None, None),
-            Self::Furthest | Self::Transforms => (3, Deviation::None, None),
+            Self::Coverage(_) => (Deviation::Known(1.0), Some(Family::Coverage)),
+            Self::LocationTrend(..) => (Deviation::OfSet, Some(Family::LocationTrend)),
+            Self::SpreadTrend(..) => (Deviation::OfSet, Some(Family::SpreadTrend)),
+            Self::Correlation => (Deviation::OfSet, Some(Family::Correlation)),
+            Self::Tails | Self::Furthest | Self::Transforms => (Deviation::None, None),
         }
     }
 
@@ -179,27 +192,27 @@ impl RealAspect {
 
     /// The finding.
     pub fn finding(self, d: usize, data: &Observed) -> String {
-        let estimate = data.estimate();
-        match self {
-            Self::Location(c) => format!(
+        let estimate = data.estimate;
+        match (self, data.place) {
+            (Self::Location(c), _) => format!(
                 "targets{} are too {}: on average at level {:.3} of their predictions, 0.5 if calibrated",
                 of(c, d),
                 data.either("high", "low"),
                 0.5 + estimate,
             ),
-            Self::Spread(c) => format!(
+            (Self::Spread(c), Some(Place::Errors { factor })) => format!(
                 "predictions{} are too {}: after a common shift, errors are {} times as large as their \
                  standard deviations say",
                 of(c, d),
                 data.either("narrow", "wide"),
-                short(data.numbers[2]),
+                short(factor),
             ),
-            Self::Coverage(c) => format!(
+            (Self::Coverage(c), _) => format!(
                 "central 50 % intervals{} cover {} of the targets",
                 of(c, d),
                 percent(0.5 + estimate),
             ),
-            Self::LocationTrend(by, c) => format!(
+            (Self::LocationTrend(by, c), _) => format!(
                 "targets{} are higher in their predictions where {}: the levels have a correlation of {:.2} \
                  with the ranks of the predicted {}, 0 if calibrated",
                 of(c, d),
@@ -207,7 +220,7 @@ impl RealAspect {
                 estimate,
                 by.plural(),
             ),
-            Self::SpreadTrend(by, c) => format!(
+            (Self::SpreadTrend(by, c), _) => format!(
                 "targets{} are further outside where {}: the squared normal scores have a correlation of \
                  {:.2} with the ranks of the predicted {}, 0 if calibrated",
                 of(c, d),
@@ -215,27 +228,27 @@ impl RealAspect {
                 estimate,
                 by.plural(),
             ),
-            Self::Correlation => {
-                let (found, pair) = (data.numbers[2], [data.numbers[3], data.numbers[4]]);
-                format!(
-                    "errors of coordinates {} and {} are correlated otherwise than predicted: their normal \
-                     scores have a correlation of {found:.2}, {:.2} if calibrated",
-                    pair[0],
-                    pair[1],
-                    // no minus before 0.00
-                    (100.0 * (found - estimate)).round() / 100.0 + 0.0,
-                )
-            }
-            Self::Tails => format!(
+            (Self::Correlation, Some(Place::Coordinates { pair, correlation })) => format!(
+                "errors of coordinates {} and {} are correlated otherwise than predicted: their normal \
+                 scores have a correlation of {correlation:.2}, {:.2} if calibrated",
+                pair[0],
+                pair[1],
+                // no minus before 0.00
+                (100.0 * (correlation - estimate)).round() / 100.0 + 0.0,
+            ),
+            (Self::Tails, _) => format!(
                 "targets are far outside more often than predicted: the mean squared normal score is {}, \
                  1 if calibrated",
                 short(1.0 + estimate),
             ),
-            Self::Furthest => {
-                let (at, probability) = (data.numbers[1] as usize, data.numbers[2]);
-                let row = data
-                    .row
-                    .map_or(String::new(), |row| format!(" of row {row}"));
+            (
+                Self::Furthest,
+                Some(Place::Target {
+                    coordinate,
+                    probability,
+                }),
+            ) => {
+                let row = (data.row).map_or(String::new(), |row| format!(" of row {row}"));
                 // the least number of the transform is a floor
                 let probability = if probability < 1e-300 {
                     "less than 1e-300".into()
@@ -245,21 +258,21 @@ impl RealAspect {
                 format!(
                     "the target{}{row} is too far outside: its prediction gives a probability of {probability} \
                      to targets as far out",
-                    of(at % d, d),
+                    of(coordinate, d),
                 )
             }
-            Self::Transforms => {
-                let (part, share) = (data.numbers[1], data.numbers[2]);
-                let edge = |part: f64| part / PARTS as f64;
+            (Self::Transforms, Some(Place::Levels { part, share })) => {
+                let edge = |part: usize| part as f64 / PARTS as f64;
                 format!(
                     "shares of targets between levels of the predictions differ from those predicted: \
                      most between {:.2} and {:.2}, with {} instead of {}",
                     edge(part),
-                    edge(part + 1.0),
+                    edge(part + 1),
                     percent(share),
-                    percent(edge(1.0)),
+                    percent(edge(1)),
                 )
             }
+            _ => String::new(), // the evaluator gives each of them its place
         }
     }
 }

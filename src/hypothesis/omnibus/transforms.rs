@@ -273,10 +273,11 @@ impl Transforms {
             _ => 0.0,
         };
         let row = (aspect == RealAspect::Furthest).then_some(numbers.furthest.at / self.dimensions);
+        let place = aspect.place(numbers);
         Detail {
             least_p_value,
             row,
-            ..Detail::default()
+            place,
         }
     }
 
@@ -313,7 +314,7 @@ fn shares(shares: &[f64; PARTS]) -> Shares {
 
 impl Evaluator<Vec<Vec<f64>>> for Transforms {
     fn width(&self) -> usize {
-        self.aspects.iter().map(|aspect| aspect.kind().0).sum()
+        self.aspects.iter().map(|aspect| aspect.width()).sum()
     }
 
     fn values(&self, sets: &Vec<Vec<f64>>) -> Result<Vec<f64>> {
@@ -324,9 +325,10 @@ impl Evaluator<Vec<Vec<f64>>> for Transforms {
     fn details(&self, data: &Vec<Vec<f64>>) -> Result<Vec<Detail>> {
         let numbers = self.numbers(&data[0]);
         // all numbers of an aspect have its detail
-        let details = self.aspects.iter().flat_map(|aspect| {
-            std::iter::repeat_n(self.detail(*aspect, &numbers), aspect.kind().0)
-        });
+        let details = self
+            .aspects
+            .iter()
+            .flat_map(|aspect| std::iter::repeat_n(self.detail(*aspect, &numbers), aspect.width()));
         Ok(details.collect())
     }
 }

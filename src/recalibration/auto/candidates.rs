@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     distribution::Subject,
+    estimator::Event,
     recalibration::{
         FitWarning, Keep, LogitMap, MapKind, TemperatureScaling,
         common::*,
@@ -99,15 +100,10 @@ impl<'a> LogitSamples<'a> {
     /// The probability of the most likely class, or of the event, less 1 where the label is of it: above 0 where
     /// it is not. Its mean is the overconfidence.
     fn excess(&self, probabilities: &[f64]) -> Vec<f64> {
+        let event = Event::about(self.subject);
         let of_row = |(row, &label): (&[f64], &usize)| {
-            let class = match self.subject {
-                Subject::Classes => {
-                    (1..row.len()).fold(0, |k, c| if row[c] > row[k] { c } else { k })
-                }
-                Subject::Event | Subject::Correctness => 1,
-            };
-            let happens = f64::from(u8::from(class == label));
-            row[class].max(f64::MIN_POSITIVE) - happens
+            let (probability, occurs) = event.outcome(row, label);
+            probability.max(f64::MIN_POSITIVE) - f64::from(occurs)
         };
         let rows = probabilities.chunks(self.left_out.classes);
         rows.zip(&self.left_out.labels).map(of_row).collect()
@@ -186,27 +182,24 @@ impl LogitSamples<'_> {
     }
 
     fn candidates(&self) -> Vec<CandidateKind<MapKind>> {
-        let more = usize::from(self.data.classes > 2);
-        let has_few_values = self.has_few_values();
-        let is_of_order = |kind: MapKind| OF_ZEROS.iter().any(|of| of.0 == kind);
-        let others = CANDIDATES
-            .into_iter()
-            .filter(|of| !has_few_values || !is_of_order(of.0));
-        let others = others.filter(|_| !self.zeros);
-        let of_order = OF_ZEROS
-            .into_iter()
-            .filter(|_| self.zeros || has_few_values);
-        let of_order = of_order.map(|(kind, classes, least, work)| {
-            let least = if has_few_values { FEWEST } else { least };
-            (kind, classes, least, work)
-        });
-        let candidates = others.chain(of_order).filter(|candidate| candidate.1[more]);
-        let named = |candidate: CandidateMap| CandidateKind {
-            kind: candidate.0,
-            name: candidate.0.name(),
-            reason_against: self.reason_against(candidate),
+        let (has_few_values, mut maps) = (self.has_few_values(), Vec::new());
+        if !self.zeros {
+            maps.extend(CANDIDATES);
+        }
+        if has_few_values || self.zeros {
+            maps.retain(|map| OF_ZEROS.iter().all(|of| of.0 != map.0));
+            maps.extend(OF_ZEROS.map(|(kind, classes, least, work)| {
+                let least = if has_few_values { FEWEST } else { least };
+                (kind, classes, least, work)
+            }));
+        }
+        maps.retain(|map| map.1[usize::from(self.data.classes > 2)]);
+        let named = |map: CandidateMap| CandidateKind {
+            kind: map.0,
+            name: map.0.name(),
+            reason_against: self.reason_against(map),
         };
-        candidates.map(named).collect()
+        maps.into_iter().map(named).collect()
     }
 
     /// A temperature of 1, and the logits that are left out.
@@ -256,12 +249,8 @@ impl LogitSamples<'_> {
         } = &self.left_out;
         let kind = name.parse::<MapKind>().ok();
         // maps of the order alone come last
-        let all: Vec<MapKind> = CANDIDATES
-            .iter()
-            .chain(&OF_ZEROS)
-            .map(|one| one.0)
-            .collect();
-        let place = all.iter().rposition(|one| Some(*one) == kind);
+        let all = (1..).zip(CANDIDATES.iter().chain(&OF_ZEROS));
+        let place = all.filter(|(_, one)| Some(one.0) == kind).last();
         let rows = logits.chunks(*classes).map(<[f64]>::to_vec);
         let probabilities: Vec<f64> = rows.flat_map(softmax).collect();
         Tried {
@@ -278,7 +267,7 @@ impl LogitSamples<'_> {
             rank: match place {
                 // as many parameters as a temperature
                 Some(_) if kind == Some(MapKind::Shift) && *classes == 2 => 1,
-                place => place.map_or(0, |place| place + 1),
+                place => place.map_or(0, |(rank, _)| rank),
             },
             guarantees: map.guarantees(),
         }

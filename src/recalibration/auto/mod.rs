@@ -35,7 +35,7 @@ pub struct AutoRecalibrationConfig {
     /// The number of folds, at least 2. Default: 5.
     #[config(default = 5)]
     pub folds: usize,
-    /// The seed of the folds and of the maps with a network. Default: 0.
+    /// The seed of the folds and of the maps with a network (ChaCha12). Default: 0.
     #[config(default = 0)]
     pub seed: u64,
     /// Whether a map is chosen only if its gain is established. Default: yes. Otherwise "no map" is a

@@ -3,6 +3,7 @@
 use crate::{
     distribution::{Subject, Weights},
     estimator::{Interval, MeanEstimate},
+    hypothesis::holm,
     numbers::significant,
     recalibration::Guarantees,
 };
@@ -181,15 +182,10 @@ impl Rules<'_> {
     /// The p-value of the score test against a map, adjusted for all such tests (Holm 1979); none without a test.
     pub fn adjusted_p_value(self, at: usize) -> Option<f64> {
         let own = self.tried[at].score_p_value?;
-        let mut all: Vec<f64> = self
-            .tried
-            .iter()
-            .filter_map(|of| of.score_p_value)
-            .collect();
-        all.sort_by(f64::total_cmp);
-        let steps = (all.iter().enumerate()).take_while(|(_, p)| **p <= own);
-        let adjusted = steps.map(|(step, p)| p * (all.len() - step) as f64);
-        Some(adjusted.fold(0.0, f64::max).min(1.0))
+        let all = self.tried.iter().filter_map(|of| of.score_p_value);
+        let all: Vec<f64> = all.collect();
+        let place = all.iter().position(|p| *p == own)?;
+        Some(holm(&all).expect("p-values")[place]) // equal ones are adjusted alike
     }
 
     /// Whether a map is better than the predictions as they are: by the interval of the gain, where no sample

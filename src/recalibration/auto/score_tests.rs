@@ -4,7 +4,7 @@
 //! of mean 0 and covariance `V = Σ w² Cov(x)` given the predictions, where the map is the identity. `Uᵀ V⁻¹ U` is about
 //! χ² (Rao 1948). No map is fitted for it, so that few samples do.
 
-use nalgebra::{DMatrix, DVector};
+use nalgebra::{DMatrix, DVector, Matrix2, Vector2};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use crate::{
@@ -29,8 +29,8 @@ pub fn p_value(kind: MapKind, data: &FitData) -> Option<f64> {
             let statistic = TemperatureScalingConfig::score_statistic(data);
             chi_squared(statistic * statistic, 1)
         }
-        MapKind::Shift => of_shifts(data),
-        MapKind::Platt if data.classes == 2 => of_platt(data),
+        MapKind::Shift => shift_p_value(data),
+        MapKind::Platt if data.classes == 2 => platt_p_value(data),
         _ => None,
     }
 }
@@ -42,7 +42,7 @@ fn chi_squared(statistic: f64, freedom: usize) -> Option<f64> {
 }
 
 /// Against shifts of the classes that are uncertain often enough.
-fn of_shifts(data: &FitData) -> Option<f64> {
+fn shift_p_value(data: &FitData) -> Option<f64> {
     let m = data.classes;
     let probabilities = data.probabilities();
     let rows = || probabilities.chunks_exact(m).enumerate();
@@ -79,27 +79,22 @@ fn of_shifts(data: &FitData) -> Option<f64> {
 }
 
 /// Against a slope and an intercept of the log-odds of two classes.
-fn of_platt(data: &FitData) -> Option<f64> {
-    // sums of the derivatives and of their products, with 1 and with the log-odds over their size
+fn platt_p_value(data: &FitData) -> Option<f64> {
     let size = data.rows().map(|row| (row[1] - row[0]).abs());
     let size = size.fold(0.0, f64::max);
-    let [mut u, mut v] = [[0.0; 2], [0.0; 2]];
-    let (mut product, mut uncertain) = (0.0, [0.0; 2]);
+    let (mut slope, mut covariance) = (Vector2::zeros(), Matrix2::zeros());
+    let mut uncertain = 0.0;
     for (row, logits) in data.rows().enumerate() {
-        let (w, s) = (data.weights.at(row), logits[1] - logits[0]);
-        let p = softmax(logits.to_vec())[1];
-        let (x, residual) = (s / size, p - data.labels[row] as f64);
-        let variance = w * w * p * (1.0 - p);
-        u = [u[0] + w * residual, u[1] + w * residual * x];
-        v = [v[0] + variance, v[1] + variance * x * x];
-        product += variance * x;
-        uncertain = [uncertain[0] + w * p * (1.0 - p), uncertain[1] + variance];
+        let (w, p) = (data.weights.at(row), softmax(logits.to_vec())[1]);
+        let x = Vector2::new(1.0, (logits[1] - logits[0]) / size);
+        slope += x * (w * (p - data.labels[row] as f64));
+        covariance += x * x.transpose() * (w * w * p * (1.0 - p));
+        uncertain += w * p * (1.0 - p);
     }
-    let enough = uncertain[0] * uncertain[0] / uncertain[1] >= LEAST;
-    let [a, b] = [0, 1].map(|k| u[k] / v[k].sqrt());
-    let r = product / (v[0] * v[1]).sqrt();
+    let [intercepts, slopes] = [covariance[(0, 0)], covariance[(1, 1)]];
+    let enough = uncertain * uncertain / intercepts >= LEAST;
     // log-odds that are all alike have no slope
-    let known = enough && 1.0 - r * r > 1e-9;
-    let statistic = (a * a + b * b - 2.0 * r * a * b) / (1.0 - r * r);
-    known.then(|| chi_squared(statistic, 2)).flatten()
+    let known = enough && covariance.determinant() > 1e-9 * intercepts * slopes;
+    let inverse = covariance.try_inverse().filter(|_| known)?;
+    chi_squared(slope.dot(&(inverse * slope)), 2)
 }

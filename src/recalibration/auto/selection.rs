@@ -87,27 +87,30 @@ pub fn choose<K: Copy + Sync, M: FittedMap + Sync>(
             })
         };
         let mut trial = || {
-            let (map, found) = fit(kind, &mut observe)?;
+            let words = |error: Error| error.to_string();
+            let (map, found) = fit(kind, &mut observe).map_err(words)?;
             let guarantees = map.guarantees();
             if let Some(keep) = terms.keep.filter(|keep| !guarantees.keeps(*keep)) {
-                return Ok(Err(format!("it does not keep {keep}")));
+                return Err(format!("it does not keep {keep}"));
             }
+            let part = |k: usize| left_out(kind, &map, &splits[k]);
+            let parts = || {
+                parallel::map(splits.len(), &part)
+                    .into_iter()
+                    .collect::<Result<_>>()
+            };
             let numbers = match found {
                 Some(numbers) => numbers,
-                None => {
-                    let part = |k: usize| left_out(kind, &map, &splits[k]);
-                    let parts = parallel::map(splits.len(), &part).into_iter();
-                    in_order(splits, parts.collect::<Result<_>>()?)
-                }
+                None => in_order(splits, parts().map_err(words)?),
             };
             let tried = tried(name, &map, numbers);
             if tried.losses.iter().all(|loss| loss.is_finite()) {
-                return Ok(Ok((tried, map)));
+                return Ok((tried, map));
             }
             let loss = terms.loss;
-            Ok::<_, Error>(Err(format!("its {loss} on held-out samples is infinite")))
+            Err(format!("its {loss} on held-out samples is infinite"))
         };
-        match trial().unwrap_or_else(|error| Err(error.to_string())) {
+        match trial() {
             Ok((tried, map)) => {
                 all_tried.push(tried);
                 maps.push(map);

@@ -28,7 +28,7 @@ impl LevelCurve {
     /// rank and no knot.
     ///
     /// - levels: increasing, in `[0, 1]`, each with its weight
-    pub fn of_ranks(levels: &[(f64, f64)]) -> Self {
+    pub fn from_ranks(levels: &[(f64, f64)]) -> Self {
         let weight = |levels: &[(f64, f64)]| levels.iter().map(|(_, w)| w).sum::<f64>();
         let n = weight(levels);
         let mut knots = vec![(0.0, 0.0)];

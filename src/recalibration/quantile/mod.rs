@@ -96,7 +96,7 @@ impl<P: Marginals> Fit<P, Tensor<2>> for QuantileRecalibrationConfig {
                 0.0,
                 "at least 1",
             )?;
-            let curve = LevelCurve::of_ranks(&levels);
+            let curve = LevelCurve::from_ranks(&levels);
             let mut before = 0.0;
             let residual = |(level, w): &(f64, f64)| {
                 let rank = (before + 0.5 * (w + 1.0)) / (mass + 1.0);
@@ -168,7 +168,7 @@ impl Form for Quantiles {
     /// f32 on devices that do not compute in f64.
     fn keeps(&self) -> Guarantees {
         let injective = self.curves().iter().all(LevelCurve::is_strict);
-        Guarantees::of_decision(false, injective)
+        Guarantees::decision(false, injective)
     }
 }
 

@@ -200,7 +200,7 @@ impl<const P: usize> Form for Curve<P> {
             }
             (platt, _) => (platt[0] > 0.0 && platt[1] == 0.0, platt[0].abs() > FLAT),
         };
-        Guarantees::of_decision(decides_alike && injective, injective)
+        Guarantees::decision(decides_alike && injective, injective)
     }
 
     fn row_names(&self, _: &str) -> &'static [&'static str] {

@@ -1,5 +1,4 @@
 use super::{
-    closed_form_by_event,
     event::{EventOutcomes, TiedRows},
     table::Table,
 };
@@ -20,7 +19,7 @@ pub struct HistogramBinningConfig {
 }
 
 impl HistogramBinningConfig {
-    fn validate(&self) -> Result<()> {
+    pub(super) fn validate(&self) -> Result<()> {
         at_least(1, "the number of bins", self.bins, "at least 1")?;
         check_parameter(
             (1e-30..f64::INFINITY).contains(&self.smoothing),
@@ -31,7 +30,7 @@ impl HistogramBinningConfig {
     }
 
     /// Two knots at each log-odds where one bin ends and the next begins.
-    fn knots(&self, event: &EventOutcomes) -> Vec<(f64, f64)> {
+    pub(super) fn knots(&self, event: &EventOutcomes) -> Vec<(f64, f64)> {
         let mut before = 0.0;
         let numbered = |group: &TiedRows| {
             let bin = (before * self.bins as f64 / event.samples) as u64;
@@ -77,18 +76,4 @@ fitted_map! {
     /// Nothing is kept: predictions in the same bin become ties, neighbouring bins need not increase,
     /// and the decision changes where a bin crosses ½.
     HistogramBinning: Table, "histogram binning", Table::template, logits
-}
-
-impl LogitFit for HistogramBinningConfig {
-    type Map = HistogramBinning;
-
-    fn find(&self, task: &mut FitTask) -> Result<HistogramBinning> {
-        self.validate()?;
-        let reason =
-            "the frequency in a bin has the least log loss and the least Brier score already";
-        closed_form_by_event(task, (HistogramBinning::KIND, reason), |events, device| {
-            let table = Table::from_events(events, device, |event| self.knots(event));
-            HistogramBinning::new(table, None)
-        })
-    }
 }

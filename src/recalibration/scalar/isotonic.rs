@@ -1,5 +1,4 @@
 use super::{
-    closed_form_by_event,
     event::{EventOutcomes, TiedRows},
     table::{Table, bounded},
 };
@@ -15,8 +14,12 @@ use crate::{
 pub struct IsotonicRegressionConfig {}
 
 impl IsotonicRegressionConfig {
+    pub(super) fn validate(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// The ends of the blocks of pooled adjacent violators, with their frequencies.
-    fn knots(&self, event: &EventOutcomes) -> Vec<(f64, f64)> {
+    pub(super) fn knots(&self, event: &EventOutcomes) -> Vec<(f64, f64)> {
         let block = |group: &TiedRows| {
             let weights = [group.samples, group.hits];
             Block::of_ties(group.score, group.samples as usize, weights)
@@ -53,21 +56,4 @@ fitted_map! {
     /// Nothing is kept: constant within blocks, it makes ties of different predictions, and where it
     /// passes ½ elsewhere than the original it changes the decision.
     IsotonicRegression: Table, "isotonic regression", Table::template, logits
-}
-
-impl LogitFit for IsotonicRegressionConfig {
-    type Map = IsotonicRegression;
-
-    fn find(&self, task: &mut FitTask) -> Result<IsotonicRegression> {
-        let reason =
-            "pooling adjacent violators has the least log loss and the least Brier score already";
-        closed_form_by_event(
-            task,
-            (IsotonicRegression::KIND, reason),
-            |events, device| {
-                let table = Table::from_events(events, device, |event| self.knots(event));
-                IsotonicRegression::new(table, None)
-            },
-        )
-    }
 }

@@ -1,5 +1,4 @@
 use super::{
-    closed_form_by_event,
     cubic::NaturalSpline,
     curve::{Curve, CurveShape},
     event::{EventOutcomes, TiedRows, sigmoid},
@@ -24,11 +23,11 @@ const LEAST: f64 = 1e-12;
 const RESOLUTION: usize = 256;
 
 impl SplineCalibrationConfig {
-    fn validate(&self) -> Result<()> {
+    pub(super) fn validate(&self) -> Result<()> {
         at_least(2, "the number of knots", self.knots, "at least 2")
     }
 
-    fn tabulated(&self, event: &EventOutcomes) -> Vec<(f64, f64)> {
+    pub(super) fn knots(&self, event: &EventOutcomes) -> Vec<(f64, f64)> {
         let groups = &event.groups;
         let ([a, b], _) = Curve::<2>::fit_event(CurveShape::Platt, event, true);
         let base = |group: &TiedRows| {
@@ -91,17 +90,4 @@ fitted_map! {
     ///
     /// Nothing is kept: the map need not increase, and is constant beyond the log-odds of the fit.
     SplineCalibration: Table, "spline calibration", Table::template, logits
-}
-
-impl LogitFit for SplineCalibrationConfig {
-    type Map = SplineCalibration;
-
-    fn find(&self, task: &mut FitTask) -> Result<SplineCalibration> {
-        self.validate()?;
-        let reason = "the spline is fitted to the cumulative accuracy by least squares";
-        closed_form_by_event(task, (SplineCalibration::KIND, reason), |events, device| {
-            let table = Table::from_events(events, device, |event| self.tabulated(event));
-            SplineCalibration::new(table, None)
-        })
-    }
 }

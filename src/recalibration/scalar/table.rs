@@ -1,9 +1,6 @@
 //! Scalar maps of knots: probabilities at knots among the log-odds, linear between them.
 
-use super::{
-    event::{EventOutcomes, sigmoid},
-    odds, recalibrated,
-};
+use super::{closed_form_by_event, event::sigmoid, odds, recalibrated};
 use crate::recalibration::common::*;
 
 /// For each event a function of its log-odds, linear between knots, constant beyond them.
@@ -16,23 +13,13 @@ pub struct Table {
 }
 
 impl Table {
-    /// The table of events.
-    ///
-    /// - knots: log-odds by increasing value, at least one, and the recalibrated log-odds there, finite. Two that are
-    ///   equal are a jump.
-    pub fn from_events(
-        events: &[EventOutcomes],
-        device: &Device,
-        knots: impl Fn(&EventOutcomes) -> Vec<(f64, f64)>,
-    ) -> Self {
-        Self::new(events.iter().map(knots).collect(), device)
-    }
-
     /// Every event has the probability one half.
     pub fn template(width: usize, device: &Device) -> Self {
         Self::new(vec![vec![(0.0, 0.0)]; odds::events(width)], device)
     }
 
+    /// The table of events, for each of which there are log-odds by increasing value, at least one, and the
+    /// recalibrated log-odds there, finite. Two that are equal are a jump.
     fn new(rows: Vec<Vec<(f64, f64)>>, device: &Device) -> Self {
         let [knots, values] = padded(rows, device);
         Self { knots, values }
@@ -65,9 +52,22 @@ impl Form for Table {
     }
 }
 
-/// The knots of maps that are a table.
+/// The fits of maps that are a table, by the knots of their configurations, and these knots. A criterion is an error with
+/// the reason.
 macro_rules! table_maps {
-    ($($Map:ident)*) => {$(
+    ($($Map:ident by $Config:ident, $reason:literal;)*) => {$(
+        impl LogitFit for super::$Config {
+            type Map = super::$Map;
+
+            fn find(&self, task: &mut FitTask) -> Result<super::$Map> {
+                self.validate()?;
+                closed_form_by_event(task, (super::$Map::KIND, $reason), |events, device| {
+                    let knots = events.iter().map(|event| self.knots(event));
+                    super::$Map::new(Table::new(knots.collect(), device), None)
+                })
+            }
+        }
+
         impl super::$Map {
             /// Returns the knots of each event, by increasing log-odds, with the probabilities there: of class 1
             /// for two classes, otherwise of each class. The map is linear between them and constant beyond; two
@@ -79,7 +79,14 @@ macro_rules! table_maps {
     )*};
 }
 
-table_maps! { HistogramBinning IsotonicRegression SplineCalibration }
+table_maps! {
+    HistogramBinning by HistogramBinningConfig,
+        "the frequency in a bin has the least log loss and the least Brier score already";
+    IsotonicRegression by IsotonicRegressionConfig,
+        "pooling adjacent violators has the least log loss and the least Brier score already";
+    SplineCalibration by SplineCalibrationConfig,
+        "the spline is fitted to the cumulative accuracy by least squares";
+}
 
 /// The log-odds of a probability that is kept in `[ε, 1−ε]`, `ε = 1/(2(n+1))` of `n` samples.
 pub(super) fn bounded(probability: f64, samples: f64) -> f64 {

@@ -79,13 +79,13 @@ impl TemperatureScalingConfig {
     /// The derivative of the log loss at a temperature of 1, standardised: about standard normal if the predictions
     /// are calibrated, negative if they are underconfident. NaN of logits that are equal within each row.
     pub(super) fn score_statistic(data: &FitData) -> f64 {
-        let sums = TemperedRows::new(data).means(1.0, |rows| {
+        let [slope, square] = TemperedRows::new(data).means(1.0, |rows| {
             rows.fold([0.0; 2], |[slope, square], row| {
                 let w = row.weight;
                 [slope + w * row.excess, square + w * w * row.variance]
             })
         });
-        standardised(sums, data.samples())
+        slope / (square / data.samples() as f64).sqrt()
     }
 
     /// The `log β` of the lowest log loss, with the prior.
@@ -120,12 +120,6 @@ impl TemperatureScalingConfig {
     fn limits(&self) -> Limits {
         Limits::new(self.tolerance.max(1e-9), self.max_iterations)
     }
-}
-
-/// The derivative of a mean log loss of `n` samples over its standard deviation, of which the square is the second
-/// derivative over `n` where the model is right, with the squares of the weights.
-pub(super) fn standardised([slope, curvature]: [f64; 2], n: usize) -> f64 {
-    slope / (curvature / n as f64).sqrt()
 }
 
 /// An error unless the scale of a prior is valid.
@@ -170,7 +164,7 @@ impl LogitFit for TemperatureScalingConfig {
                 let scaled = |x: &Tensor<1>| {
                     logits.clone() * x.clone().clamp(low, high).exp().reshape([1, 1])
                 };
-                let at = of_logits(criterion, data, scaled);
+                let at = logit_criterion(criterion, data, scaled);
                 let mut observe = observer(progress, 1, 1);
                 let (x, report) = minimise(at, &[start], self.limits(), &mut observe);
                 within(x[0], rows.bounds(), report)

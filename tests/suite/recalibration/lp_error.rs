@@ -138,13 +138,13 @@ fn of_degenerate_predictions() {
     assert!(top.over.unwrap().estimate > 0.3); // 91 % sure, right in half of the cases
     for scale in [1e-6, 1.0, 1e6] {
         let rows: Vec<Vec<f64>> = random_rows(40, 3, scale, &mut rng);
-        bounded(degenerate(&rows, &random_labels(40, 3, &mut rng)));
+        let _ = bounded(degenerate(&rows, &random_labels(40, 3, &mut rng)));
         let top: Vec<usize> = rows.iter().map(|z| argmax(z)).collect();
-        bounded(degenerate(&rows, &top));
+        let _ = bounded(degenerate(&rows, &top));
         let wrong: Vec<usize> = top.iter().map(|c| (c + 1) % 3).collect();
-        bounded(degenerate(&rows, &wrong));
+        let _ = bounded(degenerate(&rows, &wrong));
     }
-    bounded(degenerate(&random_rows(2, 2, 1.0, &mut rng), &[0, 1]));
+    let _ = bounded(degenerate(&random_rows(2, 2, 1.0, &mut rng), &[0, 1]));
     let sure = categorical(&[[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]]);
     let found = LpCalibrationError::new(2.0).with_folds(2);
     let found = found.bound(&sure, &labels(&[0, 1, 1, 0])).unwrap();

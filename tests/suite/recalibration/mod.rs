@@ -32,17 +32,6 @@ macro_rules! each_map {
     )*};
 }
 
-/// What a map promises of which nothing is kept.
-pub const NO_GUARANTEES: Guarantees = Guarantees {
-    keeps_order: false,
-    keeps_accuracy: false,
-    injective: false,
-    injective_on_log_probabilities: false,
-    keeps_mean: false,
-};
-
-use crate::prelude::*;
-
 mod distributions;
 pub mod files;
 mod injective;

@@ -39,19 +39,6 @@ fn bars_by_hand() {
         assert_relative(diagram.bar(bin), bar, 1e-12);
         assert_relative(diagram.density(diagram.bar(bin)), 2.5 * bar, 1e-12);
     }
-    let saved = serde_json::to_value(&diagram).unwrap();
-    let loaded: PitDiagram = serde_json::from_value(saved.clone()).unwrap();
-    assert_eq!(loaded, diagram);
-    for (name, value) in [
-        ("band", serde_json::json!([3.0, 1.0])),
-        ("band", serde_json::json!(null)),
-        ("weights", serde_json::json!([1.0])),
-    ] {
-        let mut wrong = saved.clone();
-        wrong[name] = value;
-        let said = serde_json::from_value::<PitDiagram>(wrong).unwrap_err();
-        assert!(said.to_string().contains(name), "{said}");
-    }
 }
 
 /// A million redraws by NumPy. The band of the effective number of samples, Dvoretzky's inequality, is 0.346.

@@ -94,9 +94,10 @@ pub fn corpus() -> Vec<(String, Vec<u8>)> {
         npy(&numbers(&y), &[12], npyz::Order::Fortran),
     ));
     #[cfg(feature = "parquet")]
-    for entry in
-        fs::read_dir(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/columnar"))
-            .unwrap()
+    for entry in fs::read_dir(
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../reader/tests/reader/columnar"),
+    )
+    .unwrap()
     {
         let path = entry.unwrap().path();
         let end = path.extension().unwrap().to_string_lossy().into_owned();

@@ -1,7 +1,6 @@
 use std::{cell::OnceCell, ops::Range};
 
-use burn::tensor::{DType, Tensor, TensorData};
-use nalgebra::DMatrix;
+use burn::tensor::Tensor;
 
 use super::estimate;
 use crate::{
@@ -33,8 +32,6 @@ pub struct VectorSkce<P: Predictive, T> {
 /// Numbers in the features of sets that are held at once, and how many there may be of a sample.
 const BATCH: usize = 1 << 21;
 const FEATURES: usize = 64;
-/// Features are narrowed where the products are so many times as many as the entries of their eigenvectors.
-const WORTH: usize = 1024;
 
 impl<P: Geometry, T: TargetKernel<P::Unconditional> + Clone> VectorSkce<P, T> {
     /// Takes a kernel with a fixed bandwidth.
@@ -82,7 +79,7 @@ impl<P: Geometry, T: TargetKernel<P::Unconditional> + Clone> VectorSkce<P, T> {
             Some(weights) => rows * weights,
             None => rows,
         };
-        let features = narrowed(features.map(weighted).collect());
+        let features: Vec<Tensor<2>> = features.map(weighted).collect();
         let square = |rows: &Tensor<2>| to_scalar(rows.clone().square().sum());
         let diagonals = features.iter().map(square).collect();
         let vectors = Tensor::cat(features, 1);
@@ -199,69 +196,4 @@ fn quadratic_forms(
 /// `a += factor · b`.
 fn add(a: &mut [f64], factor: f64, b: &[f64]) {
     a.iter_mut().zip(b).for_each(|(a, b)| *a += factor * b);
-}
-
-/// Fewer features of the same inner products, where rows are nearly in a subspace: their coordinates along
-/// the eigenvectors of `Σ_i f_i f_iᵀ` but those of the smallest eigenvalues, which together are but
-/// rounding of its trace.
-fn narrowed(features: Vec<Tensor<2>>) -> Vec<Tensor<2>> {
-    let ([n, r], dtype) = (features[0].dims(), features[0].dtype());
-    if features.len() * n * n < WORTH * r * r {
-        return features;
-    }
-    let square = |rows: &Tensor<2>| {
-        let rows = rows.clone().cast(DType::F64);
-        rows.clone().transpose().matmul(rows)
-    };
-    let gram = features.iter().map(square).reduce(|a, b| a + b);
-    let gram = to_vec(gram.expect("at least one set"));
-    if !gram.iter().all(|x| x.is_finite()) {
-        return features; // which have no eigenvectors; the estimate says what is wrong
-    }
-    let eigen = DMatrix::from_vec(r, r, gram).symmetric_eigen();
-    let mut order: Vec<usize> = (0..r).collect();
-    order.sort_unstable_by(|&a, &b| eigen.eigenvalues[a].total_cmp(&eigen.eigenvalues[b]));
-    let rounding = match dtype {
-        DType::F64 => 1e-15,
-        _ => 1e-10,
-    };
-    let most = rounding * eigen.eigenvalues.sum();
-    let mut left_out = 0.0;
-    order.retain(|&k| {
-        left_out += eigen.eigenvalues[k].max(0.0);
-        left_out > most
-    });
-    if order.is_empty() {
-        return features; // all are 0
-    }
-    let basis = eigen.eigenvectors.select_columns(&order); // [r, r'], column by column
-    let basis = TensorData::new(basis.as_slice().to_vec(), [order.len(), r]);
-    let basis = Tensor::<2>::from_data(basis, (&features[0].device(), dtype)).transpose();
-    let narrow = |rows: Tensor<2>| rows.matmul(basis.clone());
-    features.into_iter().map(narrow).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use burn::tensor::Device;
-
-    use super::*;
-
-    /// Rows of zeros, of one direction, and one that is not finite.
-    #[test]
-    fn narrow_features() {
-        let device = Device::flex();
-        let zeros = Tensor::<2>::zeros([400, 3], (&device, DType::F64));
-        assert_eq!(narrowed(vec![zeros.clone()])[0].dims(), [400, 3]);
-        let invalid = vec![zeros.clone() + f64::NAN];
-        assert_eq!(narrowed(invalid)[0].dims(), [400, 3]);
-        let rows = zeros + Tensor::from_data([[3.0, 0.0, -4.0]], (&device, DType::F64));
-        let narrow = &narrowed(vec![rows])[0];
-        assert_eq!(narrow.dims(), [400, 1]);
-        assert!(
-            to_vec(narrow.clone().abs())
-                .iter()
-                .all(|x| (x - 5.0).abs() < 1e-14)
-        );
-    }
 }

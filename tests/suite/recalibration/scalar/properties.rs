@@ -147,7 +147,7 @@ proptest! {
 /// Where nothing is claimed, something can be lost.
 #[test]
 fn what_is_not_claimed() {
-    let none = super::super::NO_GUARANTEES;
+    let none = Guarantees::NONE;
     for m in [2, 3] {
         let (rows, classes) = overconfident(100, m, 30);
         let maps = every_of(&rows, &classes);
@@ -155,11 +155,11 @@ fn what_is_not_claimed() {
             assert_eq!(map.guarantees(), none);
         }
     }
-    let injective = Guarantees {
-        injective: true,
-        injective_on_log_probabilities: true,
-        ..none
-    };
+    let mut injective = none;
+    (
+        injective.injective,
+        injective.injective_on_log_probabilities,
+    ) = (true, true);
     let shifted = PlattScaling::from_parameters(&[[1.0, 1.0]], &device()).unwrap();
     assert_eq!(shifted.guarantees(), injective);
     assert!(probabilities(&shifted, &[-0.5])[0] > 0.5);

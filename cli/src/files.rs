@@ -1,0 +1,141 @@
+//! What was read from files, with the weights of the samples.
+
+use std::path::Path;
+
+use burn::tensor::{DType, Int, Tensor, TensorData};
+use burn_calibration::distribution::{Categorical, Predictive};
+use serde::Serialize;
+
+pub use burn_calibration_reader::{File, Files, Inputs, LeftOut, OpenFiles};
+
+use burn_calibration_reader::RowWeights;
+
+use crate::{error::Result, kind::Kind, notes::say, words::DataWords};
+
+/// Weights of the samples, and what they are worth.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct SampleWeights {
+    #[serde(skip)]
+    values: Vec<f64>,
+    /// Their sum.
+    pub sum: f64,
+    /// The effective number of samples, `(Σw)²/Σw²`.
+    pub effective_n: f64,
+    /// The rows of weight 0, which are left out; not known of merged pieces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zero: Option<usize>,
+    /// The correlation of their logarithms with what the predictions of classes do not say of the outcome, where it
+    /// is clear and large.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome_correlation: Option<f64>,
+}
+
+/// Standard errors from which a correlation is clear: a chance of 10⁻³ each.
+const CLEAR: f64 = 3.3;
+/// A correlation that is large.
+const LARGE: f64 = 0.3;
+
+impl From<RowWeights> for SampleWeights {
+    fn from(weights: RowWeights) -> Self {
+        Self {
+            values: weights.values,
+            sum: weights.sum,
+            effective_n: weights.effective_n,
+            zero: Some(weights.zero),
+            outcome_correlation: None,
+        }
+    }
+}
+
+/// What a set of the predictions of files is, for a result of it.
+pub fn in_words<P: Kind>(
+    files: &Files,
+    weights: &Option<SampleWeights>,
+    set: &P,
+    class_names: Vec<String>,
+) -> DataWords {
+    DataWords {
+        class_names,
+        subject: set.predicted(),
+        left_out: files.left_out,
+        weights: weights.clone(),
+        ..DataWords::new(set.len(), P::OUTCOMES(set.dimensions()))
+    }
+}
+
+impl SampleWeights {
+    /// Weights of samples that were summed up.
+    pub fn of_sums(sum: f64, effective_n: f64) -> Self {
+        Self {
+            sum,
+            effective_n,
+            ..Self::default()
+        }
+    }
+
+    /// The weights, all positive.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// Tells if weights may have been made from the outcome, as those of a case-control sample. Tests redraw the outcome
+    /// and keep the weights, so that they reject calibrated models then: half of them in simulations.
+    ///
+    /// Of each class the correlation is that of `a = ln w − mean` and `d = 1[y = c] − p_c`, clear if `|Σ a d|` is
+    /// far above the larger of its standard deviation given the predictions and `√(Σ a² d²)`.
+    pub fn check_outcomes(
+        &mut self,
+        path: &Path,
+        predictions: &Categorical,
+        labels: &Tensor<1, Int>,
+    ) -> Result<()> {
+        let m = predictions.classes();
+        let p = predictions.probabilities().try_into_vec_as::<f64>()?;
+        let labels = labels.clone().try_into_vec_as::<i64>()?;
+        let mean = self.values.iter().map(|w| w.ln()).sum::<f64>() / self.values.len() as f64;
+        let correlation = |class: usize| {
+            let (mut product, mut of_weights, mut of_outcomes) = (0.0, 0.0, 0.0);
+            let (mut variance, mut squares) = (0.0, 0.0);
+            for ((weight, row), &label) in self.values.iter().zip(p.chunks(m)).zip(&labels) {
+                let (a, p) = (weight.ln() - mean, row[class]);
+                let d = f64::from(u8::from(label == class as i64)) - p;
+                product += a * d;
+                of_weights += a * a;
+                of_outcomes += d * d;
+                variance += a * a * p * (1.0 - p);
+                squares += (a * d).powi(2);
+            }
+            let is_clear = product.abs() > CLEAR * variance.max(squares).sqrt();
+            let correlation = product / (of_weights * of_outcomes).sqrt();
+            (is_clear && correlation.abs() >= LARGE).then_some(correlation)
+        };
+        let clear = (0..m).filter_map(correlation);
+        let largest = clear.max_by(|a, b| a.abs().total_cmp(&b.abs()));
+        if let Some(correlation) = largest {
+            self.outcome_correlation = largest;
+            say(
+                path,
+                format!(
+                    "the weights are correlated with the outcome beyond the predictions, by {correlation:.2}. If they \
+                     were made from the outcome, as for a case-control sample, the p-values and findings of tests of \
+                     calibration are not valid; intervals are valid"
+                ),
+            );
+        }
+        Ok(())
+    }
+
+    /// The predictions with their weights, if there are any.
+    pub fn on<P: Predictive>(of: &Option<Self>, predictions: P, targets: &P::Targets) -> Result<P> {
+        let Some(weights) = of else {
+            return Ok(predictions);
+        };
+        let data = TensorData::new(weights.values.clone(), [weights.values.len()]);
+        let dtype = match predictions.dtype() {
+            DType::F64 => DType::F64,
+            _ => DType::F32,
+        };
+        let weights = Tensor::from_data(data, (&predictions.device(), dtype));
+        Ok(predictions.weighted(&weights, targets)?.0)
+    }
+}

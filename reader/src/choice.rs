@@ -1,0 +1,411 @@
+//! Which columns of a file are what: those that options name, and no others by a guess.
+
+use std::fmt::Display;
+
+use crate::{
+    ColumnInfo, ColumnKind, Opened, clipped,
+    error::{Context, Error, Result, bail, ensure, wrong},
+    of_model,
+    select::by_name,
+};
+
+/// The columns of a file that are read, by their places.
+#[derive(Debug, Clone, Default)]
+pub struct Choice {
+    /// Columns of numbers.
+    pub numbers: Vec<usize>,
+    /// Columns of labels or variables, read as text.
+    pub labels: Vec<usize>,
+    /// The column of weights.
+    pub weights: Option<usize>,
+    /// The column that names the rows.
+    pub id: Option<usize>,
+    /// Columns that are read as text besides.
+    pub others: Vec<usize>,
+    /// Columns that are left out because they are text.
+    pub left_out: Vec<usize>,
+    /// Whether the numbers are confidences, and the labels say which were right.
+    pub is_confidence: bool,
+    /// Whether the numbers are those that are left when no option names any.
+    pub is_default: bool,
+}
+
+/// What options say of the columns of a file of predictions.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PredictionColumns<'a> {
+    /// The columns of numbers.
+    pub columns: Option<&'a str>,
+    /// The column of the labels, and whether it must be there.
+    pub label: Option<(&'a str, bool)>,
+    /// The column of weights, and whether it must be there.
+    pub weights: Option<(&'a str, bool)>,
+    /// The column that names the rows.
+    pub id: Option<&'a str>,
+    /// Variables that are columns of the same file.
+    pub given: Option<&'a str>,
+    /// What the names of the columns of each of several models begin with.
+    pub models: &'a [String],
+    /// Whether the columns are confidence and correctness, if that is not told by their names.
+    pub confidence: Option<bool>,
+    /// The column of correctness where no name tells it.
+    pub correct: Option<usize>,
+    /// Whether a file of their own has the labels.
+    pub has_label_file: bool,
+}
+
+const CONFIDENCE: [&str; 5] = ["confidence", "conf", "confidences", "probability", "prob"];
+const CORRECT: [&str; 5] = ["accuracy", "acc", "correct", "correctness", "hit"];
+
+/// Names of columns that name rows, and ends of such names.
+const IDS: [&str; 10] = [
+    "id", "ids", "idx", "index", "row", "rows", "sample", "uuid", "guid", "key",
+];
+const ENDS_OF_IDS: [&str; 6] = ["_id", "_idx", "_index", ".id", "-id", " id"];
+
+/// Names of columns of labels.
+const LABELS: [&str; 9] = [
+    "label", "labels", "target", "targets", "y", "y_true", "class", "truth", "outcome",
+];
+
+/// Whether a name is that of a column that names rows.
+pub fn is_id(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    IDS.contains(&&*lower)
+        || ENDS_OF_IDS.iter().any(|end| lower.ends_with(end))
+        || name.ends_with("Id")
+}
+
+impl Opened {
+    /// Chooses the columns of predictions.
+    ///
+    /// # Errors
+    ///
+    /// A column that is named and not there; one that is no prediction by its name, where none is named.
+    pub fn choose_predictions(&mut self, options: &PredictionColumns) -> Result<()> {
+        let chosen = self.predictions(options);
+        self.choice = chosen.of(&self.path)?;
+        Ok(())
+    }
+
+    fn predictions(&mut self, options: &PredictionColumns) -> Result<Choice> {
+        let labels = self.select_named(options.label, "--label-column")?;
+        self.check_labels(&labels)?;
+        let weights = self.select_named(options.weights, "--weights")?;
+        let weights = weights.first().copied();
+        let id = self.select_id(options.id)?;
+        let given = options.given.map(|spec| (spec, true));
+        let given = self.select_named(given, "--given")?;
+        let chosen = options.columns.map(|spec| self.select(spec, "--columns"));
+        let chosen = match options.models {
+            [] => chosen.transpose()?,
+            models => Some(self.select_models(models)?),
+        };
+        let names = self.names();
+        let is_default = chosen.is_none();
+        let (numbers, left_out) = match (chosen, self.fields()) {
+            (Some(chosen), _) => (chosen, Vec::new()),
+            (None, Some(fields)) => {
+                let both = by_name(&names, &CONFIDENCE).zip(by_name(&names, &CORRECT));
+                match both.filter(|_| options.confidence != Some(false)) {
+                    Some((confidence, correct)) => (vec![confidence, correct], Vec::new()),
+                    None => bail!(
+                        "JSON Lines with the fields {fields}, expected --columns to name those of the predictions: a \
+                         field within another is outer.inner, of a list list.0, or list.*.0 of all its elements"
+                    ),
+                }
+            }
+            (None, None) => {
+                let is_named = |column: &usize| {
+                    let are_variables = labels.contains(column) || given.contains(column);
+                    are_variables || [weights, id].contains(&Some(*column))
+                };
+                let others = self.data_columns().filter(|column| !is_named(column));
+                others.partition(|&column| {
+                    let kind = &self.columns[column].kind;
+                    matches!(kind, ColumnKind::Numbers | ColumnKind::Lists)
+                })
+            }
+        };
+        if let Some(column) = given.iter().find(|column| numbers.contains(column)) {
+            bail!("--given: {} is one of the predictions", self.title(*column));
+        }
+        if let Some(column) = weights {
+            ensure!(
+                !labels.contains(&column) && !numbers.contains(&column),
+                "--weights: column {column} is one of the predictions or labels too"
+            );
+        }
+        let mut choice = Choice {
+            numbers,
+            labels,
+            weights,
+            id,
+            left_out,
+            is_default,
+            ..Choice::default()
+        };
+        choice.find_confidence(&names, options)?;
+        if is_default && !choice.is_confidence {
+            self.check_default(&mut choice, options)?;
+        }
+        Ok(choice)
+    }
+
+    /// Refuses columns that are no predictions by their names.
+    fn check_default(&mut self, choice: &mut Choice, options: &PredictionColumns) -> Result<()> {
+        let numbers = &choice.numbers;
+        let is_list = |column: &&usize| self.columns[**column].kind == ColumnKind::Lists;
+        let lists: Vec<usize> = numbers.iter().filter(is_list).copied().collect();
+        if let ([list], true) = (&lists[..], numbers.len() > 1) {
+            let title = self.title(*list);
+            self.notes
+                .push(format!("the rows are the lists of {title}"));
+            choice.numbers = lists;
+        }
+        let numbers = &choice.numbers;
+        let is_label =
+            |name: &str| options.has_label_file && LABELS.contains(&&*name.to_lowercase());
+        if let Some(column) = self.find_named(numbers, is_id) {
+            let name = &self.columns[column].name;
+            let hint = format_args!("; {}, if all files have it", by_id(name));
+            return Err(self.refused(numbers, column, "is named as an id", "", hint));
+        }
+        if let Some(column) = self.find_named(numbers, is_label) {
+            let why = "is named as the labels, which --labels has";
+            return Err(self.refused(numbers, column, why, " to leave it out", ""));
+        }
+        if numbers.is_empty() {
+            let what = |&column: &usize| match &self.columns[column].kind {
+                ColumnKind::Other(name) => format!("{}: {name}", self.title(column)),
+                _ => format!("{}: text", self.title(column)),
+            };
+            let first = choice.left_out.first().map(what);
+            bail!("{}, expected numbers", first.unwrap_or("no columns".into()));
+        }
+        Ok(())
+    }
+
+    /// The first of several columns whose name is such.
+    fn find_named(&self, columns: &[usize], is_such: impl Fn(&str) -> bool) -> Option<usize> {
+        let mut columns = columns.iter().copied().filter(|_| columns.len() > 1);
+        columns.find(|&column| self.has_header && is_such(&self.columns[column].name))
+    }
+
+    /// The error of a column among predictions that no option names, with the options that leave it out or take it.
+    pub fn refused(
+        &self,
+        numbers: &[usize],
+        column: usize,
+        why: impl Display,
+        aim: &str,
+        hint: impl Display,
+    ) -> Error {
+        wrong!(
+            "{} {why}, expected {}{aim}, or {} if it holds predictions{hint}",
+            self.title(column),
+            self.columns_option("--columns", numbers, Some(column)),
+            self.columns_option("--columns", numbers, None)
+        )
+    }
+
+    /// The option that chooses some columns, but one that is left out.
+    fn columns_option(&self, option: &str, columns: &[usize], left_out: Option<usize>) -> String {
+        const FEW: usize = 4;
+        let columns = columns.iter().copied();
+        let columns: Vec<usize> = columns.filter(|column| Some(*column) != left_out).collect();
+        let name = |&column: &usize| match &self.columns[column].name {
+            name if self.has_header && !name.is_empty() => name.clone(),
+            _ => column.to_string(),
+        };
+        let is_range = columns.windows(2).all(|pair| pair[1] == pair[0] + 1);
+        match &columns[..] {
+            [first, .., last] if is_range && columns.len() > FEW => {
+                format!("{option} {}..{}", name(first), name(last))
+            }
+            _ => {
+                let names: Vec<String> = columns.iter().map(name).collect();
+                format!("{option} {}", names.join(","))
+            }
+        }
+    }
+
+    /// Adds a note about the columns that are left out.
+    pub fn note_left_out(&mut self) {
+        let left_out = &self.choice.left_out;
+        let titles = left_out.iter().map(|&column| self.title(column));
+        let titles = clipped(&titles.collect::<Vec<_>>().join(", "));
+        match left_out.len() {
+            0 => {}
+            1 => (self.notes).push(format!("{titles} is no column of numbers, and left out")),
+            _ => (self.notes).push(format!("{titles} are no columns of numbers, and left out")),
+        }
+    }
+
+    /// Chooses the columns of labels or targets in a file of their own.
+    ///
+    /// - `are_numbers`: whether they are targets or frequencies
+    /// - `known`: the names of columns that files of predictions have besides
+    ///
+    /// # Errors
+    ///
+    /// A column that is named and not there; no column that other files lack.
+    pub fn choose_labels(
+        &mut self,
+        (spec, id): (Option<&str>, Option<&str>),
+        are_numbers: bool,
+        known: &[String],
+    ) -> Result<()> {
+        let id = self.select_id(id)?;
+        let named = spec.map(|spec| (spec, true));
+        let mut columns = self.select_named(named, "--label-column")?;
+        let mut left_out = Vec::new();
+        if spec.is_none() {
+            columns = (self.data_columns())
+                .filter(|column| Some(*column) != id)
+                .collect();
+            if columns.len() > 1 {
+                let is_known =
+                    |name: &str| !name.is_empty() && known.contains(&name.to_lowercase());
+                columns.retain(|&column| !is_known(&self.columns[column].name));
+            }
+            if are_numbers {
+                let is_text = |column: &usize| self.columns[*column].kind == ColumnKind::Text;
+                (left_out, columns) = columns.into_iter().partition(is_text);
+            }
+            if let Some(column) = self.find_named(&columns, is_id) {
+                let wrong = wrong!(
+                    "{} is named as an id, expected {} to name the labels; {}, if all files have it",
+                    self.title(column),
+                    self.columns_option("--label-column", &columns, Some(column)),
+                    by_id(&self.columns[column].name)
+                );
+                return Err(wrong).of(&self.path);
+            }
+        }
+        if columns.is_empty() {
+            let wrong =
+                wrong!("no column of labels that no other file has, expected --label-column");
+            return Err(wrong).of(&self.path);
+        }
+        self.choice = Choice {
+            id,
+            left_out,
+            ..Choice::default()
+        };
+        if are_numbers {
+            self.choice.numbers = columns;
+        } else {
+            self.check_labels(&columns).of(&self.path)?;
+            self.choice.labels = columns;
+        }
+        Ok(())
+    }
+
+    /// Chooses columns as text: those that are named, or all but an index, the column that names the rows, and keys.
+    ///
+    /// # Errors
+    ///
+    /// A column that is named and not there.
+    pub fn choose_variables(
+        &mut self,
+        id: Option<&str>,
+        spec: Option<&str>,
+        is_key: impl Fn(&str) -> bool,
+    ) -> Result<()> {
+        let id = self.select_id(id)?;
+        let labels = match spec {
+            Some(spec) => self.select(spec, "--given")?,
+            None => {
+                let is_variable =
+                    |column: &usize| Some(*column) != id && !is_key(&self.columns[*column].name);
+                self.data_columns().filter(is_variable).collect()
+            }
+        };
+        self.choice = Choice {
+            labels,
+            id,
+            ..Choice::default()
+        };
+        Ok(())
+    }
+
+    /// All columns but an index.
+    fn data_columns(&self) -> impl Iterator<Item = usize> {
+        (0..self.columns.len()).filter(|column| !self.is_index(*column))
+    }
+
+    /// The columns of several models, whose names begin with those of the models. Of JSON Lines they are fields by
+    /// themselves, or within the field of a model.
+    fn select_models(&mut self, models: &[String]) -> Result<Vec<usize>> {
+        let of = |column: &ColumnInfo| of_model(&column.name, models).map(|(at, _)| at);
+        for (at, model) in models.iter().enumerate() {
+            if !self.columns.iter().any(|column| of(column) == Some(at)) {
+                self.select_model(model)?;
+            }
+        }
+        let is_of_model = |at: &usize| of(&self.columns[*at]).is_some();
+        Ok((0..self.columns.len()).filter(is_of_model).collect())
+    }
+
+    /// Checks that labels are numbers or text.
+    fn check_labels(&self, columns: &[usize]) -> Result<()> {
+        for &column in columns {
+            let what = match &self.columns[column].kind {
+                ColumnKind::Numbers | ColumnKind::Text => continue,
+                ColumnKind::Lists => "lists",
+                ColumnKind::Other(name) => name,
+            };
+            bail!(
+                "{}: {what}, expected labels as numbers or text",
+                self.title(column)
+            );
+        }
+        Ok(())
+    }
+}
+
+/// What `--id` does with a column.
+pub fn by_id(name: &str) -> String {
+    format!("--id {name} leaves it out and matches rows by it")
+}
+
+impl Choice {
+    /// Takes two columns as confidence and correctness, if options or their names say so.
+    fn find_confidence(&mut self, names: &[String], options: &PredictionColumns) -> Result<()> {
+        let mut of_two = self.numbers.clone();
+        if self.is_default {
+            of_two.extend(&self.left_out);
+        }
+        let has = |any: &[&str]| {
+            let is_one = |column: &&usize| {
+                let name = names.get(**column).map(|name| name.to_lowercase());
+                name.is_some_and(|name| any.contains(&&*name))
+            };
+            of_two.iter().find(is_one).copied()
+        };
+        let is_asked = options.confidence == Some(true);
+        let (confidence, correct) = (has(&CONFIDENCE), has(&CORRECT));
+        let known = confidence.zip(correct);
+        let is_one = |column: &usize| known.is_some_and(|(a, b)| [a, b].contains(column));
+        let are_alone = known.is_some() && self.numbers.iter().all(is_one);
+        let is_meant = is_asked || options.confidence.is_none() && are_alone;
+        if known.is_some() && is_meant {
+            of_two.retain(is_one); // beside text, or other columns where these are asked for
+        }
+        ensure!(
+            !is_asked || of_two.len() == 2,
+            "{} columns, expected two: confidence and correctness",
+            of_two.len()
+        );
+        if is_meant {
+            let of_first = options.correct.filter(|at| of_two.contains(at));
+            let correct = correct.or(of_first).unwrap_or(of_two[1]);
+            of_two.retain(|column| *column != correct);
+            self.numbers = of_two;
+            self.labels = vec![correct];
+            self.left_out.clear();
+            self.is_confidence = true;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,66 @@
+//! What is said of the files of one call.
+
+use std::path::PathBuf;
+
+use crate::Memory;
+
+/// How files of predictions and labels are read. By default nothing is said of them.
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
+    /// What the columns of the predictions are: names, numbers from 0, or ranges of these; `None` for all columns of
+    /// numbers that nothing else names.
+    pub columns: Option<String>,
+    /// The column of the labels, or several of one-hot labels or targets.
+    pub label_column: Option<String>,
+    /// The column by which the rows of all files are matched.
+    pub id: Option<String>,
+    /// A file with labels or targets.
+    pub labels: Option<PathBuf>,
+    /// A file of weights, or a column of the predictions.
+    pub weights: Option<String>,
+    /// Labels whose rows are left out.
+    pub ignore_label: Vec<String>,
+    /// Whether labels are frequencies, from which one is drawn for each row.
+    pub soft_labels: bool,
+    /// The seed of drawn labels.
+    pub seed: u64,
+    /// Whether labels count from 1.
+    pub one_based: bool,
+    /// Whether labels are the numbers of columns from 0, whatever the names of these.
+    pub labels_are_columns: bool,
+    /// Whether the first line of the predictions is a header, if it is not to be found out.
+    pub header: Option<bool>,
+    /// The same of the labels.
+    pub labels_header: Option<bool>,
+    /// The delimiter of text, if it is not to be found out.
+    pub delimiter: Option<u8>,
+    /// Whether rows without a value are left out.
+    pub skip_missing: bool,
+    /// Whether columns are taken in their order, and those that files share need not agree.
+    pub by_position: bool,
+    /// Whether the columns are a confidence and whether it was right.
+    pub confidence_correctness: bool,
+    /// What numbers of class predictions are.
+    pub numbers: NumberOptions,
+    /// Files in memory.
+    pub memory: Memory,
+}
+
+/// What the numbers of class predictions are. By default they are probabilities.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NumberOptions {
+    /// Logits.
+    pub logits: bool,
+    /// Percentages, which may have the sign.
+    pub percent: bool,
+    /// Logarithms of probabilities.
+    pub log_probabilities: bool,
+    /// Whether numbers are what is said even if they look like probabilities.
+    pub force: bool,
+    /// Whether each row is divided by its sum.
+    pub normalise: bool,
+    /// What smaller probabilities are raised to.
+    pub clip: Option<f64>,
+    /// Whether there is one column: the probability of an event.
+    pub positive: bool,
+}
