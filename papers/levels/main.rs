@@ -32,7 +32,7 @@ use burn_calibration::{
 };
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
-use models::{Classes, Draws, Labels, Model, Real, Source, networks};
+use models::{Classes, Draws, Labels, Model, Real, Source, Trend, Trending, networks};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use rows::Rows;
 use serde::{Deserialize, Serialize};
@@ -261,7 +261,7 @@ const ALTERNATIVES: [(&str, Labels); 8] = [
     ("T = 1.3", Labels::Temperature(1.3)),
     (
         "first class too likely by a quarter",
-        Labels::FirstTooLikely,
+        Labels::FirstTooLikely(1.25),
     ),
     ("1 % of labels random", Labels::Uniform(0.01)),
     ("5 % of labels random", Labels::Uniform(0.05)),
@@ -345,6 +345,25 @@ fn main() -> Result<()> {
     regression::tables(&study)?;
     partial::partial_nulls(&study)?;
     partial::powers(&study)?;
+    let too_likely = [
+        (20, 1.5, 500),
+        (20, 1.2, 500),
+        (100, 1.5, 1000),
+        (100, 2.0, 1000),
+    ];
+    let settings = too_likely.map(|(m, factor, n)| {
+        let name = format!("{m} classes, {factor} times as likely, n = {n}");
+        let source = Source::Dirichlet(m, 0.1);
+        classes(name, &source, Labels::FirstTooLikely(factor), n)
+    });
+    let test = partial::wrong_class(redraws);
+    table(
+        "powers: one wrong class",
+        &[test],
+        &settings,
+        (all / 8, 1, false),
+        &study,
+    )?;
 
     for n in [250, 1000] {
         let powers = tests::powers(redraws, n == 250);

@@ -33,8 +33,8 @@ pub enum Labels {
     Temperature(f64),
     /// With this probability uniform.
     Uniform(f64),
-    /// The first class is right 1.25 times less often than predicted.
-    FirstTooLikely,
+    /// The first class is right so many times less often than predicted.
+    FirstTooLikely(f64),
     /// The top label is right as often as predicted, and all others are equally likely.
     RestWrong,
 }
@@ -88,8 +88,8 @@ impl Classes {
                 let powers = row.iter().map(|p| p.powf(t.recip())).collect();
                 categorical(&normalised(powers), rng)
             }
-            Labels::FirstTooLikely => {
-                let first = row[0] / 1.25;
+            Labels::FirstTooLikely(factor) => {
+                let first = row[0] / factor;
                 let others = (1.0 - first) / (1.0 - row[0]).max(f64::MIN_POSITIVE);
                 let scaled = row.iter().enumerate().map(|(c, p)| match c {
                     0 => first,
@@ -178,6 +178,60 @@ impl Model<Normal, Tensor<2>> for Real {
     fn draw(&self, _: usize, rng: &mut StdRng) -> Result<(Normal, Tensor<2>)> {
         let [means, deviations, targets] = self.numbers(1, rng).map(column);
         Ok((Normal::new(means, deviations), targets))
+    }
+}
+
+/// What is wrong with the errors of normal predictions that are right on average.
+#[derive(Clone, Copy)]
+pub enum Trend {
+    /// The variance of the normal scores is 1.5 where the deviation is above its median, and 0.5 elsewhere.
+    VarianceByDeviation,
+    /// The target is 0.83 times the mean and an error. All deviations are 1.
+    Slope,
+    /// The errors of two coordinates have a correlation of 0.3.
+    Correlation,
+}
+
+/// Normal predictions with a trend: deviations are uniform between 0.5 and 2, means have deviation 2.
+#[derive(Clone, Copy)]
+pub struct Trending {
+    pub trend: Trend,
+    pub samples: usize,
+}
+
+impl Model<Normal, Tensor<2>> for Trending {
+    fn draw(&self, _: usize, rng: &mut StdRng) -> Result<(Normal, Tensor<2>)> {
+        let coordinates = match self.trend {
+            Trend::Correlation => 2,
+            _ => 1,
+        };
+        let (mut means, mut deviations, mut targets) = (vec![], vec![], vec![]);
+        for _ in 0..self.samples {
+            let mut common = None;
+            for _ in 0..coordinates {
+                let mean: f64 = 2.0 * Distribution::<f64>::sample(&StandardNormal, rng);
+                let error: f64 = StandardNormal.sample(rng);
+                let deviation = match self.trend {
+                    Trend::Slope => 1.0,
+                    _ => rng.random_range(0.5..2.0),
+                };
+                let score = match self.trend {
+                    Trend::VarianceByDeviation if deviation > 1.25 => 1.5f64.sqrt() * error,
+                    Trend::VarianceByDeviation => 0.5f64.sqrt() * error,
+                    Trend::Slope => error - 0.17 * mean,
+                    Trend::Correlation => match common {
+                        Some(first) => 0.3 * first + 0.91f64.sqrt() * error,
+                        None => *common.insert(error),
+                    },
+                };
+                means.push(mean);
+                deviations.push(deviation);
+                targets.push(mean + deviation * score);
+            }
+        }
+        let rows = |numbers: Vec<f64>| column(numbers).reshape([self.samples, coordinates]);
+        let predictions = Normal::new(rows(means), rows(deviations));
+        Ok((predictions, rows(targets)))
     }
 }
 

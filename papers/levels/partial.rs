@@ -178,6 +178,34 @@ fn least(outcome: &OmnibusOutcome, of: impl Fn(&str) -> bool) -> f64 {
         .fold(1.0, f64::min)
 }
 
+/// The omnibus test, and of its aspects that of the first class: adjusted, so that the class is named, and alone; and
+/// the least adjusted p-value of another class.
+pub fn wrong_class(redraws: usize) -> Test<Categorical> {
+    Test {
+        columns: vec![
+            "omnibus",
+            "named",
+            "that class alone",
+            "another class named",
+        ],
+        p_values: Box::new(move |predictions, labels, rng| {
+            let test = OmnibusTest::new().with_redraws(redraws);
+            let outcome = test.outcome(predictions, labels, rng)?;
+            let first = outcome
+                .aspects
+                .iter()
+                .find(|aspect| aspect.name == "class_0");
+            let alone = first.map_or(1.0, |aspect| aspect.p_value);
+            let named = least(&outcome, |name| name == "class_0");
+            let other = least(&outcome, |name| {
+                name.starts_with("class_") && name != "class_0"
+            });
+            let columns = [outcome.p_value, named, alone, other];
+            Ok(columns.map(|p_value| vec![p_value]).to_vec())
+        }),
+    }
+}
+
 /// Four groups of equal size, the first of which is wrong: the least adjusted p-value of the others, that of
 /// the first, and the least of a class in any group.
 fn groups(redraws: usize) -> Test<Categorical> {

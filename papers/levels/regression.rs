@@ -75,5 +75,28 @@ pub fn tables(study: &Study) -> Result<()> {
         &wrong,
         (all / 8, 1, false),
         study,
-    )
+    )?;
+    let trends = [
+        (
+            "variance of z is 1.5 or 0.5, by deviation",
+            Trend::VarianceByDeviation,
+            150,
+        ),
+        ("y = 0.83 m + e", Trend::Slope, 100),
+        (
+            "two coordinates have correlation 0.3",
+            Trend::Correlation,
+            120,
+        ),
+    ];
+    for (name, trend, samples) in trends {
+        let settings: [Setting<Normal>; 1] = [(
+            format!("{name}, n = {samples}"),
+            Box::new(Trending { trend, samples }),
+        )];
+        let tests = [tests::trend(study.options.redraws, trend)];
+        let title = format!("powers: trends, {name}");
+        table(&title, &tests, &settings, (all / 8, 1, false), study)?;
+    }
+    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use burn::tensor::{Int, Tensor};
 use burn_calibration::{
-    distribution::{Categorical, Geometry, Marginals, Predictive},
+    distribution::{Categorical, Geometry, Marginals, Normal, Predictive},
     error::{Error, Result},
     estimator::{Ece, KolmogorovSmirnov, Mmce, Skce, Tce, regression::Pit},
     hypothesis::{
@@ -13,8 +13,11 @@ use burn_calibration::{
     score::{Overconfidence, Quantify},
 };
 use rand::rngs::StdRng;
+use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use burn_calibration_testing::bootstrap::Bootstrap;
+
+use crate::models::Trend;
 
 /// The p-values of each column of a table.
 pub type PValues = Vec<Vec<f64>>;
@@ -125,6 +128,59 @@ where
         tests.push(test("gamma, SKCE", AsymptoticSkceTest::new(kernel)));
     }
     tests
+}
+
+/// The omnibus test, its aspect of a trend alone, and the usual test of the trend: Student's of the correlation of two
+/// columns.
+pub fn trend(redraws: usize, trend: Trend) -> Test<Normal> {
+    Test {
+        columns: vec!["omnibus", "the aspect alone", "Student's test"],
+        p_values: Box::new(move |predictions, targets: &Tensor<2>, rng| {
+            let test = OmnibusTest::new().with_redraws(redraws);
+            let outcome = test.outcome(predictions, targets, rng)?;
+            let name = match trend {
+                Trend::VarianceByDeviation => "spread_by_deviation",
+                Trend::Slope => "location_by_mean",
+                Trend::Correlation => "correlation",
+            };
+            let aspect = outcome.aspects.iter().find(|aspect| aspect.name == name);
+            let alone = aspect.expect("the aspect").p_value;
+            let [means, deviations] = [predictions.means(), predictions.variances().sqrt()];
+            let scores = (targets.clone() - means.clone()) / deviations.clone();
+            let [first, last] = [0, scores.dims()[1] - 1];
+            let column = |of: &Tensor<2>, at: usize| -> Vec<f64> {
+                of.clone().slice_dim(1, at).into_data().iter().collect()
+            };
+            let (x, y) = match trend {
+                Trend::VarianceByDeviation => (
+                    column(&deviations, 0),
+                    column(&(scores.clone() * scores), 0),
+                ),
+                Trend::Slope => (column(&means, 0), column(&scores, 0)),
+                Trend::Correlation => (column(&scores, first), column(&scores, last)),
+            };
+            Ok([outcome.p_value, alone, of_correlation(&x, &y)]
+                .map(|p| vec![p])
+                .to_vec())
+        }),
+    }
+}
+
+/// The two-sided p-value of Student's test of a correlation.
+fn of_correlation(x: &[f64], y: &[f64]) -> f64 {
+    let n = x.len() as f64;
+    let [mean_x, mean_y] = [x, y].map(|numbers| numbers.iter().sum::<f64>() / n);
+    let sum = |of: fn(f64, f64) -> f64| -> f64 {
+        x.iter()
+            .zip(y)
+            .map(|(x, y)| of(x - mean_x, y - mean_y))
+            .sum()
+    };
+    let [xx, xy, yy] = [sum(|x, _| x * x), sum(|x, y| x * y), sum(|_, y| y * y)];
+    let r = xy / (xx * yy).sqrt();
+    let t = r * ((n - 2.0) / (1.0 - r * r)).sqrt();
+    let student = StudentsT::new(0.0, 1.0, n - 2.0).expect("degrees of freedom");
+    2.0 * student.cdf(-t.abs())
 }
 
 /// Whether errors are above some tolerances.

@@ -87,20 +87,18 @@ pub struct Component {
     /// `M_t` of the detector.
     #[serde(with = "exact")]
     pub(super) detector: f64,
-    /// The least wealth so far, and the row after it.
-    #[serde(with = "exact")]
-    lowest: f64,
-    since: u64,
-    /// The wealth since its last minimum after the start of the detector, and the row after it.
+    /// The wealth over its last minimum, and the row after that.
     #[serde(with = "exact")]
     rise: f64,
-    pub(super) risen_since: u64,
+    since: u64,
 }
 
 /// Smaller wealth counts as this, which adds at most `rows · LEAST` to the expected wealth.
 const LEAST: f64 = 1e-250;
 /// Larger wealth counts as this, and a larger ratio as its root. Both lose wealth, and keep the level.
 const MOST: f64 = 1e200;
+/// Wealth over its last minimum counts as at most this, so that a fall by as much ends a rise.
+const MOST_RISE: f64 = 1e4;
 
 impl Component {
     /// Creates a component with share 1 that has seen no rows.
@@ -114,10 +112,16 @@ impl Component {
             curvature: Vec::new(),
             wealth: 1.0,
             detector: 0.0,
-            lowest: 1.0,
-            since: 0,
             rise: 1.0,
-            risen_since: 0,
+            since: 0,
+        }
+    }
+
+    /// Creates one that learns, with the curvature of its prior.
+    fn learning(part: Part) -> Self {
+        Self {
+            curvature: vec![4.0, 0.0, 4.0],
+            ..Self::new(part, 1.0, 0.0)
         }
     }
 
@@ -127,7 +131,8 @@ impl Component {
         self.wealth
     }
 
-    /// The row, from 0, since which it gains: the row after the least wealth so far.
+    /// The row, from 0, since which it gains: the row after the last minimum of its wealth. A fall by 1e4 begins a
+    /// search for another minimum.
     pub fn since(&self) -> u64 {
         self.since
     }
@@ -143,21 +148,10 @@ impl Component {
         let least = if is_lost { 0.0 } else { LEAST };
         self.wealth = (self.wealth * ratio).clamp(least, MOST);
         self.detector = (ratio * (self.detector + 1.0)).min(MOST);
-        if self.wealth < self.lowest {
-            self.lowest = self.wealth;
-            self.since = row + 1;
-        }
         if self.rise <= 1.0 {
-            self.risen_since = row;
+            (self.rise, self.since) = (1.0, row);
         }
-        self.rise = (self.rise.max(1.0) * ratio).min(MOST);
-    }
-
-    /// Starts the detector again before a row.
-    pub(super) fn restart(&mut self, row: u64) {
-        self.detector = 0.0;
-        self.rise = 1.0;
-        self.risen_since = row;
+        self.rise = (self.rise * ratio).min(MOST_RISE);
     }
 
     /// Learns factor and shift of an event after a row, by a Newton step of the log loss.
@@ -197,36 +191,42 @@ impl Stream {
     ///   factor and shift after each row: by a Newton step of the log loss, from a normal prior about 1 and 0 with
     ///   variance ¼ (0.1)
     /// - more classes: the same lines of the top label (0.5), 6 temperatures (0.25), and 6 shifts of each class
-    ///   (0.25), if there are at most 100 classes
+    ///   (0.25), if there are at most 100 classes. Weights of shifts are in proportion to `1/|shift|`: a small error
+    ///   takes many rows to find, a large one few
     /// - densities, and each coordinate of draws, of the first 100: 48 shifts and scales (0.85) and 3 heavier tails
     ///   (0.15)
-    /// - quantiles: 6 shifts of the log-odds of each level and of each central interval
+    /// - quantiles: the same 6 shifts of the log-odds of each level and of each central interval
     pub fn components(&self) -> Vec<Component> {
         let mut components = Vec::new();
-        let mut add = |weight: f64, mut list: Vec<Component>| {
-            let weight = weight / list.len() as f64;
-            list.iter_mut().for_each(|one| one.weight = weight);
-            components.append(&mut list);
+        let mut add = |weight: f64, list: Vec<Component>| {
+            let sum: f64 = list.iter().map(|one| one.weight).sum();
+            let weighted = |one: Component| Component {
+                weight: weight * one.weight / sum,
+                ..one
+            };
+            components.extend(list.into_iter().map(weighted));
         };
-        let shifts = |part| SHIFTS_OF_ONE.map(|shift| Component::new(part, 1.0, shift));
-        let learned = |part| Component {
-            curvature: vec![4.0, 0.0, 4.0], // of the prior
-            ..Component::new(part, 1.0, 0.0)
+        let shifts = |part| {
+            let rare = |one: Component| Component {
+                weight: 1.0 / one.shift.abs(),
+                ..one
+            };
+            grid(part, &[1.0], &SHIFTS_OF_ONE).into_iter().map(rare)
         };
         match self {
             Self::Event | Self::Classes(2) => {
-                add(0.9, grid(Part::Class(1)));
-                add(0.1, vec![learned(Part::Class(1))]);
+                add(0.9, grid(Part::Class(1), &FACTORS, &SHIFTS));
+                add(0.1, vec![Component::learning(Part::Class(1))]);
             }
             &Self::Classes(classes) => {
-                add(0.45, grid(Part::TopLabel));
-                add(0.05, vec![learned(Part::TopLabel)]);
-                let powers = FACTORS.into_iter().filter(|factor| *factor != 1.0);
-                let power = |factor| Component::new(Part::Probabilities, factor, 0.0);
-                add(0.25, powers.map(power).collect());
+                add(0.45, grid(Part::TopLabel, &FACTORS, &SHIFTS));
+                add(0.05, vec![Component::learning(Part::TopLabel)]);
+                add(0.25, grid(Part::Probabilities, &FACTORS, &[0.0]));
                 if classes <= MOST_SEPARATE {
-                    let classes = (0..classes).map(Part::Class);
-                    add(0.25, classes.flat_map(shifts).collect());
+                    add(
+                        0.25,
+                        (0..classes).map(Part::Class).flat_map(shifts).collect(),
+                    );
                 }
             }
             Self::Density(_) | Self::Draws(_) => {
@@ -239,7 +239,7 @@ impl Stream {
                         share,
                         ..Component::new(part, factor, 0.0)
                     };
-                    add(0.85, grid(part));
+                    add(0.85, grid(part, &FACTORS, &SHIFTS));
                     add(0.15, TAILS.map(tail).to_vec());
                 }
             }
@@ -257,12 +257,10 @@ impl Stream {
         let Self::Quantiles(levels) = self else {
             return Vec::new();
         };
-        let below = levels.iter().map(|&high| Part::Range { low: 0.0, high });
-        let pairs = central_intervals(levels).into_iter();
-        let central = pairs.map(|[low, high]| Part::Range {
-            low: levels[low],
-            high: levels[high],
-        });
+        let range = |low, high| Part::Range { low, high };
+        let below = levels.iter().map(|&high| range(0.0, high));
+        let central = central_intervals(levels).into_iter();
+        let central = central.map(|[low, high]| range(levels[low], levels[high]));
         below.chain(central).collect()
     }
 
@@ -274,9 +272,9 @@ impl Stream {
 }
 
 /// All factors and shifts but the pair that changes nothing.
-fn grid(part: Part) -> Vec<Component> {
-    let of = |factor| SHIFTS.map(|shift| Component::new(part, factor, shift));
-    let all = FACTORS.into_iter().flat_map(of);
-    all.filter(|one| one.factor != 1.0 || one.shift != 0.0)
+fn grid(part: Part, factors: &[f64], shifts: &[f64]) -> Vec<Component> {
+    let of = |&factor| (shifts.iter()).map(move |&shift| Component::new(part, factor, shift));
+    let all = factors.iter().flat_map(of);
+    all.filter(|one| (one.factor, one.shift) != (1.0, 0.0))
         .collect()
 }

@@ -13,81 +13,77 @@ use crate::{
 /// The prediction of an event, and what happened.
 #[derive(Clone, Copy)]
 struct Chance {
+    /// At most [`LARGEST_ODDS`].
     odds_against: f64,
     /// None where a tie hides it.
     happened: Option<bool>,
 }
 
 impl Chance {
-    /// `q/p` of what happened, where the odds against become others. An impossible or certain event stays so. A tie
-    /// counts as the worse of both outcomes, which loses wealth and keeps the level.
-    fn ratio(self, odds: f64) -> f64 {
-        let old = self.odds_against;
-        if old <= 0.0 || old.is_infinite() {
+    /// `q/p` of what happened, where the odds against are multiplied. A certain event stays so. A tie counts as the
+    /// worse of both outcomes, which loses wealth and keeps the level.
+    fn ratio(self, factor: f64) -> f64 {
+        let odds = self.odds_against;
+        if odds <= 0.0 {
             return 1.0;
         }
-        let odds = odds.min(LARGEST_ODDS);
-        let yes = (1.0 + old) / (1.0 + odds);
-        let no = || yes * odds / old;
+        let yes = (1.0 + odds) / (1.0 + odds * factor);
         match self.happened {
             Some(true) => yes,
-            Some(false) => no(),
-            None => yes.min(no()),
+            Some(false) => yes * factor,
+            None => yes.min(yes * factor),
         }
     }
 }
 
-/// Larger odds count as these.
+/// Larger odds count as these, so that products with factors are finite.
 const LARGEST_ODDS: f64 = 1e300;
 
 impl Component {
     /// The probability that the component gives an event of this probability.
     pub(super) fn recalibrated(&self, p: f64) -> f64 {
-        1.0 / (1.0 + ((1.0 - p) / p).powf(self.factor) * (-self.shift).exp())
+        1.0 / (1.0 + ((1.0 - p) / p).powf(self.factor) * self.odds_factor())
+    }
+
+    /// The factor of the odds against an event.
+    fn odds_factor(&self) -> f64 {
+        (-self.shift).exp()
     }
 }
 
-/// Bets on events: `e^(−shift)` of each component, which all rows need.
-struct EventBets(Vec<f64>);
-
-impl EventBets {
-    fn new(components: &[Component]) -> Self {
-        let factors = components.iter().map(|component| (-component.shift).exp());
-        Self(factors.collect())
-    }
-
-    /// The ratios of the components in a row, in their order; those that learn do so.
-    ///
-    /// - chance: the chance of a part; none if it is no event
-    fn ratios(
-        &self,
-        chance: impl Fn(Part) -> Option<Chance>,
-    ) -> impl FnMut(usize, &mut Component) -> f64 {
-        // components of one part and factor follow each other
-        let mut last = None;
-        move |k, component| {
-            let of = (component.factor, component.part);
-            let (chance, powered) = match last {
-                Some((other, chance, powered)) if of == other => (chance, powered),
-                _ => {
-                    let Some(chance) = chance(component.part) else {
-                        return 1.0;
-                    };
-                    let odds: f64 = chance.odds_against;
-                    let powered = if of.0 == 1.0 { odds } else { odds.powf(of.0) };
-                    last = Some((of, chance, powered));
-                    (chance, powered)
-                }
-            };
-            if !component.learns() {
-                return chance.ratio(powered * self.0[k]);
+/// The ratios of components in a row, in their order; those that learn do so.
+///
+/// - odds_factors: those of all components before the row
+/// - chance: the chance of a part
+fn ratios(
+    odds_factors: &[f64],
+    chance: impl Fn(Part) -> Chance,
+) -> impl FnMut(usize, &mut Component) -> f64 {
+    // components of one part and factor follow each other
+    let mut last: Option<((f64, Part), Chance, f64)> = None;
+    move |k, component| {
+        let of = (component.factor, component.part);
+        let (_, chance, factor) = match last {
+            Some(known) if known.0 == of => known,
+            _ => {
+                let chance = chance(component.part);
+                let odds = chance.odds_against;
+                let factor = if of.0 == 1.0 {
+                    1.0
+                } else {
+                    odds.powf(of.0).min(LARGEST_ODDS) / odds
+                };
+                *last.insert((of, chance, factor))
             }
-            let ratio = chance.ratio(powered * (-component.shift).exp());
-            if let Some(happened) = chance.happened {
-                component.learn(-chance.odds_against.ln(), happened);
-            }
-            ratio
+        };
+        if !component.learns() {
+            return chance.ratio(factor * odds_factors[k]);
         }
+        let ratio = chance.ratio(factor * component.odds_factor());
+        if let Some(happened) = chance.happened {
+            component.learn(-chance.odds_against.ln(), happened);
+        }
+        ratio
     }
 }
 
@@ -102,7 +98,8 @@ impl Monitored for Categorical {
     fn bet(&self, labels: &Tensor<1, Int>, monitor: &mut CalibrationMonitor) -> Result<()> {
         let labels = self.checked_targets(labels)?;
         let rows = self.rows();
-        let bets = EventBets::new(&monitor.components);
+        let components = monitor.components.iter();
+        let odds_factors: Vec<f64> = components.map(Component::odds_factor).collect();
         let (mut logs, mut powers) = (Vec::new(), Vec::new());
         for (i, &label) in labels.iter().enumerate() {
             let (p, top) = (rows.row(i), rows.top[i] as usize);
@@ -116,19 +113,17 @@ impl Monitored for Categorical {
             // the sum of rounded probabilities: without it a bet could win a little in every row
             let total: f64 = p.iter().sum();
             let chance = |part| {
-                let (class, odds_against) = match part {
-                    Part::Class(class) if p.len() == 2 => (class, p[1 - class] / p[class]),
-                    Part::Class(class) => (class, (total - p[class]).max(0.0) / p[class]),
-                    Part::TopLabel => (top, rows.error_probability[i] * total / p[top]),
-                    _ => return None,
+                let (class, against) = match part {
+                    Part::Class(class) if p.len() == 2 => (class, p[1 - class]),
+                    Part::Class(class) => (class, (total - p[class]).max(0.0)),
+                    _ => (top, rows.error_probability[i] * total),
                 };
-                let happened = Some(label == class);
-                Some(Chance {
-                    odds_against,
-                    happened,
-                })
+                Chance {
+                    odds_against: (against / p[class]).min(LARGEST_ODDS),
+                    happened: Some(label == class),
+                }
             };
-            let mut of_event = bets.ratios(chance);
+            let mut of_event = ratios(&odds_factors, chance);
             logs.clear();
             let ratio = |k: usize, component: &mut Component| {
                 if component.part != Part::Probabilities {
@@ -156,29 +151,33 @@ impl Monitored for QuantileForecasts {
     fn bet(&self, targets: &Tensor<2>, monitor: &mut CalibrationMonitor) -> Result<()> {
         let (values, targets) = (to_vec(self.values()), to_vec(targets.clone()));
         let (levels, ranges) = (self.levels(), self.stream().ranges());
-        let (bets, mut errors) = (EventBets::new(&monitor.components), Vec::new());
+        let components = monitor.components.iter();
+        let odds_factors: Vec<f64> = components.map(Component::odds_factor).collect();
+        let mut errors = Vec::new();
         for (q, &y) in values.chunks(levels.len()).zip(&targets) {
-            let at = |level| levels.iter().zip(q).find(|(other, _)| **other == level);
-            let end = |level, beyond| at(level).map_or(beyond, |(_, quantile)| *quantile);
-            let chance = |part| {
+            let at = |level| levels.iter().position(|other| *other == level);
+            let end = |level, beyond| at(level).map_or(beyond, |place| q[place]);
+            // whether the target is in a range in any case, and whether it may be
+            let is_in = |part| {
                 let Part::Range { low, high } = part else {
-                    return None;
+                    return [true; 2];
                 };
                 let (from, to) = (end(low, f64::NEG_INFINITY), end(high, f64::INFINITY));
-                let [is_sure, is_possible] = [from < y && y < to, from <= y && y <= to];
-                Some(Chance {
-                    odds_against: (1.0 - (high - low)) / (high - low),
-                    happened: (is_sure == is_possible).then_some(is_sure),
-                })
+                [from < y && y < to, from <= y && y <= to]
+            };
+            let chance = |part: Part| {
+                let (level, [sure, possible]) = (part.level().unwrap_or(1.0), is_in(part));
+                Chance {
+                    odds_against: (1.0 - level) / level,
+                    happened: (sure == possible).then_some(sure),
+                }
             };
             errors.clear();
             for part in &ranges {
-                let happened = chance(*part).and_then(|chance| chance.happened);
-                let [sure, possible] = [happened == Some(true), happened != Some(false)];
-                let error = |counts| f64::from(u8::from(counts)) - part.level().unwrap_or(0.0);
-                errors.extend([sure, possible].map(error));
+                let error = |is_in| f64::from(u8::from(is_in)) - part.level().unwrap_or(1.0);
+                errors.extend(is_in(*part).map(error));
             }
-            monitor.add(true, bets.ratios(chance), &errors);
+            monitor.add(true, ratios(&odds_factors, chance), &errors);
         }
         Ok(())
     }

@@ -138,7 +138,8 @@ pub struct MonitorState {
 pub struct Change {
     /// The row of the alarm.
     pub alarm: u64,
-    /// The estimated first row after the change: the row after the last minimum of the component's wealth.
+    /// The estimated first row after the change: the row after the last minimum of the component's wealth. Alarms that
+    /// follow each other may be of one change.
     pub since: u64,
     /// The component that gained most; none if the prediction gave what happened the probability 0.
     pub component: Option<Component>,
@@ -223,10 +224,7 @@ impl CalibrationMonitor {
                 });
             }
             Some(_) => {}
-            None => {
-                self.components = stream.components();
-                self.stream = Some(stream);
-            }
+            None => (self.components, self.stream) = (stream.components(), Some(stream)),
         }
         predictions.bet(targets, self)?;
         Ok(self.first.take())
@@ -249,20 +247,21 @@ impl CalibrationMonitor {
         self.errors.resize(errors.len(), Sums::default());
         let pairs = self.errors.iter_mut().zip(errors);
         pairs.for_each(|(sums, error)| sums.add(*error));
-        (state.wealth, state.detector) = (0.0, 0.0);
+        let (mut wealth, mut detector) = (0.0, 0.0);
         if is_possible {
             for (k, component) in self.components.iter_mut().enumerate() {
                 let ratio = ratio(k, component);
                 component.step(ratio, row);
-                state.wealth += component.weight * component.wealth;
-                state.detector += component.weight * component.detector;
+                wealth += component.weight * component.wealth;
+                detector += component.weight * component.detector;
             }
         } else {
             state.refuted.get_or_insert(row);
         }
         if state.refuted.is_some() {
-            state.wealth = f64::INFINITY;
+            wealth = f64::INFINITY;
         }
+        (state.wealth, state.detector) = (wealth, detector);
         state.max_wealth = state.max_wealth.max(state.wealth);
         if state.alarm_at.is_none() && state.wealth * state.alpha >= 1.0 {
             state.alarm_at = Some(row);
@@ -270,31 +269,28 @@ impl CalibrationMonitor {
         let is_change = !is_possible || state.detector >= state.rows_between_alarms;
         let point = HistoryPoint {
             row,
-            wealth: state.wealth,
-            detector: state.detector,
+            wealth,
+            detector,
             alarms: u64::from(is_change),
         };
         history::add(&mut self.history, point);
-        if is_change {
-            self.raise(row, is_possible);
+        if !is_change {
+            return;
         }
-    }
-
-    /// Notes an alarm of the detector, which a component explains or a fact, and starts the detector again.
-    fn raise(&mut self, row: u64, is_explained: bool) {
+        // an alarm, which a component explains or a fact; then the detector starts again
         let most = self.largest(|component| component.detector);
-        let component = most.filter(|_| is_explained).cloned();
+        let component = most.filter(|_| is_possible).cloned();
+        let since = component.as_ref().map_or(row, Component::since);
         let change = Change {
             alarm: row,
-            since: component.as_ref().map_or(row, |one| one.risen_since),
+            since,
             component,
         };
         self.first.get_or_insert_with(|| change.clone());
         self.state.change = Some(change);
         self.state.alarms += 1;
         self.state.detector = 0.0;
-        let restart = |component: &mut Component| component.restart(row + 1);
-        self.components.iter_mut().for_each(restart);
+        (self.components.iter_mut()).for_each(|component| component.detector = 0.0);
     }
 
     /// The component with the largest weighted value.

@@ -62,22 +62,22 @@ impl Monitored for Samples {
         let [_, s, d] = self.draws().dims();
         let (draws, targets) = (to_vec(self.draws()), to_vec(targets.clone()));
         let components = monitor.components.iter();
-        let sums: Vec<Vec<f64>> = components.map(|one| sums_of_places(one, s)).collect();
-        let mut places = vec![[0, 0]; d];
+        let ratios: Vec<Vec<f64>> = components.map(|one| ratios_of_places(one, s)).collect();
+        let mut places = vec![0..1; d]; // those that the target may have
         for (draws, y) in draws.chunks(s * d).zip(targets.chunks(d)) {
             let mut mean_rank = 0.0;
             for (c, place) in places.iter_mut().enumerate() {
                 let of = draws.iter().skip(c).step_by(d);
                 let below = of.clone().filter(|draw| **draw < y[c]).count();
                 let ties = of.filter(|draw| **draw == y[c]).count();
-                *place = [below, below + ties + 1];
+                *place = below..below + ties + 1;
                 let middle = below as f64 + 0.5 * (ties + 1) as f64;
                 mean_rank += middle / (s + 1) as f64 / d as f64;
             }
             let ratio = |k: usize, component: &mut Component| match component.part {
                 Part::Coordinate(coordinate) => {
-                    let [first, end] = places[coordinate];
-                    (sums[k][end] - sums[k][first]) / (end - first) as f64
+                    let tied = &ratios[k][places[coordinate].clone()];
+                    tied.iter().sum::<f64>() / tied.len() as f64
                 }
                 _ => 1.0,
             };
@@ -87,9 +87,8 @@ impl Monitored for Samples {
     }
 }
 
-/// Sums of the ratios of the first `0..=s + 1` places among `s` draws: ratios of normal densities at the normal scores of
-/// the places, with mean 1 over all places.
-fn sums_of_places(component: &Component, s: usize) -> Vec<f64> {
+/// The ratios of the `s + 1` places among `s` draws: of normal densities at the normal scores of the places, with mean 1.
+fn ratios_of_places(component: &Component, s: usize) -> Vec<f64> {
     let (share, normal) = (component.share, StandardNormal::standard());
     let ratio = |place: usize| {
         let z = normal.inverse_cdf((place as f64 + 0.5) / (s + 1) as f64);
@@ -98,9 +97,6 @@ fn sums_of_places(component: &Component, s: usize) -> Vec<f64> {
     };
     let ratios: Vec<f64> = (0..=s).map(ratio).collect();
     let mean = ratios.iter().sum::<f64>() / (s + 1) as f64;
-    let mut sums = vec![0.0];
-    for ratio in ratios {
-        sums.push(sums[sums.len() - 1] + 1.0 - share + share * ratio / mean);
-    }
-    sums
+    let with_share = |ratio: f64| 1.0 - share + share * ratio / mean;
+    ratios.into_iter().map(with_share).collect()
 }

@@ -47,7 +47,11 @@ fn the_history_is_of_every_row() {
     };
     let history = at_once.history();
     assert_eq!(history.len(), 275); // of four rows each
-    assert!(at_once.state().alarms > 3);
+    let state = at_once.state();
+    assert!(state.alarms > 3);
+    // the last of several alarms is of the same change, at row 700
+    let since = state.change.as_ref().unwrap().since;
+    assert!((690..760).contains(&since), "{since}");
     let mut before = 0;
     for (k, point) in history.iter().enumerate() {
         let rows = 4 * k..4 * k + 4;
