@@ -159,7 +159,6 @@ impl BlockSkceAccumulator {
         let blocks = blocks.expect("rows checked their weights");
         let (kernel, relative) = (&self.kernel, blocks.relative());
         let values = block_values(kernel, self.size, classes, points, labels, relative);
-        let values = values.expect("the kernel and the size were checked by new");
         for (block, value) in values.into_iter().enumerate() {
             let weight = blocks.pairs().get(block).copied();
             self.blocks.add(value, weight.unwrap_or(1.0));

@@ -322,6 +322,7 @@ impl Section for QuantileSection {
         let target = match kernel.targets.profile {
             RealProfile::Gaussian => "a Gaussian",
             RealProfile::Laplacian => "a Laplacian",
+            _ => "another",
         };
         let (of, independent) = match report.subject.dimensions {
             1 => ("of a real number".into(), ""),

@@ -328,6 +328,7 @@ impl Section for ReliabilitySection {
                     whole(minimum)
                 )
             }
+            other => format!("bins by {other:?}"),
         };
         let distance = report.kernel.distance.words();
         let mut of_bins = report.before.page.top_label.bins.iter();

@@ -88,6 +88,7 @@ impl Bins {
             Binning::MedianVariance { minimum } => {
                 format!("median-variance bins of at least {minimum} samples")
             }
+            other => format!("{other:?}"),
         }
     }
 }

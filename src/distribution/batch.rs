@@ -2,7 +2,10 @@ use std::{cell::RefCell, ops::Range};
 
 use burn::tensor::Tensor;
 
-use super::{DrawnBy, Predictive, Targets as _, weighted::no_weights, weights};
+use super::{
+    DrawnBy, Predictive, Targets as _,
+    weights::{self, no_weights},
+};
 use crate::error::Result;
 
 /// Operations on predictions as a whole, which follow from [`Predictive`]: rows, gradients, and the

@@ -5,7 +5,9 @@ use rand::{Rng, RngExt};
 
 use super::{
     Density, Geometry, LabelSets, Predictive, Redrawer, Redraws, Sampler, Subject, Targets,
-    Weighted, class_rows::ClassRows, redrawn, weights::refuse,
+    class_rows::{ClassRows, choose},
+    redrawn,
+    weights::{carries_weights, refuse},
 };
 use crate::{
     error::{
@@ -234,36 +236,14 @@ impl Predictive for Categorical {
 
     fn sampler(&self) -> Sampler<Self> {
         let probabilities = self.rows(); // no copy of them
-        // never a label of probability 0
         Box::new(move |rows, rng| {
-            let draw = |row: &usize| {
-                let p = probabilities.row(*row);
-                let total = p.iter().fold(0.0, |sum, p| sum + p); // 1 up to rounding
-                let u = (1.0 - rng.random::<f64>()) * total; // in (0, total]
-                let mut sum = 0.0;
-                let reaches = |p: &f64| {
-                    sum += p;
-                    sum >= u
-                };
-                p.iter().position(reaches).unwrap_or(p.len() - 1)
-            };
+            let draw = |&row: &usize| choose(probabilities.row(row), rng.random());
             rows.iter().map(draw).collect()
         })
     }
 }
 
-impl Weighted for Categorical {
-    fn sample_weights(&self) -> Option<Tensor<2>> {
-        self.sample_weights.clone()
-    }
-
-    fn with_sample_weights(&self, sample_weights: Option<Tensor<2>>) -> Option<Self> {
-        Some(Self {
-            sample_weights,
-            ..self.clone()
-        })
-    }
-}
+carries_weights!([] Categorical);
 
 impl Redraws for Categorical {
     /// `Σ_i (1 − max_c p_ic)`, summed in f64.

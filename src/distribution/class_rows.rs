@@ -23,6 +23,19 @@ pub(crate) struct ClassRows {
 /// Flips whose probabilities are read at once.
 const AHEAD: usize = 32;
 
+/// The place in which `u`, uniform in `[0, 1)`, falls among weights; never one of weight 0.
+pub(super) fn choose(weights: &[f64], u: f64) -> usize {
+    let total = weights.iter().fold(0.0, |sum, weight| sum + weight);
+    let end = (1.0 - u) * total; // in (0, total]
+    let mut sum = 0.0;
+    let reaches = |weight: &f64| {
+        sum += weight;
+        sum >= end
+    };
+    let place = weights.iter().position(reaches);
+    place.unwrap_or(weights.len() - 1)
+}
+
 /// The most likely class, the first of several.
 pub(crate) fn most_likely(p: &[f64]) -> usize {
     (1..p.len()).fold(0, |top, c| if p[c] > p[top] { c } else { top })

@@ -7,7 +7,8 @@ use rand::Rng;
 
 use super::{
     AbsoluteMoments, Component, Density, Geometry, HostMarginals, Marginals, Predictive, Redraws,
-    Sampler, Weighted, weights::refuse,
+    Sampler,
+    weights::{carries_weights, refuse},
 };
 use crate::{
     error::{Result, check_samples, check_values},
@@ -179,18 +180,7 @@ impl<F: Family> Predictive for LocationScale<F> {
     }
 }
 
-impl<F: Family> Weighted for LocationScale<F> {
-    fn sample_weights(&self) -> Option<Tensor<2>> {
-        self.sample_weights.clone()
-    }
-
-    fn with_sample_weights(&self, sample_weights: Option<Tensor<2>>) -> Option<Self> {
-        Some(Self {
-            sample_weights,
-            ..self.clone()
-        })
-    }
-}
+carries_weights!([F: Family] LocationScale<F>);
 
 impl<F: Family> Redraws for LocationScale<F> {}
 

@@ -4,7 +4,10 @@ use burn::tensor::{Tensor, activation::softmax};
 use rand::RngExt;
 
 use super::{
-    Geometry, Predictive, Redraws, Sampler, Weighted, predictive::in_batches, weights::refuse,
+    Geometry, Predictive, Redraws, Sampler,
+    class_rows::choose,
+    predictive::in_batches,
+    weights::{carries_weights, refuse},
 };
 use crate::{
     error::{Error, Result, checks::check_simplex},
@@ -200,18 +203,7 @@ impl<C: Component> Predictive for Mixture<C> {
     }
 }
 
-impl<C: Component> Weighted for Mixture<C> {
-    fn sample_weights(&self) -> Option<Tensor<2>> {
-        self.sample_weights.clone()
-    }
-
-    fn with_sample_weights(&self, sample_weights: Option<Tensor<2>>) -> Option<Self> {
-        Some(Self {
-            sample_weights,
-            ..self.clone()
-        })
-    }
-}
+carries_weights!([C: Component] Mixture<C>);
 
 impl<C: Component> Redraws for Mixture<C> {}
 
@@ -265,22 +257,3 @@ impl<C: Component> Geometry for Mixture<C> {
 
 /// Largest allowed distance of the sum of a row of weights from 1.
 const SUM_TOLERANCE: f64 = 1e-5;
-
-/// The component in which `u`, uniform in `[0, 1)`, falls; never one of weight 0.
-fn choose(weights: &[f64], u: f64) -> usize {
-    let total: f64 = weights.iter().sum();
-    let mut rest = (1.0 - u) * total; // in (0, total]
-    let mut last = 0;
-    for (component, &weight) in weights
-        .iter()
-        .enumerate()
-        .filter(|(_, weight)| **weight > 0.0)
-    {
-        last = component;
-        rest -= weight;
-        if rest <= 0.0 {
-            break;
-        }
-    }
-    last
-}

@@ -59,7 +59,6 @@ mod samples;
 mod standard_normal;
 mod subject;
 mod targets;
-mod weighted;
 mod weights;
 
 pub use absolute_moments::AbsoluteMoments;
@@ -87,6 +86,5 @@ pub use samples::Samples;
 pub(crate) use standard_normal::upper_quantile as upper_normal_quantile;
 pub use subject::Subject;
 pub use targets::Targets;
-pub use weighted::Weighted;
-pub use weights::Weights;
 pub(crate) use weights::weights_refused;
+pub use weights::{Weighted, Weights};

@@ -35,7 +35,7 @@ pub type DrawnBy<P> = <<P as Predictive>::Targets as Targets>::Drawn;
             by `Categorical::from_probabilities(probabilities)?`",
     note = "a loss takes the tensor of logits itself, and not a reference to it"
 )]
-pub trait Predictive: Weighted + Redraws + Clone + Debug {
+pub trait Predictive: Weighted + Redraws + Clone + Debug + 'static {
     /// The type of the observations.
     type Targets: Targets;
 

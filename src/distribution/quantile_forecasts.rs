@@ -1,7 +1,10 @@
 use burn::tensor::Tensor;
 use rand::{Rng, RngExt};
 
-use super::{Predictive, Redraws, Sampler, Weighted, weights::refuse};
+use super::{
+    Predictive, Redraws, Sampler,
+    weights::{carries_weights, refuse},
+};
 use crate::{
     error::{
         Error, Result, check_count, check_inside, check_parameter, check_samples, check_values,
@@ -210,18 +213,7 @@ impl Predictive for QuantileForecasts {
     }
 }
 
-impl Weighted for QuantileForecasts {
-    fn sample_weights(&self) -> Option<Tensor<2>> {
-        self.sample_weights.clone()
-    }
-
-    fn with_sample_weights(&self, sample_weights: Option<Tensor<2>>) -> Option<Self> {
-        Some(Self {
-            sample_weights,
-            ..self.clone()
-        })
-    }
-}
+carries_weights!([] QuantileForecasts);
 
 impl Redraws for QuantileForecasts {
     /// The quantile at each level, with half of the probability of either side up to the next one; and targets far

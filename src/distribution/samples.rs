@@ -4,10 +4,10 @@ use burn::tensor::Tensor;
 use rand::{Rng, RngExt};
 
 use super::{
-    Geometry, HostMarginals, Marginals, Moments, Predictive, Redraws, Sampler, Weighted,
+    Geometry, HostMarginals, Marginals, Moments, Predictive, Redraws, Sampler,
     location_scale::{assert_targets, check_real},
     predictive::in_batches,
-    weights::refuse,
+    weights::{carries_weights, refuse},
 };
 use crate::{
     error::{Error, Result},
@@ -189,18 +189,7 @@ impl Predictive for Samples {
     }
 }
 
-impl Weighted for Samples {
-    fn sample_weights(&self) -> Option<Tensor<2>> {
-        self.sample_weights.clone()
-    }
-
-    fn with_sample_weights(&self, sample_weights: Option<Tensor<2>>) -> Option<Self> {
-        Some(Self {
-            sample_weights,
-            ..self.clone()
-        })
-    }
-}
+carries_weights!([] Samples);
 
 impl Redraws for Samples {
     fn halves(&self) -> Option<(Self, Self)> {

@@ -13,7 +13,7 @@ use crate::{
 
 /// The observations of `n` samples: classes, `Tensor<1, Int>` of shape `[n]`, or vectors of `ℝ^d`,
 /// `Tensor<2>` of shape `[n, d]`.
-pub trait Targets: Clone + Debug {
+pub trait Targets: Clone + Debug + 'static {
     /// Targets on the host, row by row.
     type Drawn: Clone + Debug + 'static;
 

@@ -23,6 +23,7 @@ use crate::{distribution::Categorical, error::Result};
 /// # }
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[must_use]
 pub struct Accuracy;
 
 impl Estimator for Accuracy {

@@ -136,6 +136,7 @@ pub(super) fn tied_probabilities(probabilities: &[f64], predictions: &Categorica
 
 /// Predicted probabilities of an event and whether it occurred.
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct Outcomes {
     /// The probability of the event. Probabilities are equal that differ by rounding alone, as 0.3 and 0.1 + 0.2 do:
     /// they say the same.
@@ -192,13 +193,6 @@ impl Outcomes {
     /// The weighted mean over the samples.
     pub(crate) fn mean(&self, of: impl Fn(f64, f64) -> f64) -> f64 {
         self.weighted().map(|(r, c, w)| w * of(r, c)).sum::<f64>() / self.total()
-    }
-
-    /// `(r_i, c_i)` by increasing probability.
-    pub fn sorted(&self) -> Vec<(f64, f64)> {
-        let mut pairs: Vec<_> = self.pairs().collect();
-        pairs.sort_by(|(r, _), (s, _)| r.total_cmp(s));
-        pairs
     }
 
     /// Samples of equal probability by increasing probability.

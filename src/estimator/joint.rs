@@ -99,11 +99,11 @@ pub trait JointKernel<P: Geometry>: Clone + Debug {
 
     /// Half of a bound of `|h|`, which the distribution-free tests need: `|h| ≤ 2·half_bound`.
     ///
-    /// It is the bound of `k_P` times that of `k_Y`: `h = k_P ⟨φ(y) − μ_P, φ(y') − μ_P'⟩` in the Hilbert space
+    /// It is that of `k_Y`, since `k_P ≤ 1`: `h = k_P ⟨φ(y) − μ_P, φ(y') − μ_P'⟩` in the Hilbert space
     /// of `k_Y`, and for `k_Y ≥ 0`, `‖φ(y) − μ_P‖² = k_Y(y, y) − 2 E k_Y(y, Z) + E k_Y(Z, Z') ≤ 2 sup k_Y`.
     /// It holds also where `k_P` is not positive definite.
     fn half_bound(&self) -> f64 {
-        self.on_predictions().supremum() * self.on_targets().half_bound()
+        self.on_targets().half_bound()
     }
 }
 
@@ -121,16 +121,7 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
     ) -> Result<Self> {
         predictions.check()?;
         predictions.check_targets(targets)?;
-        let on_predictions = kernel.fixed(predictions)?.on_predictions();
-        let kernels = (on_predictions, kernel.on_targets());
-        let compared = predictions.detach();
-        let expected = compared.unconditional().clone();
-        Ok(Self::new(
-            kernels,
-            compared,
-            (&expected, targets),
-            computation,
-        ))
+        Self::of_halves(kernel, computation, predictions, targets, None)
     }
 
     /// `h` of data, of mean 0 over the pairs `i ≠ j` if the model is calibrated, where predictions are
@@ -156,16 +147,30 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
         let (name, expected) = ("the number of draws of each prediction", "at least 2");
         check_parameter(!has_one_draw, name, 1.0, expected)?;
         let halves = halves.filter(|(compared, _)| compared.coordinates().is_some());
-        let (compared, expected) =
-            halves.unwrap_or_else(|| (predictions.clone(), predictions.clone()));
-        let expected = expected.unconditional().detach();
+        Self::of_halves(kernel, computation, predictions, targets, halves)
+    }
+
+    /// `h` of valid data. The kernel compares the first half of the predictions, and residuals are those of the second;
+    /// both are the predictions where there are no halves.
+    fn of_halves(
+        kernel: &'a impl JointKernel<P>,
+        computation: Computation,
+        predictions: &P,
+        targets: &P::Targets,
+        halves: Option<(P, P)>,
+    ) -> Result<Self> {
         let on_predictions = kernel.fixed(predictions)?.on_predictions();
-        Ok(Self::new(
-            (on_predictions, kernel.on_targets()),
-            compared.detach(),
-            (&expected, targets),
-            computation,
-        ))
+        let kernels = (on_predictions, kernel.on_targets());
+        let (compared, expected) = match halves {
+            Some((first, second)) => (first.detach(), second.unconditional().detach()),
+            None => {
+                let all = predictions.detach();
+                let expected = all.unconditional().clone();
+                (all, expected)
+            }
+        };
+        let samples = (&expected, targets);
+        Ok(Self::new(kernels, compared, samples, computation))
     }
 
     /// `h` of a training batch, differentiable with respect to the predictions; nothing is checked but the

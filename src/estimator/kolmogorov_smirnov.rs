@@ -13,6 +13,7 @@ use crate::{distribution::Categorical, error::Result, estimator::Estimator};
 /// biased upward, by `O(n^{−½})` for a calibrated model. Gupta et al. 2021; Gruber and Buettner 2022,
 /// Definition 2.6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[must_use]
 pub struct KolmogorovSmirnov {
     /// The event.
     pub event: Event,

@@ -2,9 +2,11 @@ use std::fmt;
 
 use statrs::statistics::Statistics;
 
-use super::{Interval, student};
-use crate::distribution::Weights;
-use crate::error::{Result, check_inside, serialize_or_infinite};
+use super::student;
+use crate::{
+    distribution::Weights,
+    error::{Result, check_inside, serialize_or_infinite},
+};
 
 /// A mean with its standard error: over samples, over blocks of them, or, of a U-statistic, over
 /// pairs.
@@ -101,18 +103,6 @@ impl MeanEstimate {
         }
     }
 
-    /// Returns the means of two values of each sample, and that of the second minus the first.
-    ///
-    /// # Panics
-    ///
-    /// If there is no value, or not as many of both.
-    pub fn paired(first: &[f64], second: &[f64]) -> [Self; 3] {
-        assert!(!first.is_empty(), "expected at least one value");
-        assert_eq!(first.len(), second.len(), "two values of each sample");
-        let differences = differences(first, second, 0.0);
-        [first, second, &differences].map(Self::of)
-    }
-
     /// The two-sided confidence interval `estimate ± t · standard error`, with the quantile `t` of
     /// Student's distribution with `n − 1` degrees of freedom.
     ///
@@ -152,6 +142,41 @@ impl MeanEstimate {
 
     fn freedom(&self) -> f64 {
         self.effective - 1.0
+    }
+}
+
+/// A two-sided confidence interval, with its estimate.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+#[must_use]
+pub struct Interval {
+    /// The estimate.
+    #[serde(serialize_with = "serialize_or_infinite")]
+    pub estimate: f64,
+    /// The lower end.
+    #[serde(serialize_with = "serialize_or_infinite")]
+    pub lower: f64,
+    /// The upper end.
+    #[serde(serialize_with = "serialize_or_infinite")]
+    pub upper: f64,
+    /// The probability that the interval covers the quantity, at least or about.
+    pub level: f64,
+}
+
+impl Interval {
+    /// The interval of a level, from its lower and its upper end.
+    pub(crate) fn new(estimate: f64, (lower, upper): (f64, f64), level: f64) -> Self {
+        Self {
+            estimate,
+            lower,
+            upper,
+            level,
+        }
+    }
+
+    /// The lower and the upper end.
+    pub fn ends(&self) -> (f64, f64) {
+        (self.lower, self.upper)
     }
 }
 

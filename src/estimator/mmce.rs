@@ -1,6 +1,7 @@
 use burn::tensor::{Bool, Int, Tensor};
 use serde::{Deserialize, Serialize};
 
+use super::skce::weights_of_kept;
 use crate::{
     distribution::{Batch as _, Categorical, Predictive, Weighted as _, most_likely_on_device},
     error::{Result, check_samples},
@@ -105,16 +106,10 @@ impl Mmce {
         let correct = class
             .cast(labels.dtype())
             .equal(labels.clone().reshape([n, 1])); // [n, 1]
-        let dropped = kept.map(|kept| kept.bool_not().reshape([n, 1]));
-        let counting = |x: Tensor<2>| {
-            let x = match &dropped {
-                Some(dropped) => x.mask_fill(dropped.clone(), 0.0),
-                None => x,
-            };
-            match weights {
-                Some(weights) => x * weights.clone(),
-                None => x,
-            }
+        let counts = weights_of_kept(weights.clone(), kept, &confidence); // [n, 1]
+        let counting = |x: Tensor<2>| match &counts {
+            Some(counts) => x * counts.clone(),
+            None => x,
         };
         let ones = confidence.ones_like();
         let right = ones.clone().mask_fill(correct.bool_not(), 0.0); // c
@@ -137,21 +132,17 @@ impl Mmce {
             MmceForm::Unbiased => total - diagonal,
             _ => total,
         };
-        if let Some(weights) = weights {
-            let counts = counting(weights.ones_like());
-            let pairs = counts.clone().sum().square() - counts.square().sum() * less;
-            let none = pairs.clone().lower_equal_elem(0.0);
-            return total.mask_fill(none.clone(), 0.0) / pairs.mask_fill(none, 1.0);
-        }
-        match dropped {
-            None if n as f64 > less => total * (n as f64 * (n as f64 - less)).recip(),
-            None => total * 0.0,
-            Some(dropped) => {
-                let ones = Tensor::<2>::ones([n, 1], (&total.device(), total.dtype()));
-                let count = ones.mask_fill(dropped, 0.0).sum(); // [1]
-                total / count.clone().clamp_min(1.0) / (count - less).clamp_min(1.0)
-            }
-        }
+        let Some(counts) = counts else {
+            let pairs = n as f64 * (n as f64 - less);
+            return total * if pairs > 0.0 { pairs.recip() } else { 0.0 };
+        };
+        // the weight of all pairs is the product of `sum` and `rest`
+        let sum = counts.clone().sum();
+        let rest = sum.clone() - counts.square().sum() / sum.clone() * less;
+        let rounding = 4.0 * rest.dtype().finfo().expect("a float tensor").epsilon;
+        let none = rest.clone().greater(sum.clone() * rounding).bool_not();
+        let [sum, rest] = [sum, rest].map(|x| x.mask_fill(none.clone(), 1.0));
+        total.mask_fill(none, 0.0) / sum / rest
     }
 
     /// `Σ_ij a_i a_j k(r_i, r_j)` and `Σ_i a_i²`, for `r` and `a` of shape `[n, 1]`.

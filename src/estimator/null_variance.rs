@@ -5,7 +5,7 @@ use std::ops::Range;
 use burn::tensor::{Bool, Tensor};
 use rand::Rng;
 
-use super::{PairMatrix, joint::JointKernel};
+use super::{PairMatrix, joint::JointKernel, skce::weights_of_kept};
 use crate::{
     distribution::Geometry,
     error::{Result, check_samples},
@@ -136,16 +136,9 @@ pub(crate) fn deviation<P: Geometry, K: JointKernel<P>>(
             h.square()
         }
     };
-    let counts = match weights {
-        None => Tensor::<1>::ones([n], (&squares.device(), squares.dtype())),
-        Some(weights) => weights.squeeze_dim(1),
-    };
-    let counts = match kept {
-        None => counts,
-        Some(kept) => counts.mask_fill(kept.bool_not(), 0.0),
-    };
-    let counts = counts.unsqueeze::<2>(); // [1, n]
-    let pairs = without_diagonal(counts.clone().transpose() * counts); // [n, n]
+    let counts = weights_of_kept(weights, kept, &squares);
+    let counts = counts.unwrap_or_else(|| squares.ones_like().slice([0..n, 0..1])); // [n, 1]
+    let pairs = without_diagonal(counts.clone() * counts.transpose()); // [n, n]
     let sum = (squares * pairs.clone().square()).sum();
     // rounding can take a sum of nothing below 0
     let least = pairs.clone().max().square() * (4.0 * bound * bound);

@@ -115,7 +115,11 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
                 let [x, y] = ranges
                     .clone()
                     .map(|at| points.clone().slice(at).unsqueeze());
-                self.kernel.between_by(self.computation, x, y)
+                if self.computation == Computation::Composed {
+                    self.kernel.of_points(x, y)
+                } else {
+                    self.kernel.between(x, y)
+                }
             }
             None => {
                 let [p, q] = ranges.clone().map(|at| self.compared.slice_rows(at));
@@ -188,7 +192,8 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
     /// such pass, or it is not to be taken.
     pub(crate) fn fused(&self, form: SkceForm) -> Option<Tensor<1>> {
         let n = self.samples();
-        if n < 2 || self.computation == Computation::Composed {
+        let knows_median = self.kept.is_none() || !self.kernel.bandwidth.is_median();
+        if n < 2 || self.computation == Computation::Composed || !knows_median {
             return None;
         }
         let (kernel, pairing) = (self.kernel, form.pairing(n));
@@ -243,7 +248,7 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
 
     /// Returns whether a fused pass is asked for, and there are pairs to take.
     fn needs_fused_pass(&self) -> bool {
-        self.computation == Computation::Fused && self.samples() > 1
+        self.computation == Computation::Fused && self.samples() > 1 && self.kept.is_none()
     }
 
     /// The SKCE, for samples that are enough for the form; in tiles where there is no fused pass.
@@ -290,23 +295,13 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
     /// The U-statistics of the first `⌊n/size⌋` consecutive blocks, in memory that does not grow with
     /// the blocks.
     pub fn block_estimates(&self, size: usize) -> Vec<f64> {
-        if self.computation == Computation::Composed {
-            return self.composed_block_estimates(size);
-        }
+        let fused = self.computation != Computation::Composed;
         match (&self.road, self.points(), self.kernel.bandwidth) {
             (Road::Labels(labels), Some(points), Bandwidth::Fixed(bandwidth))
-                if is_on_host(points) =>
+                if fused && is_on_host(points) =>
             {
-                // some blocks at a time: the points may be copied
-                let [n, m] = points.dims();
-                let (step, used) = ((AT_ONCE / (size * m)).max(1) * size, n / size * size);
-                let of_part = |first: usize| {
-                    let rows = first..used.min(first + step);
-                    let labels = labels.clone().slice(rows.clone());
-                    let points = points.clone().slice(rows);
-                    block_values(points, labels, self.kernel.fused(), bandwidth, size)
-                };
-                (0..used).step_by(step).flat_map(of_part).collect()
+                let (points, labels) = (points.clone(), labels.clone());
+                block_values(points, labels, self.kernel.fused(), bandwidth, size)
             }
             _ => self.composed_block_estimates(size),
         }
@@ -367,8 +362,6 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
     }
 }
 
-/// Numbers of points that are read at once.
-const AT_ONCE: usize = 1 << 22;
 /// Numbers of residuals that are computed at once.
 const RESIDUALS: usize = 1 << 19;
 /// Pairs whose `h` is held at once.

@@ -1,7 +1,9 @@
+use std::any::Any;
+
 use burn::tensor::{Int, Tensor};
 
 use crate::{
-    distribution::Predictive,
+    distribution::{Normal, Predictive},
     kernel::{Kernel, TargetKernel},
     ops::{Computation, NormalKernel, NormalSamples},
     radial::CoordinateSum,
@@ -34,15 +36,18 @@ impl Road {
         (predictions, targets): (&P, &P::Targets),
         computation: Computation,
     ) -> Self {
-        let labels = on_targets.labels(targets);
-        if let Some(labels) = labels.filter(|_| own_distances) {
-            return Self::Labels(labels);
+        let classes = on_targets.on_classes(predictions);
+        let is_white = classes
+            .as_ref()
+            .is_some_and(|classes| classes.matrix.is_none());
+        let labels = (targets as &dyn Any).downcast_ref::<Tensor<1, Int>>();
+        if let Some(labels) = labels.filter(|_| own_distances && is_white) {
+            return Self::Labels(labels.clone());
         }
-        let are_classes = on_targets.on_classes(predictions).is_some();
-        if computation == Computation::Composed && !are_classes {
+        if computation == Computation::Composed && classes.is_none() {
             return Self::Dense(None);
         }
-        let normal = on_targets.as_normal(predictions, targets);
+        let normal = normal_samples(on_targets, predictions, targets);
         if let Some((samples, length_scale)) = normal.filter(|_| own_distances) {
             let profile = kernel.profile;
             let on_pairs = NormalKernel {
@@ -59,4 +64,22 @@ impl Road {
         let rows = rows.and_then(|rows| rows.into_iter().next());
         rows.map_or(Self::Dense(None), Self::Rows)
     }
+}
+
+/// Normal predictions and their targets as the [fused pass](crate::ops::normal_statistic) takes them, with the length
+/// scale of a Gaussian kernel on targets. None of other predictions and kernels.
+pub(crate) fn normal_samples<P: Predictive>(
+    on_targets: &dyn TargetKernel<P>,
+    predictions: &P,
+    targets: &P::Targets,
+) -> Option<(NormalSamples, f64)> {
+    let length_scale = on_targets.gaussian_length_scale()?;
+    let predictions: &Normal = (predictions as &dyn Any).downcast_ref()?;
+    let targets: &Tensor<2> = (targets as &dyn Any).downcast_ref()?;
+    let samples = NormalSamples {
+        locations: predictions.mean(),
+        scales: predictions.standard_deviation(),
+        targets: targets.clone(),
+    };
+    Some((samples, length_scale))
 }

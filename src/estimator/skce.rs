@@ -1,14 +1,72 @@
 use burn::tensor::{Bool, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::{JointKernel, PairMatrix, SkceForm};
+use super::{JointKernel, PairMatrix};
 use crate::{
     distribution::{Batch as _, Geometry},
-    error::Result,
+    error::{Error, Result, check_samples},
     estimator::Estimator,
     kernel::Kernel,
-    ops::Computation,
+    ops::{Computation, Pairing},
 };
+
+/// The estimators of the squared kernel calibration error (Widmann et al. 2019, Table 1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum SkceForm {
+    /// `n⁻² Σ_{i,j} h_ij`: at least 0 for a kernel that is
+    /// [positive definite](crate::kernel::Kernel::is_positive_definite_on) on the predictions, biased
+    /// upward; `n ≥ 1`.
+    Biased,
+    /// `2/(n(n−1)) Σ_{i<j} h_ij`: the U-statistic, unbiased with minimum variance, can be
+    /// negative; `n ≥ 2`.
+    Unbiased,
+    /// The mean over `⌊n/B⌋` consecutive blocks of `B ≥ 2` samples of each block's U-statistic: unbiased,
+    /// cost `O(n·B)`; an incomplete last block is left out. `B = 2` is the linear estimator, `B = n` the
+    /// U-statistic.
+    Block(usize),
+}
+
+impl SkceForm {
+    /// The size of the blocks in a batch of so many samples: all samples where there are no blocks. None
+    /// if there are no pairs.
+    ///
+    /// # Panics
+    ///
+    /// If blocks hold fewer than two samples.
+    pub(crate) fn block_size(self, samples: usize) -> Option<usize> {
+        match self {
+            Self::Biased => (samples > 0).then_some(samples),
+            _ if samples < 2 => None,
+            Self::Unbiased => Some(samples),
+            Self::Block(size) => {
+                assert!(size >= 2, "blocks of {size} samples, expected at least 2");
+                Some(size.min(samples))
+            }
+        }
+    }
+
+    /// The pairs that a fused pass over so many samples takes.
+    pub(crate) fn pairing(self, samples: usize) -> Pairing {
+        match self {
+            Self::Biased => Pairing::All,
+            _ => Pairing::Blocks {
+                size: self.block_size(samples).unwrap_or(samples),
+            },
+        }
+    }
+
+    /// Checks that there are enough samples.
+    pub(crate) fn check_size(self, samples: usize) -> Result<()> {
+        match self {
+            Self::Biased => Ok(()),
+            Self::Block(size) if samples >= 2 && !(2..=samples).contains(&size) => {
+                Err(Error::BlockSize { size, samples })
+            }
+            _ => check_samples("an unbiased estimate of the SKCE", 2, samples),
+        }
+    }
+}
 
 /// The squared kernel calibration error: `E[k(P, P') · δᵀδ']` over two independent samples, 0 if and only
 /// if the model is calibrated (for a universal kernel such as the exponential one). For a
@@ -95,13 +153,30 @@ impl<K> Skce<K> {
     where
         K: JointKernel<P>,
     {
+        self.value_of_kept(predictions, targets, None)
+    }
+
+    /// Returns the value over the pairs of samples that count. A median bandwidth is that of these pairs.
+    ///
+    /// - kept: whether a sample counts, `[n]`; all if there is none
+    pub(crate) fn value_of_kept<P: Geometry>(
+        &self,
+        predictions: &P,
+        targets: &P::Targets,
+        kept: Option<Tensor<1, Bool>>,
+    ) -> Tensor<1>
+    where
+        K: JointKernel<P>,
+    {
         let (predictions, weights) = &predictions.batch_parts();
         predictions.assert_targets(targets);
         if self.form.block_size(predictions.len()).is_none() {
             return predictions.zero();
         }
+        let weights = weights_of_kept(weights.clone(), kept.clone(), &predictions.parameter());
         let pairs = PairMatrix::unchecked(&self.kernel, self.computation, predictions, targets)
-            .weighted_by(weights.clone());
+            .with_median_of(kept)
+            .weighted_by(weights);
         let value = pairs.value(self.form);
         value.unwrap_or_else(|| panic!("{:?} has no fused path", self.kernel))
     }
@@ -126,49 +201,6 @@ impl<K> Skce<K> {
         self.form.check_size(predictions.len())?;
         let pairs = PairMatrix::fair(&self.kernel, self.computation, plain, targets)?;
         pairs.weighted(weights).estimate(self.form)
-    }
-
-    /// Returns the value over the pairs of samples that count, composed of tensor operations. A median
-    /// bandwidth is that of these pairs.
-    ///
-    /// - kept: whether a sample counts, `[n]`
-    pub(crate) fn value_of_kept<P: Geometry>(
-        &self,
-        predictions: &P,
-        targets: &P::Targets,
-        kept: Tensor<1, Bool>,
-    ) -> Tensor<1>
-    where
-        K: JointKernel<P>,
-    {
-        let (predictions, weights) = &predictions.batch_parts();
-        predictions.assert_targets(targets);
-        let Some(size) = self.form.block_size(predictions.len()) else {
-            return predictions.zero();
-        };
-        let blocks = predictions.len() / size;
-        let composed = Computation::Composed;
-        let pairs = PairMatrix::unchecked(&self.kernel, composed, predictions, targets);
-        let pairs = pairs.with_median_of(Some(kept.clone()));
-        let h = pairs.within_blocks(0..blocks, size); // [blocks, B, B]
-        let dropped = kept
-            .slice(0..blocks * size)
-            .bool_not()
-            .reshape([blocks, size, 1]);
-        let counts = Tensor::<3>::ones([blocks, size, 1], (&h.device(), h.dtype()));
-        let counts = match weights.clone() {
-            Some(weights) => weights.slice(0..blocks * size).reshape([blocks, size, 1]),
-            None => counts,
-        };
-        let counts = counts.mask_fill(dropped, 0.0);
-        let mut pairs = counts.clone() * counts.swap_dims(1, 2); // [blocks, B, B], 1 where both count
-        if self.form != SkceForm::Biased {
-            pairs = pairs.mask_fill(diagonal(&h), 0.0);
-        }
-        // means, since a sum may be too large for the dtype
-        let share = pairs.clone().mean();
-        let none = share.clone().equal_elem(0.0);
-        (h * pairs).mean() / share.mask_fill(none, 1.0)
     }
 }
 
@@ -200,6 +232,21 @@ pub(super) fn mean(h: Tensor<3>, form: SkceForm) -> Tensor<1> {
     let pairs = (blocks * size * (size - 1)) as f64;
     let diagonal = diagonal(&h);
     h.mask_fill(diagonal, 0.0).sum() * pairs.recip()
+}
+
+/// The weights of samples, `[n, 1]`: 0 for those that do not count. None where all count alike.
+pub(crate) fn weights_of_kept(
+    weights: Option<Tensor<2>>,
+    kept: Option<Tensor<1, Bool>>,
+    like: &Tensor<2>,
+) -> Option<Tensor<2>> {
+    let Some(kept) = kept else {
+        return weights;
+    };
+    let n = kept.dims()[0];
+    let all = || Tensor::ones([n, 1], (&like.device(), like.dtype()));
+    let dropped = kept.bool_not().reshape([n, 1]);
+    Some(weights.unwrap_or_else(all).mask_fill(dropped, 0.0))
 }
 
 /// The diagonals of square matrices, `[blocks, B, B]`.

@@ -28,6 +28,7 @@ use crate::{
 /// cosine series of `2.8/σ` terms. Bandwidths below 10⁻³ are not resolved: where the fixed point lies
 /// there the value is `smECE` at 10⁻³, which is less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[must_use]
 pub struct SmoothEce {
     /// The event.
     pub event: Event,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use super::Distance;
 use crate::{
     host::int_tensor,
-    ops::{mean_or_one, middle_ranks, order_statistics, subsample},
+    ops::{distance_order_statistics, mean_or_one, middle_ranks, subsample},
 };
 
 /// The bandwidth `ν` of a kernel.
@@ -101,7 +101,7 @@ pub fn median_distance(points: &Tensor<2>, distance: Distance) -> f64 {
     if pairs == 0 {
         return 1.0;
     }
-    let middle = order_statistics(points, distance, &middle_ranks(pairs));
+    let middle = distance_order_statistics(points, distance, &middle_ranks(pairs));
     mean_or_one(&middle, points.dtype())
 }
 
@@ -123,7 +123,10 @@ pub fn median_distance_with_diagonal(points: &Tensor<2>, distance: Distance) -> 
     let middle = middle_ranks(n * n);
     let rank = |k: &u64| Some(k.checked_sub(n)? / 2);
     let ranks: Vec<u64> = middle.iter().filter_map(rank).collect();
-    mean_or_one(&order_statistics(points, distance, &ranks), points.dtype())
+    mean_or_one(
+        &distance_order_statistics(points, distance, &ranks),
+        points.dtype(),
+    )
 }
 
 /// The points whose distances have the median.
@@ -131,24 +134,4 @@ fn of_subsample(points: &Tensor<2>) -> Tensor<2> {
     let rows = subsample(points.dims()[0]);
     let select = |rows: Vec<usize>| points.clone().select(0, int_tensor(rows, &points.device()));
     rows.map_or_else(|| points.clone(), select)
-}
-
-/// Order statistics of the distances between all pairs `i < j` of points: for each rank `k`
-/// (0-based) the `k`-th smallest distance, exactly. It is computed on the host, wherever the points are.
-///
-/// # Shapes
-///
-/// - points: `[n, d]`, f32 or f64; distances are computed in this dtype
-///
-/// Cost: `n²·d/2` operations, memory for all `n²/2` distances.
-///
-/// # Panics
-///
-/// If a rank is not below the number of pairs `n(n−1)/2`, or a point is not finite.
-pub fn distance_order_statistics(
-    points: &Tensor<2>,
-    distance: Distance,
-    ranks: &[u64],
-) -> Vec<f64> {
-    order_statistics(points, distance, ranks)
 }

@@ -24,22 +24,19 @@
 mod bandwidth;
 pub(crate) mod expectation;
 mod factor;
-mod matrix;
 mod predictive;
 mod targets;
 mod tensor;
 
-pub use bandwidth::{
-    Bandwidth, TRAINING_FLOOR, distance_order_statistics, median_distance,
-    median_distance_with_diagonal,
-};
-pub use matrix::MatrixKernel;
+pub use bandwidth::{Bandwidth, TRAINING_FLOOR, median_distance, median_distance_with_diagonal};
 pub use targets::{
     ClassMatrix, KernelExpectations, OnClasses, RealExpectations, RealKernel, RealProfile,
     TargetKernel, White,
 };
-pub use tensor::TensorKernel;
+pub use tensor::{MatrixKernel, TensorKernel};
 
+#[doc(inline)]
+pub use crate::ops::distance_order_statistics;
 pub use crate::radial::{Distance, Profile};
 
 use burn::tensor::{Bool, DType, Tensor};
@@ -49,7 +46,7 @@ use crate::{
     error::{Result, assert_scale_of, check_parameter, check_scale, check_scale_of},
     host::to_scalar,
     ops::{
-        Computation, PairKernel, is_on_host, kernel_matrix, median_of_blocks, median_of_pairs,
+        PairKernel, is_on_host, kernel_matrix, median_of_blocks, median_of_pairs,
         squared_euclidean_distance,
     },
     radial::CoordinateSum,
@@ -138,11 +135,6 @@ impl Kernel {
     /// Sets the bandwidth.
     pub fn with_bandwidth(self, bandwidth: Bandwidth) -> Self {
         Self { bandwidth, ..self }
-    }
-
-    /// `sup_{p,q} |k(p, q)| = κ(0) = 1`, which the distribution-free tests need.
-    pub fn supremum(&self) -> f64 {
-        1.0
     }
 
     /// Returns whether the kernel is known to be positive definite between the points of any `ℝ^d`: hence
@@ -264,34 +256,18 @@ impl Kernel {
         self.at(self.distances(x, y), self.fixed_bandwidth())
     }
 
-    /// The kernel between two sets of points, `[1, n, d]` and `[1, k, d]` to `[1, n, k]`, detached.
+    /// The kernel between two sets of points, `[1, n, d]` and `[1, k, d]` to `[1, n, k]`, detached: in vectors where the
+    /// points are on the host.
     ///
     /// # Panics
     ///
     /// If the bandwidth is not fixed: a tile does not know the median of the whole.
     pub(crate) fn between(&self, x: Tensor<3>, y: Tensor<3>) -> Tensor<3> {
-        self.between_by(Computation::Auto, x, y)
-    }
-
-    /// The kernel matrix; unless the computation is composed, in vectors of the host where it has the
-    /// kernel.
-    ///
-    /// # Panics
-    ///
-    /// If the bandwidth is not fixed: a tile does not know the median of the whole.
-    pub(crate) fn between_by(
-        &self,
-        computation: Computation,
-        x: Tensor<3>,
-        y: Tensor<3>,
-    ) -> Tensor<3> {
-        let bandwidth = self.fixed_bandwidth();
-        let points: Tensor<2> = x.clone().squeeze_dim(0);
-        if computation != Computation::Composed && is_on_host(&points) {
-            kernel_matrix(points, y.squeeze_dim(0), self.fused(), bandwidth).unsqueeze()
-        } else {
-            self.of_points(x, y)
+        if !is_on_host(&x) {
+            return self.of_points(x, y);
         }
+        let [x, y] = [x, y].map(|points| points.squeeze_dim(0));
+        kernel_matrix(x, y, self.fused(), self.fixed_bandwidth()).unsqueeze()
     }
 
     /// The kernel as the [fused pass](crate::ops::pair_statistic) takes it.

@@ -50,14 +50,16 @@ impl Kernel {
         batches: usize,
         kept: Option<Tensor<1, Bool>>,
     ) -> Tensor<3> {
-        let distances = match predictions.coordinates() {
-            Some(points) => {
-                let points = in_batches(points, batches);
-                self.distances(points.clone(), points)
-            }
-            None => Distances::Plain(predictions.distances(predictions, self.distance, batches)),
-        };
+        let distances = self.distances_of(predictions, predictions, batches);
         self.within(distances, kept, || predictions.spread())
+    }
+
+    /// The distances between predictions and others within batches.
+    fn distances_of<P: Geometry>(&self, p: &P, q: &P, batches: usize) -> Distances {
+        match (p.coordinates(), q.coordinates()) {
+            (Some(x), Some(y)) => self.distances(in_batches(x, batches), in_batches(y, batches)),
+            _ => Distances::Plain(p.distances(q, self.distance, batches)),
+        }
     }
 
     /// The kernel between predictions, `[1, n, k]`, detached; the bandwidth must be fixed.
@@ -94,12 +96,7 @@ impl Kernel {
     /// The kernel between test locations and data, `[1, J, n]`, differentiable with respect to both; a median
     /// bandwidth is that of all pairs of data, and detached from the gradient.
     pub(crate) fn at_locations_of<P: Geometry>(&self, locations: &P, data: &P) -> Tensor<3> {
-        let distances = match (locations.coordinates(), data.coordinates()) {
-            (Some(locations), Some(data)) => {
-                self.distances(locations.unsqueeze(), data.unsqueeze())
-            }
-            _ => Distances::Plain(locations.distances(data, self.distance, 1)),
-        };
+        let distances = self.distances_of(locations, data, 1);
         self.of(distances, || {
             let some = of_subsample(&data.detach());
             let median = median_of_pairs(some.distances(&some, self.distance, 1), None);

@@ -63,6 +63,7 @@ impl FocalLossConfig {
 /// let loss = FocalLossConfig::new().with_gamma(3.0).init().forward(logits, labels);
 /// ```
 #[derive(Module, Debug)]
+#[must_use]
 pub struct FocalLoss {
     /// The focusing parameter.
     #[module(skip)]

@@ -40,6 +40,7 @@ pub enum Lens {
 /// assert_eq!(penalty.forward(logits, labels).dims(), [1]);
 /// ```
 #[derive(Module, Debug)]
+#[must_use]
 pub struct LensLoss<C> {
     /// The lens.
     #[module(skip)]

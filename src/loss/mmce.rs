@@ -69,6 +69,7 @@ impl MmceLossConfig {
 /// The root has gradient 0 where the error is 0. See [`Mmce::value`] for formula and cost. Create
 /// it with [`MmceLossConfig`].
 #[derive(Module, Debug)]
+#[must_use]
 pub struct MmceLoss {
     /// The estimator.
     #[module(skip)]

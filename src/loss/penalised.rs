@@ -43,6 +43,7 @@ use crate::{distribution::Predictive, error::check_samples};
 ///
 /// It is a [`Module`](trait@Module), for a field of a model, where base and penalty are.
 #[derive(Module, Debug)]
+#[must_use]
 pub struct PenalisedLoss<B, P> {
     /// The base loss.
     pub base: B,
@@ -55,6 +56,7 @@ pub struct PenalisedLoss<B, P> {
 
 /// The terms of a penalised loss, each of shape `[1]`, for logging.
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct PenalisedTerms {
     /// The base loss.
     pub base: Tensor<1>,

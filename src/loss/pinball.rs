@@ -34,6 +34,7 @@ impl PinballLossConfig {
 ///
 /// Create it with [`PinballLossConfig`]; see [`pinball`] for the score itself.
 #[derive(Module, Debug)]
+#[must_use]
 pub struct PinballLoss {
     /// The levels of the predicted quantiles.
     #[module(skip)]

@@ -8,6 +8,7 @@ use burn::{
 use super::{Criterion, Input};
 use crate::{
     distribution::{Batch as _, Predictive, Targets},
+    estimator::weights_of_kept,
     score::Score,
 };
 
@@ -30,6 +31,7 @@ use crate::{
 /// assert!(output.grad(&gradients).is_some());
 /// ```
 #[derive(Module, Debug)]
+#[must_use]
 pub struct ScoreLoss<S: Clone + Debug + Send> {
     /// The score.
     #[module(skip)]
@@ -106,15 +108,12 @@ pub(super) fn mean_of_kept(
     kept: Option<Tensor<1, Bool>>,
     weights: &Option<Tensor<2>>,
 ) -> Tensor<1> {
-    if kept.is_none() && weights.is_none() {
+    let like = values.clone().unsqueeze_dim::<2>(1);
+    let Some(counts) = weights_of_kept(weights.clone(), kept, &like) else {
         return values.mean();
-    }
-    let counts = match weights {
-        Some(weights) => weights.clone().squeeze_dim(1),
-        None => values.ones_like(),
     };
-    let dropped = kept.map_or_else(|| counts.clone().equal_elem(0.0), Tensor::bool_not);
-    let counts = counts.mask_fill(dropped.clone(), 0.0);
+    let counts: Tensor<1> = counts.squeeze_dim(1);
+    let dropped = counts.clone().equal_elem(0.0);
     let share = counts.clone().mean();
     let none = share.clone().equal_elem(0.0);
     (values.mask_fill(dropped, 0.0) * counts).mean() / share.mask_fill(none, 1.0)

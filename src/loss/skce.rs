@@ -120,6 +120,7 @@ impl SkceLossConfig {
 /// assert!(output.grad(&loss.backward()).is_some());
 /// ```
 #[derive(Module, Debug)]
+#[must_use]
 pub struct SkceLoss<K: Clone + Debug + Send = Kernel> {
     /// The estimator.
     #[module(skip)]
@@ -178,7 +179,7 @@ impl<K: Clone + Debug + Send> SkceLoss<K> {
     }
 
     /// Returns the same loss without the samples whose labels stand for padding. A median bandwidth is that
-    /// of the samples that count. There is no fused pass then: memory `O(n²)`.
+    /// of the samples that count, and there is no fused pass with one: memory `O(n²)`.
     pub fn with_pad_tokens(self, pad_tokens: Vec<usize>) -> Self {
         Self { pad_tokens, ..self }
     }
@@ -215,10 +216,7 @@ impl<P: Geometry, K: JointKernel<P> + Send> Criterion<P> for SkceLoss<K> {
             kernel: self.skce.kernel.with_kernel_on_predictions(kernel),
             ..self.skce
         };
-        let value = match kept.clone() {
-            None => skce.value(predictions, targets),
-            Some(kept) => skce.value_of_kept(predictions, targets, kept),
-        };
+        let value = skce.value_of_kept(predictions, targets, kept.clone());
         match self.scale {
             SkceScale::Squared => value,
             SkceScale::Root => root(value),

@@ -84,6 +84,7 @@ use burn::{
 /// (and `optimize_multi` alike for `MultiDeviceOptim::OptimSharded`). The order of the data is not
 /// saved by Burn: a shuffled loader starts again with its first order.
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct StepCounter {
     id: ParamId,
     steps: usize,

@@ -40,6 +40,7 @@ use crate::{
 /// `ExecutionStrategy::ddp` Burn ends the training epoch when the main device has finished, so that
 /// batches of the others can fall into the next epoch; validation is on the main device alone.
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct EpochMetric<Q> {
     quantity: Q,
     name: MetricName,

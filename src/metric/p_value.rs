@@ -30,6 +30,7 @@ use crate::{
 /// let cheaper = EpochMetric::from_logits(PValue::new("p-value of 199 redraws", test, 0));
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[must_use]
 pub struct PValue<T = OmnibusTest> {
     /// The name of the metric, which must differ from those of other metrics.
     pub name: String,

@@ -80,17 +80,15 @@ mod transport;
 pub(crate) use backends::is_on_host;
 pub use computation::Computation;
 pub(crate) use formula::{
-    Formula, Number, elementwise, erfcx, erfcx_difference, erfcx_with_slopes,
+    Formula, Number, elementwise, erfcx, erfcx_difference, erfcx_with_slopes, exp,
     exponential_difference, in_place, of_number, second_exponential_difference,
 };
 pub(crate) use gradient::linearised;
 pub(crate) use laplacian::Line;
 pub use laplacian::laplacian_sum;
 #[doc(hidden)]
-pub use median::median_of_blocks;
-pub(crate) use median::{
-    mean_or_one, median_of_pairs, median_of_tiles, middle_ranks, order_statistics, subsample,
-};
+pub use median::{distance_order_statistics, median_of_blocks};
+pub(crate) use median::{mean_or_one, median_of_pairs, median_of_tiles, middle_ranks, subsample};
 pub use normal::{NormalKernel, NormalSamples, normal_statistic};
 pub use pairs::{PairKernel, Pairing, pair_statistic, residual_statistic};
 pub(crate) use pairs::{
@@ -100,7 +98,6 @@ pub use pairwise_distance::{pairwise_distance, squared_euclidean_distance};
 #[doc(hidden)]
 pub use simd::arch::on_instruction_sets;
 pub(crate) use simd::{
-    exp2::exp,
     product::{MatrixView, add_product, product},
     real::Real,
 };

@@ -31,7 +31,11 @@ use crate::radial::{CoordinateSum, Distance};
 /// If batch sizes, dimensions, dtypes or devices differ, or on a backend that this crate was not
 /// compiled for (see its features).
 pub fn pairwise_distance(x: Tensor<3>, y: Tensor<3>, distance: Distance) -> Tensor<3> {
-    run(x, y, DistanceForm::Distance(distance))
+    match distance.sum() {
+        CoordinateSum::Squares => run(x, y, Form::RootOfSquares),
+        CoordinateSum::Magnitudes if distance.scale() == 1.0 => run(x, y, Form::Magnitudes),
+        CoordinateSum::Magnitudes => run(x, y, Form::Magnitudes) * distance.scale(),
+    }
 }
 
 /// The squares of the Euclidean distances, without the root: smooth where points coincide. Otherwise as
@@ -41,10 +45,10 @@ pub fn pairwise_distance(x: Tensor<3>, y: Tensor<3>, distance: Distance) -> Tens
 ///
 /// As [`pairwise_distance`].
 pub fn squared_euclidean_distance(x: Tensor<3>, y: Tensor<3>) -> Tensor<3> {
-    run(x, y, DistanceForm::Squares)
+    run(x, y, Form::Squares)
 }
 
-fn run(x: Tensor<3>, y: Tensor<3>, form: DistanceForm) -> Tensor<3> {
+fn run(x: Tensor<3>, y: Tensor<3>, form: Form) -> Tensor<3> {
     let ([b, _, d], [b_y, _, d_y]) = (x.dims(), y.dims());
     assert_eq!(
         (b, d),
@@ -74,33 +78,13 @@ impl Distance {
 
 /// The function of two points that is computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum DistanceForm {
-    Distance(Distance),
-    /// The sum of squares that the Euclidean distance is the root of.
+pub(crate) enum Form {
+    /// `Σ_c |x_c − y_c|`
+    Magnitudes,
+    /// `Σ_c (x_c − y_c)²`
     Squares,
-}
-
-impl DistanceForm {
-    /// The sum over coordinates.
-    fn sum(self) -> CoordinateSum {
-        match self {
-            Self::Distance(distance) => distance.sum(),
-            Self::Squares => CoordinateSum::Squares,
-        }
-    }
-
-    /// Whether the root of the sum is computed.
-    pub fn is_root(self) -> bool {
-        self != Self::Squares && self.sum() == CoordinateSum::Squares
-    }
-
-    /// The factor of a sum.
-    fn scale(self) -> f64 {
-        match self {
-            Self::Distance(distance) => distance.scale(),
-            Self::Squares => 1.0,
-        }
-    }
+    /// The root of that.
+    RootOfSquares,
 }
 
 on_every_backend! {
@@ -109,7 +93,7 @@ on_every_backend! {
         fn pairwise_distance(
             x: FloatTensor<Self>,
             y: FloatTensor<Self>,
-            form: DistanceForm,
+            form: Form,
         ) -> FloatTensor<Self> {
             distances::<Self>(&x, &y, form)
         }
@@ -120,76 +104,54 @@ on_host!(PairwiseDistance {});
 composed_elsewhere!(PairwiseDistance);
 
 /// `[b, n, d]` and `[b, k, d]` to `[b, n, k]`.
-pub(super) fn distances<B: Backend>(
-    x: &FloatTensor<B>,
-    y: &FloatTensor<B>,
-    form: DistanceForm,
-) -> FloatTensor<B> {
+fn distances<B: Backend>(x: &FloatTensor<B>, y: &FloatTensor<B>, form: Form) -> FloatTensor<B> {
     let of_coordinate = |c| {
         let difference = difference::<B>(x, y, c); // [b, n, k]
-        match form.sum() {
-            CoordinateSum::Magnitudes => B::float_abs(difference),
-            CoordinateSum::Squares => B::float_mul(difference.clone(), difference),
+        if form == Form::Magnitudes {
+            B::float_abs(difference)
+        } else {
+            B::float_mul(difference.clone(), difference)
         }
     };
     let sum = (0..x.shape()[2])
         .map(of_coordinate)
         .reduce(B::float_add)
         .expect("points have at least one coordinate");
-    if form.is_root() {
+    if form == Form::RootOfSquares {
         B::float_sqrt(sum)
     } else {
-        scaled::<B>(sum, form.scale())
+        sum
     }
 }
 
 /// Turns the gradient `G` with respect to the distances `D`, `[b, n, k]`, into those with respect to `x`
-/// and `y`; one that is not wanted means nothing. With `s_ijc` the derivative of `D_ij` with respect to `x_ic`,
-/// `∂L/∂x_ic = Σ_j G_ij s_ijc` and `∂L/∂y_jc = −Σ_i G_ij s_ijc`.
+/// and `y`. With `s_ijc` the derivative of `D_ij` with respect to `x_ic`, `∂L/∂x_ic = Σ_j G_ij s_ijc` and
+/// `∂L/∂y_jc = −Σ_i G_ij s_ijc`.
 ///
-/// - distances: of the Euclidean distance
-pub(super) fn pull_back<B: Backend>(
+/// - roots: the distances, where they are roots
+fn pull_back<B: Backend>(
     gradient: FloatTensor<B>,
-    distances: Option<FloatTensor<B>>,
-    [x, y]: [&FloatTensor<B>; 2],
-    form: DistanceForm,
-    wanted: [bool; 2],
+    roots: Option<FloatTensor<B>>,
+    [x, y]: &[FloatTensor<B>; 2],
+    form: Form,
 ) -> [FloatTensor<B>; 2] {
-    let weight = match (form, distances) {
-        (DistanceForm::Squares, _) => scaled::<B>(gradient, 2.0),
-        (_, Some(distances)) => divide_where_positive::<B>(gradient, distances),
-        (_, None) => scaled::<B>(gradient, form.scale()),
+    let weight = match roots {
+        Some(roots) => divide_where_positive::<B>(gradient, roots),
+        None if form == Form::Squares => B::float_mul_scalar(gradient, 2.0.into()),
+        None => gradient,
     }; // [b, n, k]
     let (mut columns_x, mut columns_y) = (Vec::new(), Vec::new());
     for c in 0..x.shape()[2] {
-        let difference = difference::<B>(x, y, c);
-        let slope = match form.sum() {
-            CoordinateSum::Magnitudes => B::float_sign(difference),
-            CoordinateSum::Squares => difference,
-        };
+        let mut slope = difference::<B>(x, y, c);
+        if form == Form::Magnitudes {
+            slope = B::float_sign(slope);
+        }
         let term = B::float_mul(weight.clone(), slope); // G_ij s_ijc
-        if wanted[1] {
-            let sum = B::float_sum_dim(term.clone(), 1); // [b, 1, k]
-            columns_y.push(B::float_neg(B::float_swap_dims(sum, 1, 2)));
-        }
-        if wanted[0] {
-            columns_x.push(B::float_sum_dim(term, 2)); // [b, n, 1]
-        }
+        let sum = B::float_sum_dim(term.clone(), 1); // [b, 1, k]
+        columns_y.push(B::float_neg(B::float_swap_dims(sum, 1, 2)));
+        columns_x.push(B::float_sum_dim(term, 2)); // [b, n, 1]
     }
-    [columns_x, columns_y].map(|columns| {
-        if columns.is_empty() {
-            weight.clone() // not wanted
-        } else {
-            B::float_cat(columns, 2)
-        }
-    })
-}
-
-fn scaled<B: Backend>(x: FloatTensor<B>, factor: f64) -> FloatTensor<B> {
-    match factor {
-        1.0 => x,
-        _ => B::float_mul_scalar(x, factor.into()),
-    }
+    [columns_x, columns_y].map(|columns| B::float_cat(columns, 2))
 }
 
 /// `x_ic − y_jc` for coordinate `c`: `[b, n, 1] − [b, 1, k] → [b, n, k]`.
@@ -218,18 +180,14 @@ impl<B: PairwiseDistance, C: CheckpointStrategy> PairwiseDistance for Autodiff<B
     fn pairwise_distance(
         x: FloatTensor<Self>,
         y: FloatTensor<Self>,
-        form: DistanceForm,
+        form: Form,
     ) -> FloatTensor<Self> {
         let inputs = [x, y];
-        let wanted = inputs.each_ref().map(|input| input.is_tracked());
         let points = inputs.clone().map(Self::inner);
         let [x, y] = points.clone();
         let found = B::pairwise_distance(x, y, form);
-        let distances = form.is_root().then(|| found.clone());
-        let gradients = move |upstream| {
-            let [x, y] = &points;
-            pull_back::<B>(upstream, distances.clone(), [x, y], form, wanted)
-        };
+        let roots = (form == Form::RootOfSquares).then(|| found.clone());
+        let gradients = move |upstream| pull_back::<B>(upstream, roots.clone(), &points, form);
         let each = inputs.into_iter().zip(PullBack::of_each(gradients));
         let tracked = each.filter(|(input, _)| input.is_tracked());
         tracked.fold(Self::from_inner(found), |value, (input, pull_back)| {

@@ -2,11 +2,9 @@ use burn::tensor::{Element, Tensor, TensorData, activation};
 
 use super::{
     backends::is_on_host,
+    formula::exp,
     gradient::with_pull_back,
-    simd::{
-        exp2::exp,
-        real::{Real, with_real},
-    },
+    simd::real::{Real, with_real},
 };
 use crate::parallel::for_each_chunk;
 
@@ -43,8 +41,8 @@ fn of_rows<T: Real>(z: &mut [T], m: usize) {
         let greatest = row.iter().fold(T::new(f64::NEG_INFINITY), greater);
         let mut sum = T::new(0.0);
         for z in row {
-            *z = z.minus(greatest);
-            sum = sum.plus(*z);
+            *z -= greatest;
+            sum += *z;
         }
         if sum.to_f64().is_nan() { f64::NAN } else { 1.0 }
     };
@@ -52,11 +50,11 @@ fn of_rows<T: Real>(z: &mut [T], m: usize) {
     exp(z); // knows no NaN
     let least = T::new(2.0 * T::MIN_POSITIVE); // what underflows
     for (row, factor) in z.chunks_exact_mut(m).zip(factors) {
-        let sum = row.iter().fold(T::new(0.0), |sum, &e| sum.plus(e));
+        let sum = row.iter().fold(T::new(0.0), |sum, &e| sum + e);
         let scale = T::new(factor / sum.to_f64());
-        let zero = T::new(0.0).times(scale);
+        let zero = T::new(0.0) * scale;
         for e in row {
-            *e = if *e < least { zero } else { e.times(scale) };
+            *e = if *e < least { zero } else { *e * scale };
         }
     }
 }
@@ -67,10 +65,10 @@ fn gradient<T: Real + Element>(p: &TensorData, mut upstream: TensorData) -> Tens
     let gradient = upstream.as_mut_slice::<T>().expect("of this dtype");
     for_each_chunk(gradient, m, 1, |(row, g)| {
         let p = &p[row * m..][..m];
-        let products = p.iter().zip(&*g).map(|(p, &g)| p.times(g));
-        let mean = products.fold(T::new(0.0), T::plus);
-        for (p, g) in p.iter().zip(g) {
-            *g = p.times(g.plus(mean.times(T::new(-1.0))));
+        let products = p.iter().zip(&*g).map(|(&p, &g)| p * g);
+        let mean = products.fold(T::new(0.0), |sum, x| sum + x);
+        for (&p, g) in p.iter().zip(g) {
+            *g = p * (*g - mean);
         }
     });
     upstream

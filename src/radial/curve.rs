@@ -1,11 +1,11 @@
-//! Profiles in formulas: value and slope of each, once for vectors of the processor, single numbers,
-//! tensors of a backend and kernels of CubeCL.
+//! Profiles in formulas: value and slope of each, once for vectors of the processor, single numbers and kernels of
+//! CubeCL.
 
 use super::Profile;
 
 /// The arithmetic in which formulas are computed.
 pub(crate) trait Numbers: Copy {
-    /// One number, some vectors or a tensor, or a variable of a kernel.
+    /// One number, a vector, or a variable of a kernel.
     type Number: Clone;
 
     /// `factor · x`
@@ -14,8 +14,6 @@ pub(crate) trait Numbers: Copy {
     fn plus(self, x: Self::Number, constant: f64) -> Self::Number;
     fn times(self, x: Self::Number, y: Self::Number) -> Self::Number;
     fn sqrt(self, x: Self::Number) -> Self::Number;
-    /// 0 for numbers below.
-    fn not_negative(self, x: Self::Number) -> Self::Number;
     /// `x/y`, 0 where `y` is 0 or subnormal.
     fn over(self, x: Self::Number, y: Self::Number) -> Self::Number;
     /// `exp(−factor · x)` of `x ≥ 0`, at least the smallest normal number.

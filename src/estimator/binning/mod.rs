@@ -29,13 +29,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     distribution::Weights,
-    error::{Error, Result, check_count, check_parameter, check_samples},
+    error::{Error, Result, check_count, check_parameter, check_samples, check_values},
     host::{rounding, to_vec},
     numbers::tied,
 };
 
 /// The rule that divides samples into bins by their predictions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Binning {
     /// Each coordinate in `B` bins of equal width, right-closed, `((b−1)/B, b/B]`, with 0 in the
     /// first; a bin of a vector is the tuple of the bins of its coordinates (Guo et al. 2017,
@@ -71,12 +72,14 @@ impl Binning {
     ///
     /// # Errors
     ///
-    /// No bins; [`EqualMass`](Self::EqualMass) of points with several coordinates; a minimum size
-    /// of 0 or above `n`.
+    /// A point that is not finite, with its row; no bins; [`EqualMass`](Self::EqualMass) of points with several
+    /// coordinates; a minimum size of 0 or above `n`.
     pub fn partition(&self, points: &Tensor<2>) -> Result<Vec<Vec<usize>>> {
         let [_, dimension] = points.dims();
         let rounding = rounding(points.dtype());
         let points = to_vec(points.clone().detach());
+        let finite = (f64::is_finite, "a finite number");
+        check_values(&points, (dimension, "coordinate"), "the point", finite)?;
         let points = if dimension == 1 {
             tied(&points, |at| rounding * points[at].abs())
         } else {

@@ -22,6 +22,7 @@ use crate::{
 ///
 /// Source: Levi et al. 2022, equations 7 and 8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[must_use]
 pub struct Ence {
     /// The number `B` of bins, fewer where standard deviations are equal.
     pub bins: usize,
@@ -30,6 +31,7 @@ pub struct Ence {
 /// Samples of similar predicted standard deviation.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[non_exhaustive]
+#[must_use]
 pub struct VarianceBin {
     /// The number of samples, times coordinates.
     pub size: usize,

@@ -18,6 +18,7 @@ use crate::{
 ///
 /// A level that is not between 0 and 1 is an error of each method.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[must_use]
 pub struct IntervalCoverage {
     /// The level `γ`.
     pub level: f64,

@@ -24,6 +24,7 @@ use crate::{
 /// of the weight, a level of 0.975 has a p-value below 1 % in 4 % of calibrated data sets.)
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
+#[must_use]
 pub struct QuantileCoverage {
     /// The level of the lower end, of a central interval.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -19,6 +19,7 @@ use crate::{
 ///
 /// Source: Koenker and Bassett 1978.
 #[derive(Debug, Clone, PartialEq)]
+#[must_use]
 pub struct Pinball {
     levels: Vec<f64>,
 }

@@ -20,6 +20,7 @@ use crate::{
 ///
 /// Source: Dawid 1984; Gneiting, Balabdaoui, Raftery 2007.
 #[derive(Debug, Clone, PartialEq)]
+#[must_use]
 pub struct Pit {
     /// `n` for each coordinate.
     values: Vec<Vec<f64>>,
@@ -177,6 +178,7 @@ const REDRAWS: usize = 999;
 /// `((b−1)/B, b/B]`, with 0 in the first.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
+#[must_use]
 pub struct PitHistogram {
     /// The number of samples in each bin.
     pub counts: Vec<usize>,
@@ -191,6 +193,7 @@ pub struct PitHistogram {
 /// that predictions are calibrated: errors in different parts of the data can cancel.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[non_exhaustive]
+#[must_use]
 pub struct Uniformity {
     /// The statistic of the test.
     pub statistic: f64,

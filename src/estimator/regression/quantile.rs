@@ -20,6 +20,7 @@ use crate::{
 /// frequencies of targets below the quantile and of those at most there. For `S` draws the transform is the
 /// rank among them, see [`HostMarginals::transform`].
 #[derive(Debug, Clone, PartialEq)]
+#[must_use]
 pub struct QuantileCalibration {
     levels: Vec<f64>,
 }
@@ -123,6 +124,7 @@ const ROUNDING: f64 = 1e-9;
 
 /// The frequencies of targets that are at most the predicted quantiles.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[must_use]
 pub struct QuantileCurve {
     /// A point for each level, in the order given.
     pub points: Vec<QuantilePoint>,

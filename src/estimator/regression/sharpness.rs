@@ -16,6 +16,7 @@ use crate::{
 /// The [`estimate`](Estimator::estimate) is the mean predicted standard deviation. The targets are only
 /// checked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[must_use]
 pub struct Sharpness;
 
 impl Sharpness {

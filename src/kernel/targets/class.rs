@@ -27,6 +27,7 @@ impl ClassTargets for White {
 /// classes are close.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[serde(transparent)]
+#[must_use]
 pub struct ClassMatrix {
     rows: Vec<Vec<f64>>,
     /// `L` with `M = L Lᵀ`, column by column.
@@ -154,13 +155,6 @@ impl<K: ClassTargets> TargetKernel<Categorical> for K {
             }
         };
         Some(sets.iter().map(rows).collect())
-    }
-
-    fn labels(&self, labels: &Tensor<1, Int>) -> Option<Tensor<1, Int>> {
-        match self.matrix() {
-            None => Some(labels.clone()),
-            Some(_) => None,
-        }
     }
 
     fn on_classes(&self, predictions: &Categorical) -> Option<OnClasses<'_>> {

@@ -4,17 +4,16 @@ mod class;
 mod features;
 mod real;
 mod real_expectations;
-mod samples;
 
 use std::fmt::Debug;
 
-use burn::tensor::{Int, Tensor};
+use burn::tensor::Tensor;
 
 pub use class::{ClassMatrix, White};
 pub use real::{RealKernel, RealProfile};
 pub use real_expectations::{KernelExpectations, RealExpectations};
 
-use crate::{distribution::Predictive, error::Result, ops::NormalSamples};
+use crate::{distribution::Predictive, error::Result};
 
 /// A kernel `k_Y` on targets whose expectations under predictions `P` are known. It knows nothing of a variable that
 /// predictions are [`Given`](crate::distribution::Given): kernels on targets are of [`Predictive::Unconditional`].
@@ -57,16 +56,9 @@ pub trait TargetKernel<P: Predictive>: Debug {
         None
     }
 
-    /// Predictions and targets as the [fused pass](crate::ops::normal_statistic) takes them, with the length
-    /// scale of the kernel; None, as by default, where there is none. For kernels that compare the predictions by
-    /// their own coordinates.
-    fn as_normal(&self, _predictions: &P, _targets: &P::Targets) -> Option<(NormalSamples, f64)> {
-        None
-    }
-
-    /// The labels where residuals are `e_y − p` with the coordinates `p` of the predictions; None by default. For
-    /// kernels that compare these.
-    fn labels(&self, _targets: &P::Targets) -> Option<Tensor<1, Int>> {
+    /// The length scale `ℓ` of the kernel `exp(−‖y − y'‖₂²/2ℓ²)`; None, as by default, of other kernels. Pairs of normal
+    /// predictions have a [fused pass](crate::ops::normal_statistic) with it.
+    fn gaussian_length_scale(&self) -> Option<f64> {
         None
     }
 

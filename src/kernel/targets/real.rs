@@ -6,13 +6,13 @@ use crate::{
     distribution::in_batches,
     error::{Result, check_scale, check_scale_of},
     kernel::{Bandwidth, Distance, Kernel, Profile, bandwidth::median_distance},
-    ops::NormalSamples,
 };
 
 const LENGTH_SCALE: &str = "the length scale of the target kernel";
 
 /// The profile of a [`RealKernel`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum RealProfile {
     /// `exp(−‖y − y'‖₂² / 2ℓ²)`.
     Gaussian,
@@ -25,6 +25,7 @@ pub enum RealProfile {
 /// Its expectations under normal and Laplace predictions, and under mixtures of them, are known in
 /// closed form, and are sums for Monte Carlo samples.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[must_use]
 pub struct RealKernel {
     /// The profile.
     pub profile: RealProfile,
@@ -125,10 +126,7 @@ impl<P: RealExpectations> TargetKernel<P> for RealKernel {
         self.on_grid(predictions, sets)
     }
 
-    fn as_normal(&self, predictions: &P, targets: &Tensor<2>) -> Option<(NormalSamples, f64)> {
-        match self.profile {
-            RealProfile::Gaussian => Some((predictions.as_normal(targets)?, self.length_scale)),
-            RealProfile::Laplacian => None,
-        }
+    fn gaussian_length_scale(&self) -> Option<f64> {
+        (self.profile == RealProfile::Gaussian).then_some(self.length_scale)
     }
 }

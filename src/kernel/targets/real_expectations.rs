@@ -3,15 +3,14 @@ use burn::tensor::Tensor;
 use super::{RealKernel, RealProfile};
 use crate::{
     distribution::{
-        Component, Family, Geometry, LaplaceFamily, LocationScale, Marginals, Mixture, Normal,
-        NormalFamily, in_batches,
+        Component, Family, Geometry, LaplaceFamily, LocationScale, Marginals, Mixture,
+        NormalFamily, Samples, in_batches,
     },
     host::to_vec,
     kernel::expectation::{
         gaussian_laplace, gaussian_laplace_pair, gaussian_normal, laplacian_laplace,
         laplacian_laplace_pair, laplacian_normal,
     },
-    ops::NormalSamples,
 };
 
 /// Predictions of vectors of `ℝ^d` under which the expectations of a [`RealKernel`] are known.
@@ -36,12 +35,6 @@ pub trait RealExpectations: Geometry<Targets = Tensor<2>> {
     fn reach(&self) -> Option<Vec<[f64; 2]>> {
         None
     }
-
-    /// Predictions and targets for the fused pass of normal predictions and a Gaussian kernel; None, as by
-    /// default, of other predictions.
-    fn as_normal(&self, _targets: &Tensor<2>) -> Option<NormalSamples> {
-        None
-    }
 }
 
 /// A [`Family`] whose expectations of kernels on targets are known in closed form: elementwise over tensors of
@@ -59,14 +52,6 @@ pub trait KernelExpectations: Family {
         delta: Tensor<3>,
         parameters: [Tensor<3>; 2],
     ) -> Tensor<3>;
-
-    /// [`RealExpectations::as_normal`].
-    fn as_normal(
-        _predictions: &LocationScale<Self>,
-        _targets: &Tensor<2>,
-    ) -> Option<NormalSamples> {
-        None
-    }
 }
 
 impl KernelExpectations for NormalFamily {
@@ -88,14 +73,6 @@ impl KernelExpectations for NormalFamily {
         [variance, other]: [Tensor<3>; 2],
     ) -> Tensor<3> {
         Self::mean_kernel(kernel, delta, variance + other)
-    }
-
-    fn as_normal(predictions: &Normal, targets: &Tensor<2>) -> Option<NormalSamples> {
-        Some(NormalSamples {
-            locations: predictions.mean(),
-            scales: predictions.standard_deviation(),
-            targets: targets.clone(),
-        })
     }
 }
 
@@ -154,10 +131,6 @@ impl<F: KernelExpectations> RealExpectations for LocationScale<F> {
         let around = |(x, scale): (f64, f64)| [x - F::REACH * scale, x + F::REACH * scale];
         Some(locations.into_iter().zip(scales).map(around).collect())
     }
-
-    fn as_normal(&self, targets: &Tensor<2>) -> Option<NormalSamples> {
-        F::as_normal(self, targets)
-    }
 }
 
 /// Weighted sums over all (pairs of) components.
@@ -176,6 +149,36 @@ impl<C: Component + RealExpectations> RealExpectations for Mixture<C> {
 
     fn reach(&self) -> Option<Vec<[f64; 2]>> {
         self.all_components().reach()
+    }
+}
+
+/// Means over all (pairs of) samples.
+impl RealExpectations for Samples {
+    fn mean_kernel(&self, kernel: &RealKernel, y: &Tensor<2>, batches: usize) -> Tensor<3> {
+        let [draws, y] = [self.flat(), y.clone()].map(|x| in_batches(x, batches));
+        let kernel = kernel.of_points(draws, y); // [b, n·S, k]
+        let ([b, rows, k], each) = (kernel.dims(), self.draws_each());
+        let means = kernel.reshape([b, rows / each, each, k]).mean_dim(2);
+        means.squeeze_dim(2)
+    }
+
+    /// One draw of each `P_i` after another against all of `Q_j`: `n · k · T` numbers at once.
+    fn mean_kernel_of_two(&self, other: &Self, kernel: &RealKernel, batches: usize) -> Tensor<3> {
+        let (each, others_each) = (self.draws_each(), other.draws_each());
+        let others = in_batches(other.flat(), batches); // [b, k·T, d]
+        let of_draw = |s: usize| {
+            let kernel = kernel.of_points(in_batches(self.draw(s), batches), others.clone());
+            let [b, n, columns] = kernel.dims();
+            let means = kernel.reshape([b, n, columns / others_each, others_each]);
+            means.mean_dim(3).squeeze_dim::<3>(3) // [b, n, k]
+        };
+        let sum = (0..each).map(of_draw).reduce(|a, b| a + b);
+        sum.expect("at least one draw") * (each as f64).recip()
+    }
+
+    fn reach(&self) -> Option<Vec<[f64; 2]>> {
+        let draws = to_vec(self.flat().detach()).into_iter();
+        Some(draws.map(|x| [x, x]).collect())
     }
 }
 

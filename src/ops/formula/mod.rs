@@ -132,8 +132,49 @@ pub(crate) fn elementwise<const D: usize, const K: usize>(
 
 /// The values of a formula in the place of its arguments.
 pub(crate) fn in_place<T: Real>(formula: impl Formula<1>, numbers: &mut [T]) {
-    let values = Part::compute(formula, [&*numbers], false).swap_remove(0);
-    numbers.copy_from_slice(&values[..numbers.len()]);
+    let whole = numbers.len() / PACK * PACK;
+    let (whole, rest) = numbers.split_at_mut(whole);
+    let mut padded = [T::new(1.0); PACK];
+    padded[..rest.len()].copy_from_slice(rest);
+    for numbers in [whole, &mut padded] {
+        Arch::new().dispatch(InPlace { formula, numbers });
+    }
+    rest.copy_from_slice(&padded[..rest.len()]);
+}
+
+/// `e^x` in the place of each non-positive `x`.
+pub(crate) fn exp<T: Real>(numbers: &mut [T]) {
+    in_place(Exponential, numbers);
+}
+
+/// `e^x`
+#[derive(Clone, Copy)]
+struct Exponential;
+
+impl Formula<1> for Exponential {
+    #[inline(always)]
+    fn at<X: Number>(self, [x]: [X; 1]) -> (X, [X; 1]) {
+        let value = x.exp();
+        (value.clone(), [value])
+    }
+}
+
+/// Some numbers in whole vectors, and the formula that is written in their place.
+struct InPlace<'a, F, T> {
+    formula: F,
+    numbers: &'a mut [T],
+}
+
+impl<F: Formula<1>, T: Real> WithSimd for InPlace<'_, F, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        for x in T::lanes_mut::<S>(self.numbers) {
+            let (value, _) = self.formula.at([Wide::<S, T>::new(simd, *x)]);
+            *x = value.lanes;
+        }
+    }
 }
 
 /// The value of a formula for one number.
@@ -206,8 +247,7 @@ impl<F: Formula<K>, T: Real, const K: usize> WithSimd for Part<'_, F, T, K> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let vectors = self.arguments[0].len() / T::width::<S>();
-        for at in 0..vectors {
+        for at in 0..T::lanes::<S>(&self.arguments[0]).len() {
             let mut x = [Wide::<S, T>::splat(simd, T::new(0.0)); K];
             for (x, numbers) in x.iter_mut().zip(self.arguments) {
                 *x = Wide::new(simd, T::lanes::<S>(numbers)[at]);

@@ -105,13 +105,23 @@ pub(crate) fn mean_or_one(middle: &[f64], dtype: DType) -> f64 {
     }
 }
 
-/// For each rank (0-based) the distance of that rank among all pairs `i < j`, computed on the host in
-/// f32 or f64, wherever the points are.
+/// Order statistics of the distances between all pairs `i < j` of points: for each rank `k`
+/// (0-based) the `k`-th smallest distance, exactly. It is computed on the host, wherever the points are.
+///
+/// # Shapes
+///
+/// - points: `[n, d]`, f32 or f64; distances are computed in this dtype
+///
+/// Cost: `n²·d/2` operations, memory for all `n²/2` distances.
 ///
 /// # Panics
 ///
 /// If a rank is not below the number of pairs `n(n−1)/2`, or a point is not finite.
-pub(crate) fn order_statistics(points: &Tensor<2>, distance: Distance, ranks: &[u64]) -> Vec<f64> {
+pub fn distance_order_statistics(
+    points: &Tensor<2>,
+    distance: Distance,
+    ranks: &[u64],
+) -> Vec<f64> {
     if ranks.is_empty() {
         return Vec::new();
     }
@@ -236,8 +246,7 @@ fn sums_of_pairs<T: Real>(points: &[T], d: usize, sum: CoordinateSum, size: usiz
 /// Adds the sums of the pairs of a block, strip by strip.
 fn add_block<T: Real>(block: &[T], d: usize, sum: CoordinateSum, sums: &mut Vec<T>) {
     let (n, width) = (block.len() / d, strip::<T>());
-    let write = |i: usize, row: &mut [T]| row.copy_from_slice(&block[i * d..][..d]);
-    let vectors = &PaddedVectors::new(n, d, true, write);
+    let vectors = &PaddedVectors::new(block, d);
     let strips = n.div_ceil(width);
     let of_rows = |strip: usize| {
         let mut scratch = Aligned::zeros(width * width);

@@ -1,115 +1,67 @@
-//! The operation as a backend extension: on every backend, and with automatic differentiation.
+//! The operation on labels as an extension of the backends of CubeCL, which have a kernel for it.
 
 use burn::{
     backend::{
-        Autodiff, AutodiffBackend, Backend,
-        autodiff::checkpoint::strategy::CheckpointStrategy,
+        Backend, Dispatch, DispatchDevice,
         tensor::{FloatTensor, IntTensor},
     },
-    tensor::Tensor,
+    tensor::{Int, Tensor},
 };
 
-use super::{PairMean, composed::composed};
-use crate::ops::{
-    backends::{is_on_host, on_every_backend, on_host},
-    gradient::Linearised,
-};
+use super::{PairMean, cube, linearised_mean};
 
-/// The mean, and its gradients with respect to the points `[n, d]`, the residuals `[n, m]`, and the
-/// bandwidth `[1]`.
-pub(super) type WithGradients<B> = (
-    FloatTensor<B>,
-    FloatTensor<B>,
-    FloatTensor<B>,
-    FloatTensor<B>,
-);
+/// The mean, and its gradients with respect to the points `[n, m]` and the bandwidth `[1]`: nothing in them where
+/// they are not asked for.
+pub(super) type WithGradients<B> = (FloatTensor<B>, FloatTensor<B>, FloatTensor<B>);
 
-on_every_backend! {
-    /// The operation on every backend: composed of backend operations, a few rows at a time. Of labels and
-    /// residuals one is meant, see [`PairMean::by_label`]. Gradients that are not asked for mean nothing, nor does
-    /// that of residuals that are not meant.
-    pub(crate) trait PairStatistic: Backend {
-        fn pair_statistic(
-            points: FloatTensor<Self>,
-            residuals: FloatTensor<Self>,
-            labels: IntTensor<Self>,
-            bandwidth: FloatTensor<Self>,
-            form: PairMean,
-            gradient: bool,
-        ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
-            composed::<Self>(points, residuals, labels, bandwidth, form, gradient)
-        }
-    }
-}
-
-on_host!(PairStatistic {
+#[burn::backend::backend_extension(Cube)]
+pub(crate) trait PairStatistic: Backend {
     fn pair_statistic(
         points: FloatTensor<Self>,
-        residuals: FloatTensor<Self>,
         labels: IntTensor<Self>,
         bandwidth: FloatTensor<Self>,
         form: PairMean,
         gradient: bool,
-    ) -> WithGradients<Self> {
-        super::host::run::<Self>(points, residuals, labels, bandwidth, form, gradient)
-    }
-});
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>);
+}
 
-#[cfg(feature = "cube")]
 impl PairStatistic for burn_cubecl::CubeBackend {
     fn pair_statistic(
         points: FloatTensor<Self>,
-        residuals: FloatTensor<Self>,
         labels: IntTensor<Self>,
         bandwidth: FloatTensor<Self>,
         form: PairMean,
         gradient: bool,
     ) -> WithGradients<Self> {
-        use burn::backend::TensorMetadata;
-        if form.by_label && super::cube::is_able(&points.device(), points.dtype()) {
-            super::cube::run(points, labels, bandwidth, form, gradient)
-        } else {
-            composed::<Self>(points, residuals, labels, bandwidth, form, gradient)
-        }
+        cube::run(points, labels, bandwidth, form, gradient)
     }
 }
 
-/// Over the network the composition: the server knows no operation of this crate.
-#[cfg(feature = "remote")]
-impl<R: burn_router::RouterChannel> PairStatistic for burn_router::BackendRouter<R> {}
-
-/// Returns whether there is a fused pass for the tensor, on the host or by a kernel of CubeCL.
-pub(crate) fn has_fused_pass(points: &Tensor<2>) -> bool {
+/// Returns whether the device of the points runs the kernel.
+pub(super) fn has_kernel(points: &Tensor<2>) -> bool {
     match points.device().without_autodiff().as_dispatch() {
-        #[cfg(feature = "cube")]
-        burn::backend::DispatchDevice::Cube(device) => super::cube::is_able(device, points.dtype()),
-        _ => is_on_host(points),
+        DispatchDevice::Cube(device) => cube::is_able(device, points.dtype()),
+        #[allow(unreachable_patterns)] // where there is no other backend
+        _ => false,
     }
 }
 
-/// The gradients are summed in the forward pass, and attached as slopes.
-impl<B: PairStatistic + Linearised, C: CheckpointStrategy> PairStatistic for Autodiff<B, C> {
-    fn pair_statistic(
-        points: FloatTensor<Self>,
-        residuals: FloatTensor<Self>,
-        labels: IntTensor<Self>,
-        bandwidth: FloatTensor<Self>,
-        form: PairMean,
-        _gradient: bool,
-    ) -> WithGradients<Self> {
-        let inputs = [points, residuals, bandwidth];
-        let gradient = inputs.iter().any(|input| input.is_tracked());
-        let [points, residuals, bandwidth] = inputs.clone().map(Self::inner);
-        let (value, points, residuals, bandwidth) =
-            B::pair_statistic(points, residuals, labels, bandwidth, form, gradient);
-        let slopes = [points, residuals, bandwidth].map(Self::from_inner);
-        let mut value = Self::from_inner(value);
-        for (input, slope) in inputs.into_iter().zip(slopes.clone()) {
-            if input.is_tracked() {
-                value = Self::linearised(value, input, slope);
-            }
-        }
-        let [points, residuals, bandwidth] = slopes;
-        (value, points, residuals, bandwidth)
-    }
+/// The mean where the device [runs the kernel](has_kernel). The gradients are summed in the forward pass.
+pub(super) fn pair_mean(
+    points: Tensor<2>,
+    labels: Tensor<1, Int>,
+    bandwidth: Tensor<1>,
+    form: PairMean,
+) -> Tensor<1> {
+    let is_tracked = points.is_tracked() || bandwidth.is_tracked();
+    let (value, to_points, to_bandwidth) = <Dispatch as PairStatistic>::pair_statistic(
+        points.clone().without_autodiff().into_dispatch(),
+        labels.without_autodiff().into_dispatch(),
+        bandwidth.clone().without_autodiff().into_dispatch(),
+        form,
+        is_tracked,
+    );
+    let slopes = [(&points, Tensor::from_dispatch(to_points))];
+    let stretch = (&bandwidth, Tensor::from_dispatch(to_bandwidth));
+    linearised_mean(Tensor::from_dispatch(value), slopes, stretch)
 }

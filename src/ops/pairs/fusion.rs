@@ -1,7 +1,6 @@
 //! The operations where Burn fuses others: queued as opaque ones, of the backend inside.
 //!
-//! Burn's default features fuse on wgpu and CUDA, and for remote devices, and any crate of a build may
-//! turn them on: then [`burn::backend::Cube`] is `Fusion<CubeBackend>`, which this crate cannot know.
+//! Burn's default features fuse on wgpu and CUDA, and any crate of a build may turn them on: then [`burn::backend::Cube`] is `Fusion<CubeBackend>`, which this crate cannot know.
 
 use std::{
     fmt::{self, Debug, Formatter},
@@ -25,18 +24,16 @@ use super::{
 impl<B: FusionBackend + PairStatistic> PairStatistic for Fusion<B> {
     fn pair_statistic(
         points: FloatTensor<Self>,
-        residuals: FloatTensor<Self>,
         labels: IntTensor<Self>,
         bandwidth: FloatTensor<Self>,
         form: PairMean,
         gradient: bool,
     ) -> WithGradients<Self> {
-        let [of_points, of_residuals] = [&points, &residuals].map(|x| x.shape.clone());
-        let shapes = [[1].into(), of_points, of_residuals, [1].into()];
-        let inputs = [points, residuals, labels, bandwidth];
+        let shapes = [[1].into(), points.shape.clone(), [1].into()];
+        let inputs = [points, labels, bandwidth];
         queue::<B, _, _>("pair_statistic", inputs, shapes, move |queued| {
-            let [points, residuals, bandwidth] = [0, 1, 3].map(|k| queued.float(k));
-            B::pair_statistic(points, residuals, queued.int(2), bandwidth, form, gradient).into()
+            let [points, bandwidth] = [0, 2].map(|k| queued.float(k));
+            B::pair_statistic(points, queued.int(1), bandwidth, form, gradient).into()
         })
         .into()
     }
@@ -46,13 +43,13 @@ type Handles<B> =
     HandleContainer<<<B as FusionBackend>::FusionRuntime as FusionRuntime>::FusionHandle>;
 
 /// The inputs of an operation whose turn has come.
-pub(in crate::ops) struct Ready<'a, B: FusionBackend> {
+struct Ready<'a, B: FusionBackend> {
     inputs: &'a [TensorIr],
     handles: &'a mut Handles<B>,
 }
 
 impl<B: FusionBackend> Ready<'_, B> {
-    pub(in crate::ops) fn float(&mut self, input: usize) -> FloatTensor<B> {
+    fn float(&mut self, input: usize) -> FloatTensor<B> {
         self.handles.get_float_tensor::<B>(&self.inputs[input])
     }
 

@@ -1,65 +1,106 @@
 //! The operation on the host: tensors to slices, and sums over pairs to means.
 
-use burn::{
-    backend::{
-        Backend, TensorMetadata,
-        tensor::{FloatTensor, IntTensor},
-    },
-    tensor::{Element, Int, Tensor, TensorData},
-};
+use burn::tensor::{Element, Int, Tensor, TensorData};
 
 use super::{
-    PairKernel, PairMean,
-    backend::WithGradients,
-    normalisation,
-    simd::{PairSamples, PairSums, host_kernel_matrix, pair_sums, residuals_of_labels},
+    PairKernel, PairMean, block_sums, linearised_mean, normalisation,
+    simd::{PairSamples, host_kernel_matrix, pair_sums, residuals_of_labels},
 };
 use crate::{
-    host::Memory,
-    ops::{
-        backends::ready,
-        simd::real::{Real, with_real},
-    },
+    host::{Memory, to_scalar},
+    ops::simd::real::{Real, with_real},
 };
 
-pub(super) fn run<B: Backend>(
-    points: FloatTensor<B>,
-    residuals: FloatTensor<B>,
-    labels: IntTensor<B>,
-    bandwidth: FloatTensor<B>,
+/// The mean over points with labels.
+pub(super) fn of_labels(
+    points: Tensor<2>,
+    labels: Tensor<1, Int>,
+    bandwidth: Tensor<1>,
     form: PairMean,
-    gradient: bool,
-) -> WithGradients<B> {
-    let (device, d, m) = (points.device(), points.shape()[1], residuals.shape()[1]);
-    let rows = if form.by_label {
-        drop(residuals); // the points, which need no copy then
-        None
-    } else {
-        Some(ready(B::float_into_data(residuals)))
-    };
-    let labels = (form.by_label).then(|| checked(ready(B::int_into_data(labels)), d));
-    let data = ready(B::float_into_data(points));
-    let bandwidth = checked_bandwidth::<B>(bandwidth);
-    let means = with_real!(data.dtype(), T => {
-        let points = slice::<T>(&data);
-        let of_labels = labels.as_ref().map(|labels| residuals_of_labels(points, labels, d));
-        let of_rows = rows.as_ref().map(slice::<T>);
+) -> Tensor<1> {
+    let d = points.dims()[1];
+    let labels = checked(labels, d);
+    let memory = Memory::of(points.clone());
+    with_real!(points.dtype(), T => {
+        let numbers = memory.slice::<T>();
         let samples = PairSamples {
-            points,
+            points: numbers,
             d,
-            residuals: of_labels.as_deref().or(of_rows).expect("labels or residuals"),
-            m,
-            labels: labels.as_deref(),
+            residuals: &residuals_of_labels(numbers, &labels, d),
+            m: d,
+            labels: Some(&labels),
         };
-        means(samples, bandwidth, form, gradient)
-    });
-    let [value, points, residuals, bandwidth] = means.map(|data| B::float_from_data(data, &device));
-    (value, points, residuals, bandwidth)
+        mean(samples, [&points, &points], &bandwidth, form)
+    })
 }
 
-pub(in crate::ops) fn checked_bandwidth<B: Backend>(bandwidth: FloatTensor<B>) -> f64 {
-    let bandwidth = ready(B::float_into_data(bandwidth)).iter::<f64>().next();
-    let bandwidth = bandwidth.expect("one bandwidth");
+/// The mean over points with residuals.
+pub(super) fn of_residuals(
+    points: Tensor<2>,
+    residuals: Tensor<2>,
+    bandwidth: Tensor<1>,
+    form: PairMean,
+) -> Tensor<1> {
+    let [numbers, rows] = [&points, &residuals].map(|x| Memory::of(x.clone()));
+    with_real!(points.dtype(), T => {
+        let samples = PairSamples {
+            points: numbers.slice::<T>(),
+            d: points.dims()[1],
+            residuals: rows.slice(),
+            m: residuals.dims()[1],
+            labels: None,
+        };
+        mean(samples, [&points, &residuals], &bandwidth, form)
+    })
+}
+
+/// The mean, with its gradients where they are asked for.
+fn mean<T: Real + Element>(
+    samples: PairSamples<T>,
+    [points, residuals]: [&Tensor<2>; 2],
+    bandwidth: &Tensor<1>,
+    form: PairMean,
+) -> Tensor<1> {
+    let width = checked_bandwidth(bandwidth);
+    let (n, options) = (samples.count(), (&points.device(), points.dtype()));
+    let is_tracked = points.is_tracked() || residuals.is_tracked() || bandwidth.is_tracked();
+    let (of_pairs, of_diagonal) = normalisation(form.pairing, n);
+    let size = form.pairing.size(n);
+    let mut sums = pair_sums(samples, size, form.kernel, width, is_tracked);
+    let mut value = of_pairs * sums.values.iter().sum::<f64>();
+    for g in sums.points.iter_mut().chain(&mut sums.residuals) {
+        *g = *g * T::new(of_pairs);
+    }
+    if of_diagonal > 0.0 {
+        let squares = samples.residuals.iter().map(|r| r.to_f64() * r.to_f64());
+        value += of_diagonal * squares.sum::<f64>();
+        // ∂δ/∂p = −1 where residuals are of labels
+        let (gradient, sign) = match samples.labels {
+            Some(_) => (&mut sums.points, -1.0),
+            None => (&mut sums.residuals, 1.0),
+        };
+        for (g, r) in gradient.iter_mut().zip(samples.residuals) {
+            *g += T::new(sign * 2.0 * of_diagonal * r.to_f64());
+        }
+    }
+    let one = |x: f64| Tensor::from_data([x], options);
+    if !is_tracked {
+        return one(value);
+    }
+    let rows =
+        |gradient: Vec<T>, d: usize| Tensor::from_data(TensorData::new(gradient, [n, d]), options);
+    let to_bandwidth = (bandwidth, one(of_pairs * sums.stretch / width));
+    let to_points = (points, rows(sums.points, samples.d));
+    if samples.labels.is_some() {
+        return linearised_mean(one(value), [to_points], to_bandwidth);
+    }
+    let to_residuals = (residuals, rows(sums.residuals, samples.m));
+    linearised_mean(one(value), [to_points, to_residuals], to_bandwidth)
+}
+
+/// The bandwidth, which is positive.
+pub(in crate::ops) fn checked_bandwidth(bandwidth: &Tensor<1>) -> f64 {
+    let bandwidth = to_scalar(bandwidth.clone().detach());
     assert!(
         bandwidth.is_finite() && bandwidth > 0.0,
         "the kernel bandwidth is {bandwidth}, expected a positive finite number"
@@ -68,7 +109,8 @@ pub(in crate::ops) fn checked_bandwidth<B: Backend>(bandwidth: FloatTensor<B>) -
 }
 
 /// Labels of `m` classes.
-fn checked(labels: TensorData, m: usize) -> Vec<u32> {
+fn checked(labels: Tensor<1, Int>, m: usize) -> Vec<u32> {
+    let labels = labels.into_data();
     let labels = labels.iter::<i64>().enumerate().map(|(row, label)| {
         let in_range = usize::try_from(label).is_ok_and(|label| label < m);
         assert!(
@@ -79,49 +121,6 @@ fn checked(labels: TensorData, m: usize) -> Vec<u32> {
         label as u32
     });
     labels.collect()
-}
-
-pub(in crate::ops) fn slice<T: Real + Element>(data: &TensorData) -> &[T] {
-    data.as_slice().expect("of this dtype")
-}
-
-/// The mean, and its gradients with respect to points, residuals and bandwidth: without rows if not wanted.
-fn means<T: Real + Element>(
-    samples: PairSamples<T>,
-    bandwidth: f64,
-    form: PairMean,
-    gradient: bool,
-) -> [TensorData; 4] {
-    let n = samples.count();
-    let (of_pairs, of_diagonal) = normalisation(form.pairing, n);
-    let size = form.pairing.size(n);
-    let mut sums: PairSums<T> = pair_sums(samples, size, form.kernel, bandwidth, gradient);
-    let mut value = of_pairs * sums.values.iter().sum::<f64>();
-    let all = sums.points.iter_mut().chain(&mut sums.residuals);
-    all.for_each(|g| *g = g.times(T::new(of_pairs)));
-    if of_diagonal > 0.0 {
-        let squares = samples.residuals.iter().map(|r| r.to_f64() * r.to_f64());
-        value += of_diagonal * squares.sum::<f64>();
-        // ∂δ/∂p = −1 where residuals are of labels
-        let (gradient, sign) = match samples.labels {
-            Some(_) => (&mut sums.points, -1.0),
-            None => (&mut sums.residuals, 1.0),
-        };
-        for (g, r) in gradient.iter_mut().zip(samples.residuals) {
-            *g = g.plus(T::new(sign * 2.0 * of_diagonal * r.to_f64()));
-        }
-    }
-    let one = |x: f64| TensorData::new(vec![T::new(x)], [1]);
-    let rows = |gradient: Vec<T>, d: usize| {
-        let rows = gradient.len() / d; // none without a gradient
-        TensorData::new(gradient, [rows, d])
-    };
-    let stretch = one(of_pairs * sums.stretch / bandwidth);
-    let (points, residuals) = (
-        rows(sums.points, samples.d),
-        rows(sums.residuals, samples.m),
-    );
-    [one(value), points, residuals, stretch]
 }
 
 /// The kernel between two sets of points, detached: `[n, d]` and `[k, d]` to `[n, k]`. Computed on the
@@ -152,18 +151,10 @@ pub(crate) fn block_values(
     size: usize,
 ) -> Vec<f64> {
     let (d, dtype) = (points.dims()[1], points.dtype());
-    let labels = checked(labels.into_data(), d);
+    let labels = checked(labels, d);
     let points = Memory::of(points);
     let sums = with_real!(dtype, T => {
-        let points = points.slice::<T>();
-        let samples = PairSamples {
-            points,
-            d,
-            residuals: &residuals_of_labels(points, &labels, d),
-            m: d,
-            labels: Some(&labels),
-        };
-        pair_sums(samples, size, kernel, bandwidth, false).values
+        block_sums((points.slice::<T>(), d), (&labels, None), size, kernel, bandwidth)
     });
     let pairs = (size * (size - 1) / 2) as f64;
     sums.iter().map(|sum| sum / pairs).collect()

@@ -1,26 +1,23 @@
-//! The SKCE as one operation: a fused pass over pairs, in vectors of the host ([`simd`]) or by a kernel of
-//! CubeCL ([`cube`]), or composed of tensor operations, and its backward pass ([`backend`]).
+//! The SKCE as one operation: a fused pass over pairs, in vectors of the host ([`host`], [`simd`]) or by a kernel
+//! of CubeCL ([`backend`], [`cube`]), or composed of tensor operations ([`composed`]).
 
+#[cfg(feature = "cube")]
 mod backend;
 mod composed;
 #[cfg(feature = "cube")]
-pub(super) mod cube;
-#[cfg(any(feature = "cube", feature = "remote"))]
+mod cube;
+#[cfg(feature = "cube")]
 mod fusion;
-#[cfg_attr(not(any(feature = "flex", feature = "ndarray")), allow(dead_code))]
 mod host;
 pub(super) mod simd;
 
-use burn::{
-    backend::Dispatch,
-    tensor::{Int, Tensor},
-};
+use burn::tensor::{Int, Tensor};
 
-use backend::PairStatistic;
-pub(crate) use backend::has_fused_pass;
+pub(super) use host::checked_bandwidth;
 pub(crate) use host::{block_values, kernel_matrix};
 pub(crate) use simd::{block_sums, host_kernel_matrix};
 
+use super::{backends::is_on_host, gradient::linearised};
 use crate::radial::{Distance, Profile};
 
 /// A kernel of the fused pair statistic, `κ(d(x, y)/ν)`: any profile over any distance.
@@ -78,8 +75,8 @@ impl Pairing {
 /// same result for the same number of them); while gradients are recorded the same pass sums them
 /// too, and the backward pass only scales them. On wgpu and CUDA the same in one kernel of CubeCL,
 /// with tiles in shared memory, compiled for each profile and its parameter; tested on wgpu, while for
-/// CUDA it was type-checked and never run. For other dtypes than f32 and f64, on CubeCL's processor, and
-/// where a cube has fewer than 256 units, a loop over rows composed of tensor operations.
+/// CUDA it was type-checked and never run. For other dtypes than f32 and f64, on CubeCL's processor, over the
+/// network, and where a cube has fewer than 256 units, a loop over rows composed of tensor operations.
 ///
 /// # Shapes
 ///
@@ -94,9 +91,8 @@ impl Pairing {
 /// # Panics
 ///
 /// If shapes, dtypes or devices disagree, on points without samples or coordinates, a block size
-/// outside `2..=n`, or a backend that this crate was not compiled for. On Flex and NdArray also on a
-/// label out of range, a bandwidth that is not a positive finite number, and a dtype other than f32
-/// and f64; elsewhere nothing is read back.
+/// outside `2..=n`, or a backend that this crate was not compiled for. On Flex and NdArray in f32 and f64 also on
+/// a label out of range, and on a bandwidth that is not a positive finite number; elsewhere nothing is read back.
 ///
 /// A point that is not finite makes the result NaN, and on Flex and NdArray the gradient of all samples in its
 /// block; one that is in no block changes nothing.
@@ -110,21 +106,24 @@ pub fn pair_statistic(
     check(&points, &bandwidth, pairing);
     let ([n, _], [count]) = (points.dims(), labels.dims());
     assert_eq!(n, count, "{n} points but {count} labels");
-    let form = PairMean {
-        kernel,
-        pairing,
-        by_label: true,
-    };
-    let none = points.clone().detach();
-    statistic([points, none], labels, bandwidth, form)
+    let form = PairMean { kernel, pairing };
+    if is_on_host(&points) {
+        return host::of_labels(points, labels, bandwidth, form);
+    }
+    #[cfg(feature = "cube")]
+    if backend::has_kernel(&points) {
+        return backend::pair_mean(points, labels, bandwidth, form);
+    }
+    let residuals = composed::residuals(points.clone(), labels);
+    composed::composed(points, residuals, bandwidth, form)
 }
 
 /// The mean of `h_ij = k(x_i, x_j) r_i·r_j` over pairs of samples, for any points and residuals: as
 /// [`pair_statistic`], which has the residuals of labels and is faster for them. With residuals `Lᵀδ` it
 /// has the matrix-valued kernel `k·M` with `M = L Lᵀ`.
 ///
-/// The gradient reaches points, residuals and bandwidth. On Flex and NdArray by the same fused pass; on
-/// other backends by a loop over rows composed of tensor operations, in linear memory too.
+/// The gradient reaches points, residuals and bandwidth. On Flex and NdArray by the same fused pass in f32 and f64;
+/// otherwise by a loop over rows composed of tensor operations, in linear memory too.
 ///
 /// # Shapes
 ///
@@ -151,13 +150,11 @@ pub fn residual_statistic(
     assert_eq!(n, count, "{n} points but {count} residuals");
     assert!(m > 0, "residuals without coordinates");
     assert_eq!(residuals.dtype(), points.dtype(), "dtype of the residuals");
-    let none = Tensor::empty([1], &points.device());
-    let form = PairMean {
-        kernel,
-        pairing,
-        by_label: false,
-    };
-    statistic([points, residuals], none, bandwidth, form)
+    let form = PairMean { kernel, pairing };
+    if is_on_host(&points) {
+        return host::of_residuals(points, residuals, bandwidth, form);
+    }
+    composed::composed(points, residuals, bandwidth, form)
 }
 
 /// The pair statistic whose mean is computed.
@@ -165,25 +162,32 @@ pub fn residual_statistic(
 pub(crate) struct PairMean {
     kernel: PairKernel,
     pairing: Pairing,
-    /// Whether the residuals are `e_y − p` for points `p` with labels `y`.
-    by_label: bool,
 }
 
-fn statistic(
-    [points, residuals]: [Tensor<2>; 2],
-    labels: Tensor<1, Int>,
-    bandwidth: Tensor<1>,
-    form: PairMean,
+/// Returns whether there is a fused pass over points with labels, on the host or by a kernel of CubeCL.
+pub(crate) fn has_fused_pass(points: &Tensor<2>) -> bool {
+    #[cfg(feature = "cube")]
+    if backend::has_kernel(points) {
+        return true;
+    }
+    is_on_host(points)
+}
+
+/// A mean, `[1]`, with its gradients with respect to inputs and to the bandwidth.
+pub(super) fn linearised_mean<const N: usize>(
+    value: Tensor<1>,
+    slopes: [(&Tensor<2>, Tensor<2>); N],
+    (bandwidth, to_bandwidth): (&Tensor<1>, Tensor<1>),
 ) -> Tensor<1> {
-    let (value, ..) = <Dispatch as PairStatistic>::pair_statistic(
-        points.into_dispatch(),
-        residuals.into_dispatch(),
-        labels.into_dispatch(),
-        bandwidth.into_dispatch(),
-        form,
-        false,
-    );
-    Tensor::from_dispatch(value)
+    let tracked = slopes.into_iter().filter(|(input, _)| input.is_tracked());
+    let value = tracked.fold(value, |value, (input, slope)| {
+        linearised(value, input, slope)
+    });
+    if bandwidth.is_tracked() {
+        linearised(value, bandwidth, to_bandwidth)
+    } else {
+        value
+    }
 }
 
 pub(super) fn check(points: &Tensor<2>, bandwidth: &Tensor<1>, pairing: Pairing) {

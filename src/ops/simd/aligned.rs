@@ -20,7 +20,7 @@ impl<T: Real> Aligned<T> {
     /// Adds as many others.
     pub fn add(&mut self, other: &Self) {
         for (a, &b) in self.iter_mut().zip(&**other) {
-            *a = a.plus(b);
+            *a += b;
         }
     }
 }

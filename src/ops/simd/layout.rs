@@ -21,52 +21,41 @@ pub(crate) const fn line<T: Real, S: Simd>() -> usize {
 /// Vectors of a processor that a kernel takes at once.
 pub(crate) const PAIR: usize = 2;
 
-/// Vectors one after the other, each padded to whole vectors of the processor.
-pub(crate) struct PaddedRows<T> {
-    /// Numbers in a row.
-    stride: usize,
-    numbers: Aligned<T>,
-}
-
-impl<T: Real> PaddedRows<T> {
-    pub fn row(&self, i: usize) -> &[T] {
-        &self.numbers[i * self.stride..][..self.stride]
-    }
-}
-
 /// Vectors in rows, and in strips: columns side by side for whole vectors of the processor.
 pub(crate) struct PaddedVectors<T> {
     pub d: usize,
-    pub rows: PaddedRows<T>,
-    /// `[strip][coordinate][column]`, or none.
+    /// Numbers in a row, padded to whole vectors of the processor.
+    stride: usize,
+    /// `[vector][coordinate]`
+    rows: Aligned<T>,
+    /// `[strip][coordinate][column]`
     strips: Aligned<T>,
 }
 
 impl<T: Real> PaddedVectors<T> {
-    /// `n` vectors, padded to whole strips, in strips too if wanted; `write(i, row)` writes the `i`-th.
-    pub fn new(
-        n: usize,
-        d: usize,
-        in_strips: bool,
-        write: impl Fn(usize, &mut [T]) + Sync,
-    ) -> Self {
+    /// Vectors of `d` coordinates one after the other, padded to whole strips.
+    pub fn new(vectors: &[T], d: usize) -> Self {
         let width = strip::<T>();
-        let padded = n.next_multiple_of(width);
+        let padded = (vectors.len() / d).next_multiple_of(width);
         let stride = d.next_multiple_of(64 / size_of::<T>());
-        let mut numbers = Aligned::zeros(padded * stride);
-        for_each_chunk(&mut numbers[..n * stride], stride, 1, |(i, row)| {
-            write(i, &mut row[..d]);
-        });
-        let rows = PaddedRows { stride, numbers };
-        let mut strips = Aligned::zeros(if in_strips { padded * d } else { 0 });
+        let mut rows = Aligned::zeros(padded * stride);
+        for (row, vector) in rows.chunks_exact_mut(stride).zip(vectors.chunks_exact(d)) {
+            row[..d].copy_from_slice(vector);
+        }
+        let mut strips = Aligned::zeros(padded * d);
         for_each_chunk(&mut strips, width * d, 1, |(index, strip)| {
             for (c, line) in strip.chunks_exact_mut(width).enumerate() {
                 for (x, i) in line.iter_mut().zip(index * width..) {
-                    *x = rows.row(i)[c];
+                    *x = rows[i * stride + c];
                 }
             }
         });
-        Self { d, rows, strips }
+        Self {
+            d,
+            stride,
+            rows,
+            strips,
+        }
     }
 
     /// `[coordinate][column]`
@@ -75,23 +64,36 @@ impl<T: Real> PaddedVectors<T> {
         &self.strips[index * size..][..size]
     }
 
+    /// All strips, `[strip][coordinate][column]`.
+    pub fn strips(&self) -> &[T] {
+        &self.strips
+    }
+
+    #[inline(always)]
+    pub fn row(&self, i: usize) -> &[T] {
+        &self.rows[i * self.stride..][..self.d]
+    }
+
     /// Four rows from a multiple of four on.
     #[inline(always)]
     pub fn quad(&self, first: usize) -> [&[T]; QUAD] {
-        let row = |i: usize| &self.rows.row(i)[..self.d];
+        let row = |i: usize| self.row(i);
         [row(first), row(first + 1), row(first + 2), row(first + 3)]
     }
 }
 
-/// `|x|²`
-pub(crate) fn squared_length<T: Real>(x: &[T]) -> f64 {
-    let eighths = x.chunks_exact(8);
-    let square = |x: &T| x.to_f64() * x.to_f64();
-    let mut sums = [0.0; 8];
-    for x in eighths.clone() {
-        sums.iter_mut()
-            .zip(x)
-            .for_each(|(sum, x)| *sum += square(x));
-    }
-    sums.iter().sum::<f64>() + eighths.remainder().iter().map(square).sum::<f64>()
+/// The place of a coordinate in strips of vectors of `d` coordinates, whose lines have so many entries: of column
+/// `at`, or of a vector of the processor.
+#[inline(always)]
+pub(crate) fn place(d: usize, line: usize, at: usize, c: usize) -> usize {
+    (at / line * d + c) * line + at % line
+}
+
+/// Writes numbers in strips, times a factor, as rows of `d` numbers.
+pub(crate) fn write_rows<T: Real>(strips: &[T], factor: f64, rows: &mut [T], d: usize) {
+    for_each_chunk(rows, d, 1, |(i, row)| {
+        for (c, x) in row.iter_mut().enumerate() {
+            *x = strips[place(d, strip::<T>(), i, c)] * T::new(factor);
+        }
+    });
 }

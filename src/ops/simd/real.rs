@@ -1,30 +1,45 @@
 //! `f32` and `f64` as vectors of whatever width the processor has.
 
-use std::{cmp::Ordering, fmt::Debug};
+use std::{
+    cmp::Ordering,
+    fmt::Debug,
+    ops::{Add, AddAssign, Mul, Sub, SubAssign},
+};
 
 use pulp::{
     Simd,
     bytemuck::{self, Pod},
 };
 
+use super::powers::{EXP2_F32, EXP2_F64, Exp2, LOG2_F32, LOG2_F64};
+
 /// A floating-point type and its vectors `Lanes<S>` on the instruction set `S`.
-pub trait Real: Pod + Debug + PartialOrd + Send + Sync {
+pub trait Real:
+    Pod
+    + Debug
+    + PartialOrd
+    + Send
+    + Sync
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + AddAssign
+    + SubAssign
+{
     /// A vector.
     type Lanes<S: Simd>: Pod;
 
     /// The greatest finite number.
-    const MAX: Self;
+    const MAX: f64;
     /// The smallest normal number.
     const MIN_POSITIVE: f64;
-    /// Multiplies numbers of at most 1 so that differences of at least the smallest normal number are at least
-    /// 1. Those of numbers near it can be smaller.
-    const HUGE: f64;
+    /// The exponential function in this type.
+    const EXP2: Exp2;
+    /// The logarithm in this type, see [`log2`](super::powers::log2).
+    const LOG2: &'static [f64];
 
     fn new(x: f64) -> Self;
     fn to_f64(self) -> f64;
-    fn plus(self, other: Self) -> Self;
-    fn minus(self, other: Self) -> Self;
-    fn times(self, other: Self) -> Self;
     /// The order of numbers, without a branch: what selections are fast with.
     fn total_cmp(&self, other: &Self) -> Ordering;
 
@@ -33,10 +48,10 @@ pub trait Real: Pod + Debug + PartialOrd + Send + Sync {
     fn lanes_mut<S: Simd>(slice: &mut [Self]) -> &mut [Self::Lanes<S>];
 
     fn splat<S: Simd>(simd: S, x: Self) -> Self::Lanes<S>;
-    fn add<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Lanes<S>;
-    fn sub<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Lanes<S>;
-    fn mul<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Lanes<S>;
-    fn div<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Lanes<S>;
+    fn plus<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Lanes<S>;
+    fn minus<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Lanes<S>;
+    fn times<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Lanes<S>;
+    fn over<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Lanes<S>;
     /// `a·b + c`
     fn mul_add<S: Simd>(
         simd: S,
@@ -50,9 +65,8 @@ pub trait Real: Pod + Debug + PartialOrd + Send + Sync {
     fn sqrt<S: Simd>(simd: S, a: Self::Lanes<S>) -> Self::Lanes<S>;
     /// The sum of the lanes.
     fn sum<S: Simd>(simd: S, a: Self::Lanes<S>) -> Self;
-    /// `2^k` from `k + bias + 1.5 · 2^(digits − 1)`, see [`exp2`](super::exp2).
+    /// `2^k` from `k + bias + 1.5 · 2^(digits − 1)`, see [`exp2`](super::powers::exp2).
     fn power_of_two<S: Simd>(simd: S, shifted: Self::Lanes<S>) -> Self::Lanes<S>;
-
     /// `k` and `m` of positive normal numbers `2^k·m` with `√½ ≤ m < √2`.
     fn split<S: Simd>(simd: S, x: Self::Lanes<S>) -> (Self::Lanes<S>, Self::Lanes<S>);
     /// `yes` where `a < b`, otherwise `no`.
@@ -62,22 +76,6 @@ pub trait Real: Pod + Debug + PartialOrd + Send + Sync {
         yes: Self::Lanes<S>,
         no: Self::Lanes<S>,
     ) -> Self::Lanes<S>;
-    /// `y` where `x` is at least the smallest normal number, else 0.
-    #[inline(always)]
-    fn where_normal<S: Simd>(simd: S, x: Self::Lanes<S>, y: Self::Lanes<S>) -> Self::Lanes<S> {
-        let least = Self::splat(simd, Self::new(Self::MIN_POSITIVE));
-        Self::where_less(simd, [x, least], Self::splat(simd, Self::new(0.0)), y)
-    }
-
-    /// Lanes in a vector.
-    fn width<S: Simd>() -> usize {
-        size_of::<Self::Lanes<S>>() / size_of::<Self>()
-    }
-
-    /// `2^x` for `x ≤ 16`, see [`exp2`](super::exp2).
-    fn exp2<S: Simd>(simd: S, x: Self::Lanes<S>) -> Self::Lanes<S>;
-    /// `log₂x` of positive normal numbers, see [`log2`](super::log2).
-    fn log2<S: Simd>(simd: S, x: Self::Lanes<S>) -> Self::Lanes<S>;
 }
 
 /// `$body` with `$T` the type of the dtype, f32 or f64.
@@ -111,17 +109,15 @@ macro_rules! by_pulp {
 }
 
 macro_rules! impl_real {
-    (
-        $t:ident as $u:ident, $huge:expr, $exp2:path, $remainder:path,
-        |$simd:ident, $bits:ident| $shift:expr
-    ) => {
+    ($t:ident as $u:ident, |$simd:ident, $bits:ident| $shift:expr) => {
         pastey::paste! {
             impl Real for $t {
                 type Lanes<S: Simd> = S::[<$t s>];
 
-                const MAX: Self = $t::MAX;
+                const MAX: f64 = $t::MAX as f64;
                 const MIN_POSITIVE: f64 = $t::MIN_POSITIVE as f64;
-                const HUGE: f64 = $huge;
+                const EXP2: Exp2 = [<EXP2_ $t:upper>];
+                const LOG2: &'static [f64] = &[<LOG2_ $t:upper>];
 
                 #[inline(always)]
                 fn new(x: f64) -> Self {
@@ -130,18 +126,6 @@ macro_rules! impl_real {
                 #[inline(always)]
                 fn to_f64(self) -> f64 {
                     f64::from(self)
-                }
-                #[inline(always)]
-                fn plus(self, other: Self) -> Self {
-                    self + other
-                }
-                #[inline(always)]
-                fn minus(self, other: Self) -> Self {
-                    self - other
-                }
-                #[inline(always)]
-                fn times(self, other: Self) -> Self {
-                    self * other
                 }
                 #[inline(always)]
                 fn total_cmp(&self, other: &Self) -> Ordering {
@@ -161,10 +145,10 @@ macro_rules! impl_real {
                 }
                 by_pulp! {
                     $t:
-                    add(a, b) = add;
-                    sub(a, b) = sub;
-                    mul(a, b) = mul;
-                    div(a, b) = div;
+                    plus(a, b) = add;
+                    minus(a, b) = sub;
+                    times(a, b) = mul;
+                    over(a, b) = div;
                     mul_add(a, b, c) = mul_add_e;
                     min(a, b) = min;
                     max(a, b) = max;
@@ -179,14 +163,6 @@ macro_rules! impl_real {
                 fn power_of_two<S: Simd>($simd: S, shifted: Self::Lanes<S>) -> Self::Lanes<S> {
                     let $bits = shifted;
                     $shift
-                }
-                #[inline(always)]
-                fn exp2<S: Simd>(simd: S, x: Self::Lanes<S>) -> Self::Lanes<S> {
-                    $exp2(simd, x)
-                }
-                #[inline(always)]
-                fn log2<S: Simd>(simd: S, x: Self::Lanes<S>) -> Self::Lanes<S> {
-                    super::log2::log2::<S, $t>(simd, x, &$remainder)
                 }
                 #[inline(always)]
                 fn split<S: Simd>(
@@ -210,7 +186,7 @@ macro_rules! impl_real {
                     let digits = simd.[<and_ $u s>](bits, splat(DIGIT_BITS));
                     let m = simd.[<add_ $u s>](digits, splat(LEAST));
                     let bias = Self::splat(simd, UNIT + BIAS);
-                    (Self::sub(simd, k, bias), simd.[<transmute_ $t s_ $u s>](m))
+                    (Self::minus(simd, k, bias), simd.[<transmute_ $t s_ $u s>](m))
                 }
                 #[inline(always)]
                 fn where_less<S: Simd>(
@@ -227,23 +203,11 @@ macro_rules! impl_real {
 }
 
 // the exponent is moved to its place by a shift, or by a product with a power of two
-impl_real!(
-    f32 as u32,
-    1.0 / f32::MIN_POSITIVE as f64,
-    super::exp2::exp2_f32,
-    super::log2::REMAINDER_F32,
-    |simd, bits| {
-        let bits = simd.transmute_u32s_f32s(bits);
-        simd.transmute_f32s_u32s(simd.wrapping_dyn_shl_u32s(bits, simd.splat_u32s(23)))
-    }
-);
-impl_real!(
-    f64 as u64,
-    1.0 / f64::MIN_POSITIVE,
-    super::exp2::exp2_f64,
-    super::log2::REMAINDER_F64,
-    |simd, bits| {
-        let bits = simd.transmute_u64s_f64s(bits);
-        simd.transmute_f64s_u64s(simd.mul_u64s(bits, simd.splat_u64s(1 << 52)))
-    }
-);
+impl_real!(f32 as u32, |simd, bits| {
+    let bits = simd.transmute_u32s_f32s(bits);
+    simd.transmute_f32s_u32s(simd.wrapping_dyn_shl_u32s(bits, simd.splat_u32s(23)))
+});
+impl_real!(f64 as u64, |simd, bits| {
+    let bits = simd.transmute_u64s_f64s(bits);
+    simd.transmute_f64s_u64s(simd.mul_u64s(bits, simd.splat_u64s(1 << 52)))
+});

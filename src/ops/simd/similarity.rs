@@ -67,13 +67,13 @@ impl<T: Real> WithSimd for SimilaritySums<'_, T> {
             Similarity::Magnitudes => self.add(
                 simd,
                 #[inline(always)]
-                |x, y, sum| T::add(simd, sum, T::abs(simd, T::sub(simd, x, y))),
+                |x, y, sum| T::plus(simd, sum, T::abs(simd, T::minus(simd, x, y))),
             ),
             Similarity::Squares => self.add(
                 simd,
                 #[inline(always)]
                 |x, y, sum| {
-                    let difference = T::sub(simd, x, y);
+                    let difference = T::minus(simd, x, y);
                     T::mul_add(simd, difference, difference, sum)
                 },
             ),

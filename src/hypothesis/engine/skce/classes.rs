@@ -270,7 +270,7 @@ fn equal<T: Real>(k: &[T], own: &[T; LANES], labels: &[[T; LANES]]) -> [T; LANES
     let (mut sums, own) = ([T::new(0.0); LANES], *own);
     for (&k, labels) in k.iter().zip(labels) {
         for ((sum, label), own) in sums.iter_mut().zip(labels).zip(&own) {
-            *sum = sum.plus(if label == own { k } else { T::new(0.0) });
+            *sum += if label == own { k } else { T::new(0.0) };
         }
     }
     sums

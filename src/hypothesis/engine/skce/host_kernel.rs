@@ -60,7 +60,7 @@ impl HostKernel {
             match (last / factor).powf(power) {
                 exponent if exponent.log2().fract() == 0.0 => {
                     for _ in 0..exponent.log2() as usize {
-                        kernel.iter_mut().for_each(|k| *k = k.times(*k));
+                        kernel.iter_mut().for_each(|k| *k = *k * *k);
                     }
                 }
                 _ => kernel = self.matrix(x, y, factor),
@@ -85,7 +85,7 @@ impl HostKernel {
             let row = |(i, kernel): (&usize, &[T])| {
                 let w = weights.at(*i);
                 let pairs = columns.iter().zip(kernel.to_vec());
-                let times = |(j, k): (&usize, T)| k.times(T::new(w * weights.at(*j)));
+                let times = |(j, k): (&usize, T)| k * T::new(w * weights.at(*j));
                 pairs.map(times).collect::<Vec<T>>()
             };
             let rows = rows.iter().zip(kernel.chunks(columns.len()));

@@ -6,7 +6,7 @@ use super::estimate;
 use crate::{
     distribution::{Batch as _, Geometry, Predictive, Redrawn, RedrawnBy, Targets, Weights},
     error::Result,
-    estimator::{PairMatrix, SkceForm},
+    estimator::{PairMatrix, SkceForm, normal_samples},
     host::{to_scalar, to_vec},
     hypothesis::engine::Evaluator,
     kernel::{TargetKernel, TensorKernel},
@@ -93,10 +93,8 @@ impl<P: Geometry, T: TargetKernel<P::Unconditional> + Clone> VectorSkce<P, T> {
             return None;
         }
         let (all, targets) = (&self.predictions, &self.kernel.targets);
-        targets.as_normal(
-            all.unconditional(),
-            sets.first().filter(|_| all.has_own_distances())?,
-        )?;
+        let first = sets.first().filter(|_| all.has_own_distances())?;
+        normal_samples(targets, all.unconditional(), first)?;
         let mean = |y| {
             let pairs = PairMatrix::unchecked(&self.kernel, Computation::Auto, all, y);
             pairs.fused(self.form).map(to_scalar)

@@ -84,10 +84,6 @@ impl<F: Float> Numbers for Recorded<'_, F> {
         F::__expand_sqrt(self.0, x)
     }
 
-    fn not_negative(self, x: NativeExpand<F>) -> NativeExpand<F> {
-        F::__expand_max(self.0, x, self.constant(0.0))
-    }
-
     fn over(self, x: NativeExpand<F>, y: NativeExpand<F>) -> NativeExpand<F> {
         over::expand::<F>(self.0, x, y, self.least())
     }

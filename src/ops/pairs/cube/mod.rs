@@ -15,12 +15,11 @@
 //! ([`plan`], [`run`]).
 
 mod curve;
-pub(in crate::ops) mod grid;
+mod grid;
 mod kernel;
-pub(in crate::ops) mod pair;
-pub(in crate::ops) mod plan;
+mod pair;
+mod plan;
 mod run;
 mod stage;
 
-pub(in crate::ops) use run::is_able;
-pub(super) use run::run;
+pub(super) use run::{is_able, run};

@@ -31,7 +31,7 @@ pub(super) struct PairTerms<F: Float> {
 
 /// A coordinate's part in the separation.
 #[cube]
-pub(in crate::ops) fn part<F: Float>(difference: F, #[comptime] euclidean: bool) -> F {
+pub(super) fn part<F: Float>(difference: F, #[comptime] euclidean: bool) -> F {
     if comptime!(euclidean) {
         difference * difference
     } else {

@@ -8,7 +8,7 @@ use super::grid::GridLaunch;
 
 /// Units along a side of a tile: 256 in a cube and 16 KiB of shared memory are what every device of
 /// WebGPU has, and f64 takes 13 KiB.
-pub(in crate::ops) const SIDE: usize = 16;
+pub(super) const SIDE: usize = 16;
 
 /// Multiprocessors, where the device does not tell.
 const MULTIPROCESSORS: usize = 32;
@@ -18,19 +18,19 @@ const CUBES_EACH: usize = 4;
 
 /// The numbers of a [`Grid`](super::grid::Grid).
 #[derive(Debug, Clone, Copy)]
-pub(in crate::ops) struct Plan {
-    pub(in crate::ops) samples: usize,
+pub(super) struct Plan {
+    samples: usize,
     used: usize,
-    pub(in crate::ops) m: usize,
+    m: usize,
     size: usize,
     extent: usize,
-    pub(in crate::ops) parts: usize,
-    pub(in crate::ops) cubes: usize,
+    pub(super) parts: usize,
+    pub(super) cubes: usize,
 }
 
 impl Plan {
     /// Plans the pairs of points within blocks of `size`.
-    pub(in crate::ops) fn new(points: &CubeTensor, size: usize) -> Self {
+    pub(super) fn new(points: &CubeTensor, size: usize) -> Self {
         let (samples, m) = (points.shape()[0], points.shape()[1]);
         let used = samples / size * size;
         let extent = size * (SIDE / size).max(1);
@@ -48,24 +48,23 @@ impl Plan {
         }
     }
 
-    pub(in crate::ops) fn grid(&self) -> GridLaunch {
-        let Self {
-            samples,
-            used,
-            m,
-            size,
-            extent,
-            parts,
-            cubes,
-        } = *self;
-        GridLaunch::new(samples, used, m, size, extent, parts, cubes)
+    pub(super) fn grid(&self) -> GridLaunch {
+        GridLaunch::new(
+            self.samples,
+            self.used,
+            self.m,
+            self.size,
+            self.extent,
+            self.parts,
+            self.cubes,
+        )
     }
 
-    pub(in crate::ops) fn cube_count(&self, client: &Client) -> CubeCount {
+    pub(super) fn cube_count(&self, client: &Client) -> CubeCount {
         CubeCountSelection::new(client, self.cubes as u32).cube_count()
     }
 
-    pub(in crate::ops) fn units() -> CubeDim {
+    pub(super) fn units() -> CubeDim {
         CubeDim::new_2d(SIDE as u32, SIDE as u32)
     }
 }

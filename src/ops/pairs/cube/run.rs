@@ -32,7 +32,7 @@ type B = CubeBackend;
 
 /// Whether the device can run the kernel in this dtype. CubeCL's processor has a thread for each unit, which
 /// waits for the others without rest.
-pub(in crate::ops) fn is_able(device: &CubeDevice, dtype: DType) -> bool {
+pub(in crate::ops::pairs) fn is_able(device: &CubeDevice, dtype: DType) -> bool {
     let client = device.client();
     let hardware = &client.properties().hardware;
     matches!(dtype, DType::F32 | DType::F64)
@@ -54,9 +54,7 @@ pub(in crate::ops::pairs) fn run(
     mean: PairMean,
     gradient: bool,
 ) -> WithGradients<B> {
-    let PairMean {
-        kernel, pairing, ..
-    } = mean;
+    let PairMean { kernel, pairing } = mean;
     let (n, m) = (points.shape()[0], points.shape()[1]);
     let form = Specialisation {
         euclidean: kernel.distance().sum() == CoordinateSum::Squares,
@@ -101,7 +99,7 @@ pub(in crate::ops::pairs) fn run(
         B::float_reshape(sum, [1].into())
     };
     if !gradient {
-        return (sum(0), parts.clone(), parts.clone(), parts); // nothing in the others
+        return (sum(0), parts.clone(), parts); // nothing in the others
     }
     let parts = B::float_reshape(parts, shape.into());
     let gradient = match plan.parts {
@@ -109,6 +107,5 @@ pub(in crate::ops::pairs) fn run(
         _ => B::float_sum_dim(parts, 0), // [1, n, m]
     };
     let gradient = B::float_reshape(gradient, [n, m].into());
-    let residuals = gradient.clone(); // part of the points
-    (sum(0), gradient, residuals, B::float_div(sum(1), bandwidth))
+    (sum(0), gradient, B::float_div(sum(1), bandwidth))
 }

@@ -1,7 +1,7 @@
 //! Small blocks of samples, pair by pair: linear in the number of samples.
 
-use super::{PairKernel, PairSamples, Radial, Real, weigh::Totals};
-use crate::radial::{CoordinateSum, curve::Value};
+use super::{PairKernel, PairSamples, Radial, Real, Totals};
+use crate::radial::CoordinateSum;
 
 /// The sums over the pairs of some samples; adds to the gradient of points and residuals, if there is one.
 pub(super) fn all_pairs<T: Real>(
@@ -13,7 +13,7 @@ pub(super) fn all_pairs<T: Real>(
     let (d, m) = (samples.d, samples.m);
     let radial = Radial::new(kernel, bandwidth);
     let mut totals = Totals::default();
-    let add = |x: &mut T, y: f64| *x = x.plus(T::new(y));
+    let add = |x: &mut T, y: f64| *x += T::new(y);
     // ∂δ/∂p = −1 where residuals are of labels
     let sign = if samples.labels.is_some() { -1.0 } else { 1.0 };
     for (i, j) in (1..samples.count()).flat_map(|j| (0..j).map(move |i| (i, j))) {
@@ -23,7 +23,7 @@ pub(super) fn all_pairs<T: Real>(
         let residuals = samples.residual(i).iter().zip(samples.residual(j));
         let residuals = residuals.map(|(a, b)| (a.to_f64(), b.to_f64()));
         let product: f64 = residuals.clone().map(|(a, b)| a * b).sum();
-        let Value { kernel, slope } = radial.of_pair(separation).value;
+        let [kernel, slope] = radial.of_pair(separation);
         totals.value += kernel * product;
         totals.stretch -= product * slope * separation;
         let Some([points, of_rows]) = &mut gradient else {

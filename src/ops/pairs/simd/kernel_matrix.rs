@@ -1,14 +1,11 @@
 //! The kernel between two sets of points.
 
-use pulp::{Simd, WithSimd};
-
 use super::{
     PairKernel, Real,
     aligned::Aligned,
     arch::Arch,
-    lanes::Lanes,
     layout::{PaddedVectors, QUAD, strip},
-    radial::{Radial, with_known},
+    radial::{Kernels, Radial},
     similarity::similarities,
 };
 use crate::{
@@ -26,14 +23,10 @@ pub(crate) fn host_kernel_matrix<T: Real>(
     kernel: PairKernel,
     bandwidth: f64,
 ) -> Vec<T> {
-    let vectors = |points: &[T], in_strips: bool| {
-        let write = |i: usize, row: &mut [T]| row.copy_from_slice(&points[i * d..][..d]);
-        PaddedVectors::new(points.len() / d, d, in_strips, write)
-    };
     let (k, width) = (y.len() / d, strip::<T>());
     let mut matrix = vec![T::new(0.0); x.len() / d * k];
     let not_finite = (non_finite_rows(x, d), non_finite_rows(y, d));
-    let (x, y) = (&vectors(x, false), &vectors(y, true));
+    let (x, y) = (&PaddedVectors::new(x, d), &PaddedVectors::new(y, d));
     let radial = Radial::new(kernel, bandwidth);
     for_each_chunk(&mut matrix, k * width, d, |(index, matrix)| {
         let mut scratch = Aligned::zeros(width * width);
@@ -54,22 +47,4 @@ pub(crate) fn host_kernel_matrix<T: Real>(
     });
     poison(&mut matrix, k, not_finite.0, not_finite.1);
     matrix
-}
-
-/// Writes kernels in the place of separations.
-struct Kernels<'a, T> {
-    radial: Radial,
-    separations: &'a mut [T],
-}
-
-impl<T: Real> WithSimd for Kernels<'_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let separations = T::lanes_mut::<S>(self.separations);
-        with_known!(self.radial, radial => for x in separations {
-            *x = radial.of(Lanes::<S, T>::new(simd), *x).value.kernel;
-        });
-    }
 }

@@ -14,12 +14,11 @@
 use std::{f64::consts::SQRT_2, ops::Range};
 
 use super::{
-    PairSamples, Radial, Real,
+    PairSamples, Radial, Real, Totals,
     aligned::Aligned,
     arch::Arch,
-    layout::squared_length,
     product::{MatrixView, add_product, product},
-    weigh::{Totals, Weigh},
+    radial::Weigh,
 };
 use crate::{
     parallel::{fold_tiles, for_each_chunk, threads_for},
@@ -43,28 +42,14 @@ const PART_OF_COLUMNS: usize = 16;
 /// Pairs that are summed in one dtype before their sum is added as f64.
 const PART: usize = 4096;
 
-/// Whether squared distances of these points may be taken from inner products.
-fn is_long<T: Real>(points: &[T], d: usize, radial: Radial) -> bool {
-    let lengths = || points.chunks_exact(d).map(squared_length);
-    d > LONG
-        && radial.sum == CoordinateSum::Squares
-        && lengths().fold(0.0, f64::max).sqrt() * radial.steepest() <= LONGEST
-}
-
 /// Writes squared distances in the place of the inner products of some points with others, `[row][column]`.
 fn squared_distances<T: Real>(products: &mut [T], of_rows: &[T], of_columns: &[T]) {
     let lines = products.chunks_exact_mut(of_columns.len());
     for (line, &of_row) in lines.zip(of_rows) {
         for (x, &of_column) in line.iter_mut().zip(of_columns) {
-            *x = of_row.plus(of_column).minus(x.plus(*x)); // rounding may make it negative
+            *x = of_row + of_column - (*x + *x); // rounding may make it negative
         }
     }
-}
-
-/// `|x|²` of each vector.
-fn squared_lengths<T: Real>(vectors: &[T], d: usize) -> Vec<T> {
-    let lengths = vectors.chunks_exact(d).map(squared_length);
-    lengths.map(T::new).collect()
 }
 
 /// Some of the vectors, `[vector][coordinate]`.
@@ -100,11 +85,18 @@ struct Block<'a> {
 impl<'a, T: Real> LongPairs<'a, T> {
     /// None if vectors are short, or if digits would be lost.
     pub fn new(samples: PairSamples<'a, T>, radial: Radial) -> Option<Self> {
-        let has_digits = samples.labels.is_none() || radial.steepest() * BANDWIDTH <= 1.0;
-        (has_digits && is_long(samples.points, samples.d, radial)).then(|| Self {
+        let is_smooth = samples.labels.is_none() || radial.steepest() * BANDWIDTH <= 1.0;
+        if samples.d <= LONG || radial.sum != CoordinateSum::Squares || !is_smooth {
+            return None;
+        }
+        let square = |x: &T| x.to_f64() * x.to_f64();
+        let points = samples.points.chunks_exact(samples.d);
+        let squares: Vec<f64> = points.map(|p| p.iter().map(square).sum()).collect();
+        let longest = squares.iter().copied().fold(0.0, f64::max).sqrt();
+        (longest * radial.steepest() <= LONGEST).then(|| Self {
             samples,
             radial,
-            squares: squared_lengths(samples.points, samples.d),
+            squares: squares.into_iter().map(T::new).collect(),
         })
     }
 
@@ -139,11 +131,11 @@ impl<'a, T: Real> LongPairs<'a, T> {
             for_each_chunk(points, d, 1, |(i, point)| {
                 let of_point = sums.points[i * d..].iter().zip(self.samples.point(i));
                 for (x, (&sum, &p)) in point.iter_mut().zip(of_point) {
-                    *x = sign.times(sum).plus(sums.slopes[i].times(p));
+                    *x = sign * sum + sums.slopes[i] * p;
                 }
             });
             for (x, &sum) in residuals.iter_mut().zip(&sums.residuals) {
-                *x = sign.times(sum);
+                *x = sign * sum;
             }
         }
         sums.totals
@@ -223,12 +215,12 @@ impl<'a, T: Real> LongPairs<'a, T> {
                 .zip(of_residuals)
                 .zip(&labels[block.columns.clone()]);
             for ((x, product), &y) in pairs {
-                *x = product.plus(point[y as usize]);
+                *x = *product + point[y as usize];
             }
         }
         block.for_each_part(of_points, |i, columns, line| {
             for (x, j) in line.iter_mut().zip(columns) {
-                *x = x.minus(self.samples.residual(j)[labels[i] as usize]);
+                *x -= self.samples.residual(j)[labels[i] as usize];
             }
         });
     }
@@ -246,10 +238,10 @@ impl<'a, T: Real> LongPairs<'a, T> {
         for (i, line) in block.rows.clone().zip(slopes.chunks_exact(width)) {
             let (of_columns, mut sum) = (&mut sums.slopes[block.columns.clone()], T::new(0.0));
             for (of_column, &slope) in of_columns.iter_mut().zip(line) {
-                *of_column = of_column.plus(slope);
-                sum = sum.plus(slope);
+                *of_column += slope;
+                sum += slope;
             }
-            sums.slopes[i] = sums.slopes[i].plus(sum);
+            sums.slopes[i] += sum;
         }
         let Some(labels) = labels else {
             block.add_products(&mut sums.points, slopes, points, d);
@@ -258,17 +250,16 @@ impl<'a, T: Real> LongPairs<'a, T> {
         for (i, line) in block.rows.clone().zip(slopes.chunks_exact(width)) {
             let gradient = &mut sums.points[i * d..][..d];
             for (&slope, &y) in line.iter().zip(&labels[block.columns.clone()]) {
-                gradient[y as usize] = gradient[y as usize].minus(slope);
+                gradient[y as usize] -= slope;
             }
         }
         block.for_each_part(slopes, |i, columns, line| {
             for (&mut slope, j) in line.iter_mut().zip(columns) {
-                let sum = &mut sums.points[j * d + labels[i] as usize];
-                *sum = sum.minus(slope);
+                sums.points[j * d + labels[i] as usize] -= slope;
             }
         });
         for (slope, &kernel) in slopes.iter_mut().zip(kernels) {
-            *slope = slope.plus(kernel);
+            *slope += kernel;
         }
         block.add_products(&mut sums.points, slopes, residuals, d);
     }
@@ -280,7 +271,7 @@ impl<T: Real> Sums<T> {
         self.totals += other.totals;
         let add = |sums: &mut [T], others: &[T]| {
             for (sum, &other) in sums.iter_mut().zip(others) {
-                *sum = sum.plus(other);
+                *sum += other;
             }
         };
         add(&mut self.points, &other.points);

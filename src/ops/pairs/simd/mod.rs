@@ -3,7 +3,7 @@
 //!
 //! A tile of 32 rows and some strips of 32 columns (half of that in f64) goes through its stages while it
 //! is in the cache: distance and inner product of residuals ([`similarity`]), kernel, statistic and
-//! slopes ([`weigh`]), sums over its rows and columns for the gradient ([`sums`]). Both
+//! slopes ([`radial`]), sums over its rows and columns for the gradient ([`sums`]). Both
 //! members of a pair are done at once. Vectors of the processor are those of [`simd`](crate::ops::simd). Profile and
 //! distance are looked up for each tile, so that the code exists once for a type of numbers and an instruction set.
 //!
@@ -17,23 +17,23 @@ mod pass;
 mod radial;
 mod samples;
 mod sums;
-mod weigh;
 
 pub(crate) use kernel_matrix::host_kernel_matrix;
 use long::LongPairs;
 use pass::Pass;
-use radial::Radial;
+use radial::{Radial, Totals};
 pub(super) use samples::{PairSamples, residuals_of_labels};
-use weigh::Totals;
 
 use super::PairKernel;
 use crate::{
     ops::{
         non_finite::{non_finite_rows, poison_blocks},
         simd::{
-            aligned, arch, lanes, layout, product,
-            real::{self, Real},
-            similarity, tile,
+            aligned, arch,
+            layout::{self, PaddedVectors},
+            product,
+            real::Real,
+            similarity,
         },
     },
     parallel::for_each_chunk,
@@ -41,6 +41,8 @@ use crate::{
 
 /// Blocks of fewer samples are summed pair by pair.
 const SMALL_BLOCK: usize = 32;
+/// Numbers of residuals that are computed at once, where no gradient is asked for.
+const AT_ONCE: usize = 1 << 22;
 
 /// Sums over the pairs `i < j` within blocks.
 pub(crate) struct PairSums<T> {
@@ -76,7 +78,7 @@ pub(crate) fn pair_sums<T: Real>(
         .zip(parts(&mut sums.residuals, size * samples.m, count))
         .map(|gradient| (<[_; 2]>::from(gradient), Totals::default()))
         .collect();
-    if count > 1 && size < SMALL_BLOCK {
+    if size < SMALL_BLOCK {
         for_each_chunk(&mut blocks, 1, size * size * samples.d, |(k, block)| {
             let (rows, totals) = &mut block[0];
             let rows = gradient.then_some(rows);
@@ -108,37 +110,40 @@ fn parts<T>(numbers: &mut [T], size: usize, count: usize) -> impl Iterator<Item 
     (0..count).map(move |_| parts.next().unwrap_or_default())
 }
 
-/// `Σ w_i w_j h_ij` over the pairs `i < j` of each of the first `⌊n/size⌋` blocks of points with labels, pair by pair:
-/// to the last bit a function of the samples of the block alone, whatever the number of blocks and of threads.
-/// Weights are 1 where there are none.
-pub(crate) fn block_sums(
-    (points, d): (&[f64], usize),
+/// `Σ w_i w_j h_ij` over the pairs `i < j` of each of the first `⌊n/size⌋` blocks of points with labels: to the last bit
+/// a function of the samples of the block alone, whatever the number of blocks and of threads. Weights are 1 where there
+/// are none.
+pub(crate) fn block_sums<T: Real>(
+    (points, d): (&[T], usize),
     (labels, weights): (&[u32], Option<&[f64]>),
     size: usize,
     kernel: PairKernel,
     bandwidth: f64,
 ) -> Vec<f64> {
-    let mut residuals = residuals_of_labels(points, labels, d);
-    for (row, w) in residuals.chunks_mut(d).zip(weights.unwrap_or_default()) {
-        row.iter_mut().for_each(|r| *r *= w);
-    }
-    let samples = PairSamples {
-        points,
-        d,
-        residuals: &residuals,
-        m: d,
-        labels: Some(labels),
-    };
-    let mut sums = vec![0.0; samples.count() / size];
-    for_each_chunk(&mut sums, 1, size * size * d, |(k, sum)| {
-        let rows = k * size..(k + 1) * size;
-        let mut block = samples.part(rows.clone());
-        if weights.is_some_and(|weights| weights[rows].iter().any(|&w| w != 1.0)) {
-            block.labels = None; // its residuals are not those of labels
+    let used = labels.len() / size * size;
+    let of_part = |first: usize, last: usize| {
+        let points = &points[first * d..last * d];
+        let mut residuals = residuals_of_labels(points, &labels[first..last], d);
+        if let Some(weights) = weights {
+            for (row, &w) in residuals.chunks_mut(d).zip(&weights[first..last]) {
+                row.iter_mut().for_each(|r| *r = *r * T::new(w));
+            }
         }
-        sum[0] = direct::all_pairs(block, kernel, bandwidth, None).value;
-    });
-    sums
+        let samples = PairSamples {
+            points,
+            d,
+            residuals: &residuals,
+            m: d,
+            labels: None, // with weights they are not those of labels
+        };
+        pair_sums(samples, size, kernel, bandwidth, false).values
+    };
+    // some blocks at a time: the residuals are as many as the points
+    let step = (AT_ONCE / (size * d)).max(1) * size;
+    let parts = (0..used).step_by(step);
+    parts
+        .flat_map(|first| of_part(first, used.min(first + step)))
+        .collect()
 }
 
 /// The sums over all pairs of some samples; writes the gradient of points and residuals, if there is one.
@@ -155,8 +160,8 @@ fn all_pairs<T: Real>(
     let pass = Pass {
         radial,
         n: samples.count(),
-        points: samples.padded_points(),
-        residuals: samples.padded_residuals(),
+        points: PaddedVectors::new(samples.points, samples.d),
+        residuals: PaddedVectors::new(samples.residuals, samples.m),
         by_label: samples.labels.is_some(),
     };
     let (totals, sums) = pass.run(gradient.is_some());

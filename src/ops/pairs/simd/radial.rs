@@ -1,11 +1,13 @@
-//! Kernels as functions of the separation that the tiles compute.
+//! Kernels as functions of the separation that the tiles compute, and what the pairs of a tile need of them.
 
-use pulp::Scalar;
+use std::ops::AddAssign;
 
-use super::{PairKernel, lanes::Lanes};
-use crate::radial::{
-    CoordinateSum, Profile,
-    curve::{Numbers, Value},
+use pulp::{Scalar, Simd, WithSimd};
+
+use super::{PairKernel, Real};
+use crate::{
+    ops::{formula::Number, simd::wide::Wide},
+    radial::{CoordinateSum, Profile, curve::Value},
 };
 
 /// `$body` with `$known` the same as a [`Radial`], its profile and the kind of its sum known to the
@@ -15,7 +17,6 @@ macro_rules! with_known {
         $crate::radial::for_each_profile!(with_known!(@ $radial, $known, $body,))
     };
     (@ $radial:expr, $known:ident, $body:expr, $($profile:ident $({ $parameter:ident })?),*) => {{
-        use $crate::radial::{CoordinateSum, Profile};
         let radial = $radial;
         match (radial.sum, radial.profile) {
             $((CoordinateSum::Magnitudes, Profile::$profile $({ $parameter })?) => {
@@ -33,7 +34,6 @@ macro_rules! with_known {
         }
     }};
 }
-pub(super) use with_known;
 
 /// A kernel at a bandwidth.
 #[derive(Clone, Copy)]
@@ -67,20 +67,105 @@ impl Radial {
     }
 
     #[inline(always)]
-    pub fn of<N: Numbers>(self, n: N, separation: N::Number) -> At<N::Number> {
+    fn of<S: Simd, T: Real>(self, separation: Wide<S, T>) -> At<Wide<S, T>> {
+        let numbers = separation.arithmetic();
         if self.sum == CoordinateSum::Magnitudes {
-            let value = self.profile.of_distance(n, separation.clone(), self.rate);
+            let value = self.profile.of_distance(numbers, separation, self.rate);
             return At { separation, value };
         }
-        let separation = n.not_negative(separation);
-        At {
-            separation: separation.clone(),
-            value: self.profile.of_square(n, separation, self.rate),
-        }
+        let separation = separation.max(0.0);
+        let value = self.profile.of_square(numbers, separation, self.rate);
+        At { separation, value }
     }
 
-    /// The kernel of one pair.
-    pub fn of_pair(self, separation: f64) -> At<f64> {
-        self.of(Lanes::<_, f64>::new(Scalar), separation)
+    /// The kernel of one pair, and its slope.
+    pub fn of_pair(self, separation: f64) -> [f64; 2] {
+        let value = self.of(Wide::<_, f64>::new(Scalar, separation)).value;
+        [value.kernel.lanes, value.slope.lanes]
+    }
+}
+
+/// Writes kernels in the place of separations.
+pub(super) struct Kernels<'a, T> {
+    pub radial: Radial,
+    pub separations: &'a mut [T],
+}
+
+impl<T: Real> WithSimd for Kernels<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let separations = T::lanes_mut::<S>(self.separations);
+        with_known!(self.radial, radial => for x in separations {
+            *x = radial.of(Wide::<S, T>::new(simd, *x)).value.kernel.lanes;
+        });
+    }
+}
+
+/// Sums over pairs.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Totals {
+    /// `Σ h`
+    pub value: f64,
+    /// `ν ∂/∂ν Σ h`
+    pub stretch: f64,
+}
+
+impl AddAssign for Totals {
+    fn add_assign(&mut self, other: Self) {
+        self.value += other.value;
+        self.stretch += other.stretch;
+    }
+}
+
+/// Vectors of pairs that are weighed at once: each waits long for its exponential.
+const UNROLLED: usize = 4;
+
+/// Takes separations in `first` and inner products of residuals in `second`, and sums the pair statistic `h = k·g`.
+/// With a gradient, for each pair is written, with `k` the kernel, `g` the inner product of the residuals and
+/// `s = g·∂k` the slope: `s` and `−k`.
+pub(super) struct Weigh<'a, T> {
+    pub radial: Radial,
+    pub gradient: bool,
+    pub first: &'a mut [T],
+    pub second: &'a mut [T],
+}
+
+impl<T: Real> WithSimd for Weigh<'_, T> {
+    type Output = Totals;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Totals {
+        with_known!(self.radial, radial => weigh(simd, Self { radial, ..self }))
+    }
+}
+
+#[inline(always)]
+fn weigh<S: Simd, T: Real>(simd: S, tile: Weigh<T>) -> Totals {
+    let zero = Wide::<S, T>::splat(simd, T::new(0.0));
+    let [mut value, mut stretch] = [[zero; UNROLLED]; 2];
+    let first = T::lanes_mut::<S>(tile.first).as_chunks_mut::<UNROLLED>();
+    let second = T::lanes_mut::<S>(tile.second).as_chunks_mut::<UNROLLED>();
+    for (first, second) in first.0.iter_mut().zip(second.0) {
+        for v in 0..UNROLLED {
+            let at = tile.radial.of(Wide::<S, T>::new(simd, first[v]));
+            let (Value { kernel, slope }, product) = (at.value, Wide::new(simd, second[v]));
+            value[v] = kernel.mul_add(product, value[v]);
+            if tile.gradient {
+                let slope = slope * product;
+                stretch[v] = slope.mul_add(at.separation, stretch[v]);
+                first[v] = slope.lanes;
+                second[v] = (zero - kernel).lanes;
+            }
+        }
+    }
+    let total = |sums: [Wide<S, T>; UNROLLED]| {
+        let [a, b, c, d] = sums;
+        (a + b + c + d).sum().to_f64()
+    };
+    Totals {
+        value: total(value),
+        stretch: -total(stretch),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{layout::PaddedVectors, real::Real};
+use super::Real;
 
 /// Samples of a pair statistic: points of `ℝ^d` and their residuals.
 #[derive(Clone, Copy)]
@@ -19,9 +19,9 @@ pub(crate) struct PairSamples<'a, T> {
 
 /// `e_y − p` for points `p` with labels `y`, each below `d`.
 pub(crate) fn residuals_of_labels<T: Real>(points: &[T], labels: &[u32], d: usize) -> Vec<T> {
-    let mut residuals: Vec<T> = points.iter().map(|&p| T::new(0.0).minus(p)).collect();
+    let mut residuals: Vec<T> = points.iter().map(|&p| T::new(0.0) - p).collect();
     for (row, &label) in residuals.chunks_exact_mut(d).zip(labels) {
-        row[label as usize] = row[label as usize].plus(T::new(1.0));
+        row[label as usize] += T::new(1.0);
     }
     residuals
 }
@@ -48,19 +48,5 @@ impl<T: Real> PairSamples<'_, T> {
             labels: self.labels.map(|labels| &labels[samples]),
             ..*self
         }
-    }
-
-    /// The points, in strips too.
-    pub fn padded_points(&self) -> PaddedVectors<T> {
-        PaddedVectors::new(self.count(), self.d, true, |i, row| {
-            row.copy_from_slice(self.point(i));
-        })
-    }
-
-    /// The residuals, in strips too.
-    pub fn padded_residuals(&self) -> PaddedVectors<T> {
-        PaddedVectors::new(self.count(), self.m, true, |i, row| {
-            row.copy_from_slice(self.residual(i));
-        })
     }
 }

@@ -16,14 +16,13 @@
 use pulp::{Simd, WithSimd};
 
 use super::{
+    Real,
     aligned::Aligned,
     arch::Arch,
-    layout::{PAIR, PaddedVectors, QUAD, line, strip},
-    pass::Pass,
-    real::Real,
-    tile::StripTile,
+    layout::{PAIR, PaddedVectors, QUAD, line, strip, write_rows},
+    pass::{Pass, Tile},
 };
-use crate::{parallel::for_each_chunk, radial::CoordinateSum};
+use crate::radial::CoordinateSum;
 
 /// Rows of a tile of the narrowest type.
 const MOST_ROWS: usize = strip::<f32>();
@@ -51,7 +50,7 @@ impl<'a, T: Real> GradientSums<'a, T> {
 
     /// Adds the pairs of a tile with slopes and the weights of residuals, `[strip][row][column]`; 0 for
     /// pairs that do not count.
-    pub fn add(&mut self, tile: &StripTile, slopes: &[T], weights: &[T]) {
+    pub fn add(&mut self, tile: &Tile, slopes: &[T], weights: &[T]) {
         let terms = match self.pass.radial.sum {
             CoordinateSum::Magnitudes => Terms::Signs,
             CoordinateSum::Squares => Terms::Differences,
@@ -82,23 +81,11 @@ impl<'a, T: Real> GradientSums<'a, T> {
 
     /// Writes the gradients of points and of residuals that are rows, `[sample][coordinate]`.
     pub fn write(&self, [points, residuals]: &mut [&mut [T]; 2]) {
-        write(&self.points, 1.0, points, self.pass.points.d);
+        write_rows(&self.points, 1.0, points, self.pass.points.d);
         if let Some(sums) = &self.residuals {
-            write(sums, -1.0, residuals, self.pass.residuals.d);
+            write_rows(sums, -1.0, residuals, self.pass.residuals.d);
         }
     }
-}
-
-/// Writes sums, times a sign, as rows of `d` numbers.
-fn write<T: Real>(sums: &[T], sign: f64, rows: &mut [T], d: usize) {
-    let width = strip::<T>();
-    for_each_chunk(rows, d, 1, |(i, row)| {
-        let sums = &sums[i / width * width * d..][..width * d];
-        let coordinates = sums.iter().skip(i % width).step_by(width);
-        for (x, &sum) in row.iter_mut().zip(coordinates) {
-            *x = sum.times(T::new(sign));
-        }
-    });
 }
 
 /// The term that the other member of a pair adds to a sum; it is multiplied by the weight of the pair.
@@ -114,7 +101,7 @@ enum Terms {
 
 /// Adds the weighted terms of all coordinates to the sums of columns and of rows.
 struct TileSums<'a, T> {
-    tile: &'a StripTile,
+    tile: &'a Tile,
     weights: &'a [T],
     vectors: &'a PaddedVectors<T>,
     terms: Terms,
@@ -128,13 +115,14 @@ impl<T: Real> WithSimd for TileSums<'_, T> {
     fn with_simd<S: Simd>(self, simd: S) {
         match self.terms {
             Terms::Signs => {
-                let bounds = [T::HUGE, 1.0, -1.0];
+                // differences of numbers of at most 1 are 0 or at least 1 in this unit, but those of numbers near 0
+                let bounds = [T::MIN_POSITIVE.recip(), 1.0, -1.0];
                 let [huge, one, minus_one] = bounds.map(|x| T::splat(simd, T::new(x)));
                 self.add(
                     simd,
                     #[inline(always)]
                     |x, y| {
-                        let difference = T::mul(simd, T::sub(simd, y, x), huge);
+                        let difference = T::times(simd, T::minus(simd, y, x), huge);
                         [T::min(simd, T::max(simd, difference, minus_one), one); 2]
                     },
                 );
@@ -142,7 +130,7 @@ impl<T: Real> WithSimd for TileSums<'_, T> {
             Terms::Differences => self.add(
                 simd,
                 #[inline(always)]
-                |x, y| [T::sub(simd, y, x); 2],
+                |x, y| [T::minus(simd, y, x); 2],
             ),
             Terms::Vectors => self.add(
                 simd,
@@ -163,7 +151,7 @@ impl<T: Real> TileSums<'_, T> {
     ) {
         for first in (0..self.vectors.d).step_by(COORDINATES) {
             let count = COORDINATES.min(self.vectors.d - first);
-            self.block(simd, &terms, [first, count]);
+            self.block(simd, &terms, first, count);
         }
     }
 
@@ -173,7 +161,8 @@ impl<T: Real> TileSums<'_, T> {
         &mut self,
         simd: S,
         terms: &impl Fn(T::Lanes<S>, T::Lanes<S>) -> [T::Lanes<S>; 2],
-        [first, count]: [usize; 2],
+        first: usize,
+        count: usize,
     ) {
         let (d, height, line) = (self.vectors.d, strip::<T>(), line::<T, S>());
         let zero = T::splat(simd, T::new(0.0));
@@ -223,7 +212,7 @@ impl<T: Real> TileSums<'_, T> {
         for (quad, row_sums) in row_sums[..height / QUAD].iter().enumerate() {
             for (sums, row_sums) in sums.chunks_exact_mut(height).zip(&row_sums[..count]) {
                 for (sum, &row_sum) in sums[quad * QUAD..].iter_mut().zip(row_sums) {
-                    *sum = sum.plus(sign.times(T::sum(simd, row_sum)));
+                    *sum += sign * T::sum(simd, row_sum);
                 }
             }
         }

@@ -104,6 +104,20 @@ fn partitions_by_hand() {
     assert_eq!(stuck, [vec![0, 1, 2, 3]]);
 }
 
+/// A number that is NaN is in no bin.
+#[test]
+fn partitions_name_a_point_that_is_not_finite() {
+    let points = column(&[0.7, f64::NAN, 0.2]);
+    for binning in [
+        Binning::Uniform { bins: 2 },
+        Binning::EqualMass { bins: 2 },
+        Binning::MedianVariance { minimum: 1 },
+    ] {
+        let error = binning.partition(&points).unwrap_err().to_string();
+        assert!(error.starts_with("row 1"), "{error}");
+    }
+}
+
 /// One sample, all right and sure, all wrong and sure, all predictions equal.
 #[test]
 fn degenerate_cases() {

@@ -1,6 +1,6 @@
 //! Degenerate input, refused input, and what has no fused pass.
 
-use burn_calibration::ops::pair_statistic;
+use burn_calibration::ops::{pair_statistic, residual_statistic};
 
 use super::*;
 
@@ -103,6 +103,37 @@ fn half_precision_is_composed() {
     let expected = scalar(skce.value(&of_probabilities(tensor(&rows)), &classes));
     let found = scalar(skce.value(&of_probabilities(points), &classes));
     assert!((found - expected).abs() < 0.01, "{found}, not {expected}");
+}
+
+/// Value and gradients of pairs that have no fused pass, composed some rows at a time, are those of the pass.
+#[test]
+fn means_without_a_fused_pass() {
+    let rows = predictions(20, 3, 2.0, 20);
+    let classes = labels(&random_labels(20, 3, &mut rng(21)));
+    let others = random_rows(20, 2, 1.0, &mut rng(22));
+    let blocks = [20, 6].map(|size| Pairing::Blocks { size });
+    for pairing in [Pairing::All].into_iter().chain(blocks) {
+        for (distance, profile) in [
+            (Distance::TotalVariation, Profile::Exponential),
+            (Distance::Euclidean, Profile::Gaussian),
+        ] {
+            let kernel = PairKernel::new(distance, profile);
+            let numbers = |dtype: DType| {
+                let device = &device().autodiff();
+                let [x, r] = [&rows, &others].map(|x| tensor_on(x, device, dtype).require_grad());
+                let bandwidth = Tensor::<1>::from_data([0.5], (device, dtype)).require_grad();
+                let nu = || bandwidth.clone();
+                let labelled = pair_statistic(x.clone(), classes.clone(), nu(), kernel, pairing);
+                let value = residual_statistic(x.clone(), r.clone(), nu(), kernel, pairing);
+                let gradients = (labelled.clone() * 3.0 + value.clone()).backward();
+                let slopes = [x, r].map(|x| vector(x.grad(&gradients).unwrap()));
+                let stretch = vector(bandwidth.grad(&gradients).unwrap());
+                [vector(labelled), vector(value), stretch, slopes.concat()].concat()
+            };
+            let (found, expected) = (numbers(DType::F16), numbers(DType::F64));
+            all_near(&found, &expected, 0.01 * largest(&expected));
+        }
+    }
 }
 
 fn statistic(points: &[Vec<f64>], classes: &[usize], bandwidth: f64) {
