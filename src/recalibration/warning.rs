@@ -15,7 +15,7 @@ use crate::distribution::Weights;
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum FitWarning {
-    /// Every row of logits is in `[0, 1]` and sums to 1 within 10⁻³: the logits may be probabilities.
+    /// Every row of logits is in `[0, 1]` and sums to 1 within 0.005: the logits may be probabilities.
     ProbabilitiesAsLogits,
     /// Rows that the fit leaves out: with them, the mean loss of the others would have become worse.
     SetAside {
@@ -307,8 +307,8 @@ impl FitWarning {
 /// Standard errors below chance from which the ranks of a class are called reversed: a chance of 10⁻⁵ each.
 const REVERSED: f64 = 4.3;
 
-/// The distance from 1 that the sum of probabilities may have: those of a file are rounded.
-const ROUNDED: f64 = 1e-3;
+/// The distance from 1 that the sum of probabilities may have: those of a file are rounded, four of three decimals to 0.002.
+const ROUNDED: f64 = 5e-3;
 
 /// Whether a row is in `[0, 1]` and sums to 1.
 fn is_distribution(row: &[f64]) -> bool {
