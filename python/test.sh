@@ -13,6 +13,7 @@ trap 'rm -rf "$work"' EXIT
 python3 -m venv "$work/venv"
 "$work/venv/bin/pip" install -q "maturin>=1.9,<2" numpy scikit-learn scipy pandas matplotlib onnx onnxruntime mypy pytest
 "$work/venv/bin/maturin" build --profile "$profile" --out "$work/wheels"
+"$work/venv/bin/maturin" sdist --out "$work/sources"
 if [ -z "${CALIBRATION_BIN:-}" ]; then
     (cd .. && cargo build --profile "$profile" -p burn-calibration-cli -p workspace-hack --no-default-features)
     folder=$([ "$profile" = dev ] && echo debug || echo "$profile")
