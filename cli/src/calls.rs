@@ -47,6 +47,8 @@ pub struct Data {
     pub are_logits: bool,
     /// Whether predictions of classes are one column, the probability or the log-odds of an event.
     pub is_event: bool,
+    /// Whether the classes have an order, that of the columns.
+    pub are_ordered: bool,
     /// The levels of quantiles.
     pub levels: Vec<f64>,
     /// What occurred: classes from 0, or targets.
@@ -200,7 +202,7 @@ pub fn evaluate(
             lens: options.lens,
             given: (!data.given.is_empty()).then(|| PathBuf::from(GIVEN)),
             tests: options.tests.clone(),
-            ordered: false,
+            ordered: data.are_ordered,
             gate: GateArgs::default(),
             sizes: SizeArgs {
                 tolerance: options.tolerance,
@@ -251,7 +253,7 @@ pub fn compare(
             models: Vec::new(),
             family: data.predictions.family,
             after_family: after.map(|after| after.family),
-            ordered: false,
+            ordered: data.are_ordered,
             sizes: SizeArgs {
                 tolerance: None,
                 level: options.level,
@@ -295,6 +297,7 @@ pub fn report(
         after_family: after.map(|after| after.family),
         bins,
         source: data.source(options.seed, progress),
+        ordered: data.are_ordered,
         ..no_report(options.title.clone())
     })
 }
@@ -308,7 +311,8 @@ pub fn report(
 pub fn monitor(state: &str, data: Data, options: &MonitorOptions) -> Result<Answer, String> {
     noted(|| {
         let mut source = data.source(0, |_, _, _| ());
-        source.rows.held.hold(STATE, Held::Text(state.into()));
+        source.rows.held = HeldFiles::new(data.files().chain([state_file(state)]))
+            .with_class_names(data.class_names.clone());
         let args = MonitorArgs {
             state: STATE.into(),
             predictions: Some(data.predictions.name.clone().into()),
@@ -330,8 +334,7 @@ pub fn monitor(state: &str, data: Data, options: &MonitorOptions) -> Result<Answ
 /// A text that is no such state.
 pub fn monitor_report(state: &str, title: Option<String>) -> Result<Page, String> {
     let mut args = no_report(title);
-    let held = &mut args.source.rows.held;
-    held.hold(STATE, Held::Text(state.into()));
+    args.source.rows.held = HeldFiles::new([state_file(state)]);
     args.state = Some(STATE.into());
     page(args)
 }
@@ -430,6 +433,7 @@ impl Data {
             after: None,
             are_logits: false,
             is_event: false,
+            are_ordered: false,
             levels: Vec::new(),
             outcomes,
             weights: None,
@@ -444,22 +448,9 @@ impl Data {
         seed: u64,
         progress: impl Fn(&str, u64, u64) + Send + Sync + 'static,
     ) -> SourceArgs {
-        let array = |name: &str, array: &Array| {
-            let Array { columns, values } = array.clone();
-            (name.to_owned(), Held::Numbers { columns, values })
-        };
-        let sets = std::iter::once(&self.predictions).chain(&self.after);
-        let sets = sets.map(|set| array(&set.name, &set.rows));
-        let mut held = HeldFiles::new(sets)
+        let held = HeldFiles::new(self.files())
             .with_class_names(self.class_names.clone())
             .with_progress(progress);
-        held.hold(OUTCOMES, array(OUTCOMES, &self.outcomes).1);
-        if let Some(values) = self.weights.clone() {
-            held.hold(WEIGHTS, Held::Numbers { columns: 1, values });
-        }
-        if !self.given.is_empty() {
-            held.hold(GIVEN, Held::Columns(self.given.clone()));
-        }
         SourceArgs {
             labels: LabelsArgs {
                 labels: Some(OUTCOMES.into()),
@@ -477,4 +468,29 @@ impl Data {
             seed,
         }
     }
+
+    /// The arrays by their names.
+    fn files(&self) -> impl Iterator<Item = (String, Held)> {
+        let array = |name: &str, array: &Array| {
+            let Array { columns, values } = array.clone();
+            (name.to_owned(), Held::Numbers { columns, values })
+        };
+        let sets = std::iter::once(&self.predictions).chain(&self.after);
+        let sets = sets.map(move |set| array(&set.name, &set.rows));
+        let weights = self.weights.clone().map(|values| {
+            let weights = Held::Numbers { columns: 1, values };
+            (WEIGHTS.to_owned(), weights)
+        });
+        let given = (!self.given.is_empty()).then(|| {
+            let given = Held::Columns(self.given.clone());
+            (GIVEN.to_owned(), given)
+        });
+        sets.chain([array(OUTCOMES, &self.outcomes)])
+            .chain(weights)
+            .chain(given)
+    }
+}
+
+fn state_file(state: &str) -> (String, Held) {
+    (STATE.to_owned(), Held::Text(state.to_owned()))
 }

@@ -38,11 +38,6 @@ impl HeldFiles {
         Self { classes, ..self }
     }
 
-    /// Holds one more file.
-    pub(crate) fn hold(&mut self, name: &str, file: Held) {
-        self.memory.hold(name, file);
-    }
-
     /// Tells a function of each step of the work as it begins: its title, its number from 0, and how many steps there
     /// are. A panic of the function ends the work, and reaches the caller.
     pub fn with_progress(self, told: impl Fn(&str, u64, u64) + Send + Sync + 'static) -> Self {

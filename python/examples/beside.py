@@ -2,7 +2,7 @@
 
     python examples/beside.py [NxM ...]        10000x10 and 50000x1000 by default
 
-needs `pip install netcal probmetrics numba torchmetrics calibstats`. The data are made from a seed: logits that are
+needs `pip install scikit-learn netcal probmetrics numba torchmetrics calibstats`. The data are made from a seed: logits that are
 overconfident by a temperature of 2, in double precision. Each package runs in a process of its own, which loads the data,
 imports the package and then times the calls alone. Each package uses as many threads as it does by default.
 """
@@ -18,7 +18,7 @@ import time
 
 import numpy as np
 
-PACKAGES = ("burn-calibration", "netcal", "probmetrics", "torchmetrics", "calibstats")
+PACKAGES = ("burn-calibration", "scikit-learn", "netcal", "probmetrics", "torchmetrics", "calibstats")
 SIZES = ("10000x10", "50000x1000")
 #: The calls of a package are ended after so many seconds, and go on with the next call.
 LIMIT = 600
@@ -30,6 +30,9 @@ BINS = 15
 
 ROWS = {
     "ece": f"ECE of the top label, {BINS} bins of equal width",
+    "brier": "Brier score",
+    "log": "log loss",
+    "slowest": "the slowest other function of one number",
     "report": "all that one call tells of calibration",
     "compare": "is the change of a map significant, paired",
     "temperature": "temperature scaling, fit",
@@ -69,6 +72,25 @@ def burn_calibration(row, z, p, y, fresh):
 
     if row == "ece":
         return lambda: bc.ece(y, p, bins=BINS), float
+    if row == "brier":
+        return lambda: bc.brier_score(y, p), float
+    if row == "log":
+        return lambda: bc.log_loss(y, p), float
+    if row == "slowest":
+        functions = (
+            bc.class_wise_ece,
+            bc.debiased_ece,
+            bc.smooth_ece,
+            bc.mmce,
+            bc.overconfidence,
+            bc.observed_over_expected,
+            bc.spherical_score,
+            bc.spiegelhalter_test,
+            bc.hosmer_lemeshow_test,
+            bc.reliability_curve,
+        )
+        slowest = max(functions, key=lambda function: median_time(lambda: function(y, p))[0])
+        return lambda: slowest(y, p), lambda _: slowest.__name__
     if row == "report":
         return (
             lambda: bc.evaluate(y, p),
@@ -95,6 +117,16 @@ def burn_calibration(row, z, p, y, fresh):
     if row == "apply":
         scaling = bc.TemperatureScaling().fit(z, y)
         return lambda: scaling.predict_proba(z), None
+
+
+def scikit_learn(row, z, p, y, fresh):
+    from sklearn import metrics
+
+    classes = np.arange(p.shape[1])
+    if row == "brier":
+        return lambda: metrics.brier_score_loss(y, p, labels=classes), float
+    if row == "log":
+        return lambda: metrics.log_loss(y, p, labels=classes), float
 
 
 def netcal(row, z, p, y, fresh):
@@ -125,6 +157,10 @@ def probmetrics(row, z, p, y, fresh):
     if row == "ece":
         metrics = Metrics.from_names([f"ece-{BINS}"])
         return lambda: metrics.compute_all_from_labels_logits(*tensors), lambda found: float(found[f"ece-{BINS}"])
+    if row in ("brier", "log"):
+        name = {"brier": "brier", "log": "logloss"}[row]
+        metrics = Metrics.from_names([name])
+        return lambda: metrics.compute_all_from_labels_logits(*tensors), lambda found: float(found[name])
     if row == "report":
         names = ["logloss", "brier", f"ece-{BINS}", "calib-err_logloss_ts-mix_cv-5", "refinement_logloss_ts-mix_cv-5"]
         metrics = Metrics.from_names(names)
@@ -202,19 +238,24 @@ def cell(package, row, *data):
         if timed is None:
             return ""
         call, tell = timed
-        seconds = []
-        while len(seconds) < RUNS and sum(seconds) < ENOUGH:
-            start = time.perf_counter()
-            result = call()
-            seconds.append(time.perf_counter() - start)
+        taken, result = median_time(call)
         told = "" if tell is None else tell(result)
     except Exception as error:  # is told in the table
         return f"fails: {type(error).__name__}: {str(error)[:80]}"
     if isinstance(told, (float, np.floating)):
         told = f"{told:.4f}"
-    taken = np.median(seconds)
     taken = f"{taken:.2f} s" if taken >= 1 else f"{1e3 * taken:.3g} ms"
     return f"{taken}<br>{told}" if told else taken
+
+
+def median_time(call):
+    """The median time of some runs, in seconds, and the last result."""
+    seconds = []
+    while len(seconds) < RUNS and sum(seconds) < ENOUGH:
+        start = time.perf_counter()
+        result = call()
+        seconds.append(time.perf_counter() - start)
+    return np.median(seconds), result
 
 
 def cells(package, folder):

@@ -115,6 +115,7 @@ impl Data<'_> {
             after: after.transpose()?,
             are_logits: self.are_logits,
             is_event: self.is_event,
+            are_ordered: false,
             levels: self.levels,
             outcomes: array(&self.outcomes)?,
             weights: weights.map(|weights| weights.values),

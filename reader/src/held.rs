@@ -52,11 +52,6 @@ impl Memory {
         Self(Arc::new(files.collect()))
     }
 
-    /// Holds one more file.
-    pub fn hold(&mut self, name: &str, file: Held) {
-        Arc::make_mut(&mut self.0).insert(name.into(), file);
-    }
-
     /// The file of a name, if it is in memory.
     pub fn get(&self, path: &Path) -> Option<&Held> {
         self.0.get(path)

@@ -305,6 +305,7 @@ pub enum Error {
     },
 
     /// Accumulators that are merged must be of the same classes, bins, kernel and block size.
+    #[doc(hidden)]
     #[error("cannot merge: {what} is {own} in one and {other} in the other")]
     Merge {
         /// The setting that differs.
@@ -316,6 +317,7 @@ pub enum Error {
     },
 
     /// Scores have a mean if all are finite.
+    #[doc(hidden)]
     #[error(
         "the {score} of {infinite} of {samples} samples is infinite: the observed class has \
          probability 0"

@@ -1,3 +1,4 @@
+use burn::config::Config;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use super::{
@@ -51,30 +52,19 @@ use crate::{
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Config, Debug, Copy, PartialEq, Eq)]
 #[must_use]
 pub struct HosmerLemeshow {
     /// The event, by default the top label.
     pub event: Event,
     /// The number `g` of groups, 10 by default.
+    #[config(default = 10)]
     pub groups: usize,
 }
 
 impl Default for HosmerLemeshow {
     fn default() -> Self {
         Self::new(Event::TopLabel)
-    }
-}
-
-impl HosmerLemeshow {
-    /// Tests the probabilities of an event in ten groups.
-    pub fn new(event: Event) -> Self {
-        Self { event, groups: 10 }
-    }
-
-    /// Sets the number of groups.
-    pub fn with_groups(self, groups: usize) -> Self {
-        Self { groups, ..self }
     }
 }
 

@@ -180,7 +180,7 @@ impl<const D: usize> Affine<D> {
         let device = task.data.device.clone();
         let data = &mut task.data;
         let (n, m) = (data.samples() as f64, data.classes);
-        // of no weights yet: it gives the features
+        // without weights: only its features are used
         let mut form = Self::new(seen, vec![0.0; m.pow(D as u32)], vec![0.0; m], &device);
         if seen == Features::Smoothed {
             let beta = TemperatureScalingConfig::inverse_temperature(data);

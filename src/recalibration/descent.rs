@@ -38,7 +38,7 @@ impl Limits {
     }
 }
 
-/// What stands for the Hessian before steps have told more about it.
+/// The first approximation of the Hessian, which steps refine.
 #[derive(Debug)]
 pub(super) enum Metric {
     /// A multiple of 1 that the last step tells.
@@ -122,7 +122,7 @@ fn history(parameters: usize) -> usize {
 const REFRESH: usize = 4;
 /// How much of the slope a step lowers the value by, at least, and what is left of the slope, at most.
 const WOLFE: [f64; 2] = [1e-4, 0.9];
-/// What values differ by that are equal except for rounding, of their size.
+/// Relative difference up to which values count as equal.
 const ROUNDING: f64 = 1e-14;
 /// The most evaluations along one direction.
 const TRIALS: usize = 40;

@@ -18,7 +18,7 @@ use crate::{error::Result, ops::exp, parallel};
 
 /// Maps that differ by their parameters `θ`, on the host in f64.
 pub(super) trait ParametricMaps: Sync + Sized {
-    /// What the maps need of logits, computed once for a fit.
+    /// The quantities of the logits that the maps need, computed once for a fit.
     type Inputs: Send + Sync;
 
     /// The parameters at which a descent starts.
@@ -26,12 +26,12 @@ pub(super) trait ParametricMaps: Sync + Sized {
         self.ridge().centre.clone()
     }
 
-    /// What is added to the criterion, for a weight of 1.
+    /// The penalty that a weight of 1 adds to the criterion.
     fn ridge(&self) -> &Ridge;
 
     fn inputs(&self, data: &FitData) -> Self::Inputs;
 
-    /// What the recalibration of a row depends on: `θ` itself, or fewer numbers.
+    /// The numbers that the recalibration of a row depends on: `θ` itself, or fewer.
     fn coefficients(&self, theta: &[f64]) -> Vec<f64> {
         theta.to_vec()
     }

@@ -10,7 +10,7 @@ use burn::{
     module::{Module, ModuleMapper, Param},
     tensor::{DType, Device, Tensor, TensorData},
 };
-use safetensors::{Dtype, SafeTensors, tensor::TensorView};
+use safetensors::{Dtype, SafeTensorError, SafeTensors, tensor::TensorView};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
@@ -145,14 +145,11 @@ impl SavedMap {
         kind: &str,
         restore: impl FnOnce(Self) -> Result<M, String>,
     ) -> Result<M> {
-        let reject = |reason| failure(place, format!("not a saved {kind}: {reason}"));
-        let saved = saved.map_err(reject)?;
-        let found = saved.own_kind().map_err(reject)?;
-        if found == kind {
-            restore(saved).map_err(reject)
-        } else {
-            Err(reject(format!("the file holds a {found}")))
-        }
+        let map = saved.and_then(|saved| match saved.own_kind()? {
+            found if found == kind => restore(saved),
+            found => Err(format!("the file holds a {found}")),
+        });
+        map.map_err(|reason| failure(place, format!("not a saved {kind}: {reason}")))
     }
 }
 
@@ -281,11 +278,10 @@ pub(super) fn read(path: &Path, device: &Device) -> Result<SavedMap, String> {
 
 /// Reads the bytes of the file of a map.
 pub(super) fn parse(bytes: Vec<u8>, device: &Device) -> Result<SavedMap, String> {
-    let parsed = SafeTensors::read_metadata(&bytes);
-    let (_, header) = parsed.map_err(|error| unreadable(&bytes, &error.to_string()))?;
+    let reject = |error: SafeTensorError| unreadable(&bytes, &error.to_string());
+    let (_, header) = SafeTensors::read_metadata(&bytes).map_err(reject)?;
     let metadata = header.metadata().clone().unwrap_or_default();
-    let tensors =
-        SafeTensors::deserialize(&bytes).map_err(|e| unreadable(&bytes, &e.to_string()))?;
+    let tensors = SafeTensors::deserialize(&bytes).map_err(reject)?;
     let mut parameters = Vec::new();
     for (name, view) in tensors.tensors() {
         let values = numbers(&name, &view)?;

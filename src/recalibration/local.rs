@@ -14,7 +14,7 @@ use crate::{
 
 /// Bandwidths that are tried, in standard deviations of the features; the last one is none.
 const BANDWIDTHS: [f64; 7] = [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, f64::MAX];
-/// Samples that are left out one at a time to choose among them, at most.
+/// Most samples that are left out one at a time to choose among the bandwidths.
 const LEFT_OUT: usize = 1000;
 /// Components of a recalibrated prediction, besides the one of the location-scale map.
 const COMPONENTS: usize = 15;

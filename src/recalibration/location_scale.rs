@@ -10,7 +10,7 @@ use crate::{distribution::Weights, root::increasing_root};
 const BOUND: f64 = 40.0;
 /// A power lies in `1 ± 5`.
 const MOST: f64 = 5.0;
-/// Where a spread of `ln σ` is that of rounding.
+/// Relative spread of `ln σ` that counts as rounding.
 const NEGLIGIBLE: f64 = 1e-12;
 const STEPS: usize = 200;
 

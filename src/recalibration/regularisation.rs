@@ -57,6 +57,13 @@ pub(super) fn splits(folds: &[Vec<usize>]) -> Vec<Split> {
     (0..folds.len()).map(of_fold).collect()
 }
 
+/// All rows that are left out, in their order.
+pub(super) fn left_out(splits: &[Split]) -> Vec<usize> {
+    let mut rows: Vec<usize> = splits.iter().flat_map(|s| s.left_out.clone()).collect();
+    rows.sort_unstable();
+    rows
+}
+
 /// Numbers of the rows left out, as many of each, in the order of all rows.
 pub(super) fn in_order(splits: &[Split], of_splits: Vec<Vec<f64>>) -> Vec<f64> {
     let rows: Vec<usize> = splits

@@ -1,4 +1,4 @@
-//! What a map is fitted to, and how: the road from a configuration to a fitted map.
+//! The data and options of a fit, and the steps from a configuration to a fitted map.
 
 use burn::tensor::{Int, Tensor};
 
@@ -30,7 +30,7 @@ pub(super) fn logit_criterion(
     tensor_criterion(objective, &data.device)
 }
 
-/// What a fit is for.
+/// The purpose of a fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// A map that is asked for.
@@ -53,7 +53,7 @@ pub struct FitTask<'a> {
     pub(super) purpose: Purpose,
     /// The weight of the regularisation, if it is known before.
     pub(super) weight: Option<f64>,
-    /// What a cross-validation leaves out, if it is given.
+    /// The splits of a cross-validation, if they are given.
     pub(super) splits: Option<&'a [Split]>,
     /// The logits of what the splits leave out, in the order of the rows, if a cross-validation found the weight.
     pub(super) left_out: Option<Vec<f64>>,
@@ -162,7 +162,7 @@ pub(super) fn closed_form<M: Recalibration>(mut map: M, task: &mut FitTask) -> M
     map
 }
 
-/// An error if a criterion is asked for that a map cannot descend, with a reason after a colon or none.
+/// Refuses a criterion for a map that cannot descend it. The reason is empty, or follows a colon.
 pub(super) fn no_criterion<C: ?Sized>(
     criterion: Option<&C>,
     map: &str,
@@ -231,5 +231,5 @@ fn fit_asked_for<C: LogitFit>(config: &C, task: &mut FitTask) -> Result<C::Map> 
     Ok(with_warnings(map, warnings))
 }
 
-/// The rise of the mean log loss that is told.
+/// Smallest rise of the mean log loss that becomes a warning.
 const WORSE: f64 = 1e-3;

@@ -5,7 +5,7 @@ use super::{
     descent::{Limits, minimise},
     family::{ParametricMaps, Prepared, Regularised, log_losses},
     fit::{Progress, observer},
-    regularisation::{Split, WEIGHTS, in_order},
+    regularisation::{Split, WEIGHTS, in_order, left_out},
 };
 use crate::{
     estimator::{MeanEstimate, differences},
@@ -49,13 +49,9 @@ pub(super) fn cross_validated<F: ParametricMaps>(
         theta: F::start(family),
     };
     let mut fits: Vec<Fold<F>> = parts.iter().map(|(f, r, l)| prepared((f, r, l))).collect();
-    let mut left_out: Vec<usize> = splits
-        .iter()
-        .flat_map(|split| split.left_out.clone())
-        .collect();
-    left_out.sort_unstable();
-    let labels: Vec<usize> = left_out.iter().map(|&row| data.labels[row]).collect();
-    let weights = data.weights.select(&left_out);
+    let FitData {
+        labels, weights, ..
+    } = data.select(&left_out(splits));
     let mut best: Option<(f64, Vec<f64>, Vec<f64>)> = None;
     for (round, next) in WEIGHTS.into_iter().enumerate() {
         let fitted = parallel::map_mut(&mut fits, &|fit| fit.logits(next, limits));

@@ -1,4 +1,4 @@
-//! What a fit has to say about its data, worded in one place.
+//! Warnings of a fit about its data, worded in one place.
 
 use std::fmt;
 
@@ -202,7 +202,7 @@ impl fmt::Display for FitWarning {
     }
 }
 
-/// Logits of which each class is looked at in turn.
+/// Most logits whose classes are each checked.
 const MOST: usize = 5_000_000;
 
 /// Standard errors from which labels are said to have a higher probability than those of other rows.
@@ -258,7 +258,7 @@ impl FitWarning {
         )
     }
 
-    /// What is to be said about labels and logits, whatever the map.
+    /// The warnings about labels and logits, which do not depend on the map.
     pub(super) fn of_data(data: &FitData) -> Vec<Self> {
         let (samples, m) = (data.samples(), data.classes);
         let mut counts = vec![0; m];

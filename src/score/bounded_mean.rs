@@ -155,18 +155,16 @@ impl BoundedMean {
         if let Some(mean) = self.student {
             return mean.interval(level);
         }
-        let lower = self.lower_limit(level)?;
-        let upper = self.quantile(self.greatest, normal_quantile(level));
-        Ok(Interval::new(self.estimate(), (lower, upper), level))
+        check_level(level)?;
+        let z = normal_quantile(level);
+        let (least, greatest) = (self.least, self.greatest);
+        let ends = (self.quantile(least, -z), self.quantile(greatest, z));
+        Ok(Interval::new(self.estimate(), ends, level))
     }
 
     /// The lower end of the [two-sided interval](Self::interval).
     pub(crate) fn lower_limit(&self, level: f64) -> Result<f64> {
-        if let Some(mean) = self.student {
-            return Ok(mean.interval(level)?.lower);
-        }
-        check_level(level)?;
-        Ok(self.quantile(self.least, -normal_quantile(level)))
+        Ok(self.interval(level)?.lower)
     }
 
     /// The one-sided p-value of the hypothesis that the expectation is at most `mean`. At least 0.001.
@@ -287,7 +285,7 @@ pub(super) const MOST_SKEWNESS: f64 = 0.25;
 /// The same of terms whose tails are not known.
 pub(super) const MOST_SKEWNESS_UNBOUNDED: f64 = 0.2;
 
-/// The probability of a term, among all samples, from which on it counts as one that data can have missed.
+/// Least probability, among all samples, of a term that data can have missed.
 const SELDOM: f64 = 0.05;
 
 /// The most extreme values of lists with their probabilities: of each that which has a probability of 5 % or more
@@ -341,7 +339,7 @@ mod tests {
         let (even, mean) = (events(20, 10), MeanEstimate::of(events(20, 10).terms()));
         assert_eq!(even.interval(0.9), mean.interval(0.9));
         assert_eq!(even.p_value(0.5), 1.0);
-        let limit = even.lower_limit(0.9).unwrap();
+        let limit = even.interval(0.9).unwrap().lower;
         assert!((even.p_value_above(limit) - 0.05).abs() < 1e-9);
         assert!((even.p_value_below(1.0 - limit) - 0.05).abs() < 1e-9);
         let open = BoundedMean::new(vec![-1.0, 1.0, -1.0, 1.0], f64::NEG_INFINITY, 1.0);

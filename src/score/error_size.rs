@@ -142,7 +142,7 @@ impl ErrorSize {
             }
             SizeLaw::Quadratic(form) => form.interval(level)?,
             SizeLaw::AtLeast { power, order } => {
-                let lower = power.lower_limit(level)?.max(0.0);
+                let lower = power.interval(level)?.lower.max(0.0);
                 (rooted(lower, *order), f64::INFINITY)
             }
             SizeLaw::Count(count) => {

@@ -39,7 +39,6 @@ pub struct EvaluateArgs {
     #[arg(
         long,
         conflicts_with_all = ["positive", "confidence_correctness"],
-        help_heading = "What is asked",
         hide_short_help = true
     )]
     pub ordered: bool,

@@ -74,7 +74,7 @@ pub struct CumulativeGap {
     total: f64,
 }
 
-/// A largest gap is not told besides the gap of all samples if that is at least this share of it.
+/// Share of the largest gap from which on the gap of all samples says the same: then the largest is no finding.
 const REPEATED: f64 = 0.9;
 
 impl CumulativeGap {

@@ -21,7 +21,7 @@ use crate::{
 
 /// Bins of the event of two classes, or of the most likely class.
 const BINS: usize = 10;
-/// A `χ²` whose size says nothing: an outcome occurred that was all but excluded.
+/// Smallest `χ²` whose finding names counts in place of it: an outcome occurred that was all but excluded.
 const HUGE: f64 = 1e6;
 /// Confidences at which the cumulative gap is taken, about.
 const GAPS: usize = 4096;

@@ -14,17 +14,17 @@ use crate::{
         common::*,
         data::softmax,
         family::log_losses,
-        regularisation::Split,
+        regularisation::{Split, left_out},
         task::{Purpose, fit_task},
         warning::all_right,
     },
 };
 
-/// A kind of map, whether it is tried on two classes and on more, from how many samples, and the size of a fit to `n`
-/// samples of `m` classes: 20 of it take about six seconds.
+/// A kind of map, whether it is tried on two classes and on more, the fewest samples for it, and the work of a fit to
+/// `n` samples of `m` classes: a work of 20 takes about six seconds.
 type CandidateMap = (MapKind, [bool; 2], usize, fn(f64, f64) -> f64);
 
-/// For two classes, and of more.
+/// Whether a map is tried on two classes, and on more.
 const ANY: [bool; 2] = [true, true];
 const TWO: [bool; 2] = [true, false];
 const MORE: [bool; 2] = [false, true];
@@ -47,22 +47,22 @@ const CANDIDATES: [CandidateMap; 12] = [
     (MapKind::VennAbers, TWO, MANY, |_, _| 0.0),
 ];
 
-/// Maps of predictions with probabilities of 0: those that need no more than the order of log-odds.
+/// Maps for predictions with probabilities of 0. They use the order of log-odds alone.
 const OF_ZEROS: [CandidateMap; 3] = [
     (MapKind::Isotonic, ANY, FEW, |_, _| 0.0),
     (MapKind::Histogram, ANY, FEW, |_, _| 0.0),
     (MapKind::VennAbers, TWO, MANY, |_, _| 0.0),
 ];
 
-/// Samples without which a temperature alone is tried.
+/// Fewest samples from which another map than a temperature is tried.
 const FEWEST: usize = 30;
-/// Samples without which maps of one or two parameters alone are tried: of 20, 50 and 100 predictions of 16 models no
-/// other map was chosen that was better on average, and an ensemble of 20 lost up to 2.1 in log loss.
+/// Fewest samples from which maps of more than two parameters are tried. Of 20, 50 and 100 predictions of 16 models no
+/// such map was chosen that was better on average, and an ensemble of 20 lost up to 2.1 in log loss.
 const FEW: usize = 200;
-/// Distinct predictions that count as few: maps of the order alone are tried on these from [`FEWEST`] samples, since
-/// they are not more than a frequency of each.
+/// Most distinct predictions for which maps of the order alone are tried from [`FEWEST`] samples on: such a map is one
+/// frequency for each of them.
 const FEW_VALUES: usize = 10;
-/// Samples without which no function or network is tried: from 200 predictions of a real network DIAG was
+/// Fewest samples from which functions and networks are tried. From 200 predictions of a real network DIAG was
 /// chosen in three of eight cases, and lost up to 0.26 in log loss on others.
 const MANY: usize = 1000;
 /// The largest work: about half a minute on one core.
@@ -83,13 +83,10 @@ pub struct LogitSamples<'a> {
 
 impl<'a> LogitSamples<'a> {
     pub fn new(data: &'a FitData, splits: &'a [Split], subject: Subject, seed: u64) -> Self {
-        let left_out = splits.iter().flat_map(|split| &split.left_out);
-        let mut rows: Vec<usize> = left_out.copied().collect();
-        rows.sort_unstable();
         Self {
             data,
             splits,
-            left_out: data.select(&rows),
+            left_out: data.select(&left_out(splits)),
             subject,
             seed,
             all_right: all_right(data),
@@ -97,8 +94,8 @@ impl<'a> LogitSamples<'a> {
         }
     }
 
-    /// The probability of the most likely class, or of the event, less 1 where the label is of it: above 0 where
-    /// it is not. Its mean is the overconfidence.
+    /// The probability of the most likely class, or of the event, less 1 where the label is that class. It is above 0
+    /// where the label is another one. Its mean is the overconfidence.
     fn excess(&self, probabilities: &[f64]) -> Vec<f64> {
         let event = Event::about(self.subject);
         let of_row = |(row, &label): (&[f64], &usize)| {
@@ -120,7 +117,7 @@ impl<'a> LogitSamples<'a> {
         })
     }
 
-    /// Whether a label has a probability of 0: that refutes calibration at any level.
+    /// Whether a label has a probability of 0, which refutes calibration at any level.
     fn has_refuted_zero(&self) -> bool {
         let mut rows = self.data.rows().zip(&self.data.labels);
         rows.any(|(row, &label)| softmax(row.to_vec())[label] == 0.0)

@@ -12,10 +12,9 @@ use crate::{
 pub struct Tried {
     pub name: &'static str,
     pub losses: Vec<f64>,
-    /// Its losses on rows that no fit has and that may turn a gain into a loss; nothing of classes.
+    /// Its losses on rows that no fit has and that may turn a gain into a loss; empty for classes.
     pub beyond: Vec<f64>,
-    /// How far the probability of the most likely class, or of the event, is above what happens; nothing of
-    /// distributions.
+    /// The probability of the most likely class, or of the event, less its outcome; empty for distributions.
     pub excess: Vec<f64>,
     /// The weights of the samples.
     pub weights: Weights,
@@ -43,15 +42,15 @@ pub struct Validation {
     pub subject: Subject,
 }
 
-/// Samples, and wrong predictions and right ones, without which no interval is given; with weights their effective
-/// numbers. Of fewer errors, intervals of simulated temperatures covered 85 to 94 %.
+/// Fewest samples, wrong predictions and right predictions for an interval; effective numbers where there are weights.
+/// With fewer errors, intervals of simulated temperatures covered 85 to 94 %.
 const FEWEST: usize = 20;
-/// Wrong predictions and right ones without which no gain is established: of more, no loss was taken for a gain.
+/// Fewest wrong and right predictions for an established gain. With so many, no loss was taken for a gain.
 const FEWEST_FOR_A_GAIN: usize = 10;
-/// The largest gain of one sample by which a gain is established: a probability 150 times as large.
+/// Largest gain of one sample that counts towards an established gain: a probability 150 times as large.
 const LARGEST: f64 = 5.0;
 
-/// How many times the expected part of the rows beyond the fits an interval covers: of that part the law is heavy.
+/// Factor of the expected change by the rows beyond the fits in an interval: the law of that change has a heavy tail.
 const TAIL: f64 = 2.0;
 
 /// The maps that were tried, the predictions as they are first, and how their samples were left out.
@@ -122,7 +121,7 @@ impl Rules<'_> {
         }
     }
 
-    /// Why the change from the predictions as they are to a map has no interval, or why no map has a gain.
+    /// The reason why the change by a map has no interval, or, for the predictions as they are, why no map has a gain.
     pub fn reason_against_interval(self, at: usize) -> Option<String> {
         if at == 0 {
             return (self.few_samples(FEWEST_FOR_A_GAIN)).or_else(|| self.undone());
@@ -147,8 +146,8 @@ impl Rules<'_> {
         (!names.is_empty()).then(words)
     }
 
-    /// Why there are too few samples for an interval, with at least this number of of wrong and of right
-    /// predictions, or with the event and without it.
+    /// The reason why there are too few samples for an interval, if there are. It needs at least this number of wrong
+    /// and of right predictions, or of samples with the event and without it.
     fn few_samples(self, least: usize) -> Option<String> {
         let unchanged = &self.tried[0];
         let are_weighted = unchanged.weights.are_given();
