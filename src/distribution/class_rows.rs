@@ -20,7 +20,7 @@ pub(crate) struct ClassRows {
     pub error_probability: Vec<f64>,
 }
 
-/// Flips whose probabilities are read at once.
+/// The number of flips whose probabilities are read ahead.
 const AHEAD: usize = 32;
 
 /// The place in which `u`, uniform in `[0, 1)`, falls among weights; never one of weight 0.

@@ -56,7 +56,7 @@ impl<C: Component + Marginals> Mixture<C> {
     }
 }
 
-/// Numbers that a quantile costs as much as, for each component.
+/// The cost of a quantile for each component, in numbers that are read; it decides about threads.
 const COST: usize = 256;
 
 impl<C: Component + Marginals> Marginals for Mixture<C> {

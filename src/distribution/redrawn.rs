@@ -33,16 +33,16 @@ pub trait Redrawn: Clone + Debug + Send + Sync {
 /// Redraws of a kind of prediction.
 pub type RedrawnBy<P> = <<P as Predictive>::Targets as Targets>::Redrawn;
 
-/// Draws this number of sets of targets at once.
+/// Draws sets of targets, some at a time.
 pub struct Redrawer<S> {
     /// The number of sets that are drawn at a time, so that they fit into memory; it depends on the
     /// predictions alone, so that a seed gives the same sets whatever is computed from them.
     pub batch: usize,
-    /// Draws.
+    /// Draws a number of sets.
     pub draw: Box<Draw<S>>,
 }
 
-/// Draws so many sets.
+/// A function that draws a number of sets.
 pub type Draw<S> = dyn Fn(usize, &mut dyn Rng) -> S;
 
 /// Real targets of several sets.
@@ -189,13 +189,13 @@ impl LabelSets {
     }
 }
 
-/// Samples that share a generator, whatever the number of threads.
+/// The number of samples that share a generator, whatever the number of threads.
 const CHUNK: usize = 512;
-/// Sets that go through the samples together.
+/// The largest number of sets that go through the samples together.
 const GROUP: usize = 64;
-/// Numbers that the sets of a group hold.
+/// The largest number of numbers that the sets of a group hold.
 const HELD: usize = 1 << 15;
-/// Flips of a batch of sets, in the mean.
+/// The expected number of flips of a batch of sets.
 const FLIPS: f64 = (1 << 21) as f64;
 /// The probability up to which the sets in which a sample is flipped are found by their gaps.
 const RARE: f64 = 0.25;

@@ -54,7 +54,7 @@ pub fn null_skewness<P: Geometry, K: JointKernel<P>>(
     Ok(standardised(moments_of_classes(&classes, &sample)))
 }
 
-/// Samples that stand for all.
+/// A random subset of the samples, with weights.
 struct Subsample {
     /// The samples, in increasing order.
     rows: Vec<usize>,
@@ -62,7 +62,7 @@ struct Subsample {
     weights: Vec<f64>,
 }
 
-/// Samples whose matrix of `h` is built.
+/// The largest number of samples whose matrix of `h` is built.
 const LARGEST: usize = 512;
 
 impl Subsample {

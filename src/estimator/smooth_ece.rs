@@ -85,10 +85,10 @@ impl Estimator for SmoothEce {
 const LEAST: f64 = 1e-3;
 /// `exp(−REACH²/2)` is below the rounding of 1.
 const REACH: f64 = 8.6;
-/// Nodes per term of the series.
+/// The number of nodes per term of the series.
 const NODES: usize = 4;
 
-/// Cells of `[0, 1]` for the sums of residuals.
+/// The number of cells of `[0, 1]` in which residuals are summed.
 const CELLS: usize = 1 << 12;
 /// Powers of the distance from the middle of a cell, from 0 on. With the highest frequency, `πk/2·CELLS ≤ 1.06`, the
 /// next term of the series of the cosine is below `1.06¹⁸/18! < 10⁻¹⁵`.

@@ -2,17 +2,41 @@ use std::sync::Arc;
 
 use burn::{
     tensor::{Int, Tensor, TensorReadError},
-    train::metric::{
-        Metric, MetricAttributes, MetricMetadata, MetricName, Numeric, NumericAttributes,
-        NumericEntry, SerializedEntry, format_float,
+    train::{
+        ClassificationOutput,
+        metric::{
+            Adaptor, Metric, MetricAttributes, MetricMetadata, MetricName, Numeric,
+            NumericAttributes, NumericEntry, SerializedEntry, format_float,
+        },
     },
 };
 
-use super::{CalibrationInput, Quantity};
+use super::Quantity;
 use crate::{
     distribution::{Categorical, Targets},
     error::{Result, check_length},
 };
+
+/// The outputs of a model on a batch and what was observed, which an
+/// [`EpochMetric`] takes. An output type of your own becomes usable by an
+/// `Adaptor<CalibrationInput>`.
+#[derive(Debug, Clone)]
+pub struct CalibrationInput {
+    /// Logits or probabilities, as the metric was made for: `[n, m]`.
+    pub output: Tensor<2>,
+    /// Labels: `[n]`, classes in `0..m`.
+    pub labels: Tensor<1, Int>,
+}
+
+/// Shares the tensors of the output, copies nothing.
+impl Adaptor<CalibrationInput> for ClassificationOutput {
+    fn adapt(&self) -> CalibrationInput {
+        CalibrationInput {
+            output: self.output.clone(),
+            labels: self.targets.clone(),
+        }
+    }
+}
 
 /// A [`Quantity`] of all predictions of an epoch, as a numeric metric of Burn's trainer.
 ///

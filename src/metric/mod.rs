@@ -87,12 +87,9 @@
 //! metric files (`valid/epoch-1/Log_loss.log` and so on) and in the summary.
 
 mod epoch;
-mod input;
-mod name;
 mod p_value;
 mod quantity;
 
-pub use epoch::EpochMetric;
-pub use input::CalibrationInput;
+pub use epoch::{CalibrationInput, EpochMetric};
 pub use p_value::PValue;
 pub use quantity::Quantity;

@@ -2,8 +2,8 @@ use std::fmt::Debug;
 
 use burn::tensor::{Int, Tensor};
 use serde::Serialize;
+use serde_json::Value;
 
-use super::name::name;
 use crate::{
     distribution::Categorical,
     error::Result,
@@ -11,6 +11,7 @@ use crate::{
         Accuracy, Cwce, Ece, Estimator, JointKernel, KolmogorovSmirnov, Mce, Mmce, Skce, SmoothEce,
         Tce,
     },
+    file::Digest,
     kernel::Kernel,
     recalibration::RefinementError,
     score::{Brier, LogScore, Score, Spherical},
@@ -112,5 +113,57 @@ impl Quantity for Accuracy {
 
     fn value(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         self.estimate(predictions, labels)
+    }
+}
+
+/// File systems allow 255 bytes.
+const LONGEST: usize = 120;
+
+/// The title, and in brackets the parameters that are not the usual ones, by the names that they are saved
+/// under: a parameter that is added later, with its usual value, changes no name. What is too long for a
+/// file name ends with its digest.
+fn name(title: &str, value: &impl Serialize, usual: &impl Serialize) -> String {
+    let [value, usual] = [to_value(value), to_value(usual)];
+    let mut words = Vec::new();
+    differences(&value, &usual, &mut words);
+    if words.is_empty() {
+        return title.into();
+    }
+    let name = format!("{title} [{}]", words.join(" "));
+    if name.len() <= LONGEST {
+        return name;
+    }
+    let beginning: String = name.chars().take(LONGEST - 36).collect();
+    format!("{beginning} {}]", Digest::of(name.as_bytes()))
+}
+
+fn to_value(value: &impl Serialize) -> Value {
+    serde_json::to_value(value).expect("parameters without maps of odd keys")
+}
+
+/// The words of the fields that differ.
+fn differences(value: &Value, usual: &Value, words: &mut Vec<String>) {
+    match (value, usual) {
+        (value, usual) if value == usual => {}
+        (Value::Object(fields), Value::Object(usual)) if fields.keys().eq(usual.keys()) => {
+            for (key, field) in fields.iter().filter(|(key, field)| usual[*key] != **field) {
+                words.push(key.clone());
+                differences(field, &usual[key], words);
+            }
+        }
+        (value, _) => spell(value, words),
+    }
+}
+
+/// Collects all words of a value.
+fn spell(value: &Value, words: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => fields.iter().for_each(|(key, field)| {
+            words.push(key.clone());
+            spell(field, words);
+        }),
+        Value::Array(entries) => entries.iter().for_each(|entry| spell(entry, words)),
+        Value::String(text) => words.push(text.clone()),
+        other => words.push(other.to_string()),
     }
 }

@@ -14,9 +14,8 @@ use super::{
     non_finite::{non_finite_rows, poison_blocks},
     pairs::{check, checked_bandwidth, linearised_mean, normalisation},
     simd::{
-        aligned::Aligned,
         arch::Arch,
-        layout::{PaddedVectors, line, place, strip, write_rows},
+        layout::{Aligned, PaddedVectors, line, place, strip, write_rows},
         real::{Real, with_real},
         wide::Wide,
     },
@@ -152,7 +151,7 @@ fn bounded<T: Real>(numbers: &[T], unit: f64) -> Vec<T> {
     numbers.iter().map(bounded).collect()
 }
 
-/// Coordinates that a pair costs as much as, for the decision about threads.
+/// The cost of a coordinate of a pair, in coordinates of other passes; it decides about threads.
 const COST: usize = 8;
 /// Lanes of the widest vector of a processor.
 const WIDEST: usize = 16;

@@ -1,11 +1,12 @@
 use std::fmt::Debug;
 
 use burn::tensor::{DType, Int, Tensor};
+use serde::{Deserialize, Serialize};
 
 use super::{OnClasses, TargetKernel};
 use crate::{
     distribution::{Categorical, Predictive, Targets, hits, in_batches, residuals},
-    error::Result,
+    error::{Error, Result},
     host::tensor_like,
     kernel::factor::{check_symmetric, factor},
 };
@@ -14,7 +15,7 @@ use crate::{
 ///
 /// A [`TensorKernel`](crate::kernel::TensorKernel) with it is the scalar
 /// [`Kernel`](crate::kernel::Kernel) on predictions by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct White;
 
 impl ClassTargets for White {
@@ -25,13 +26,12 @@ impl ClassTargets for White {
 
 /// A kernel on classes as a symmetric positive semi-definite matrix `M`, `k_Y(y, y') = M[y, y']`: which
 /// classes are close.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Vec<f64>>", into = "Vec<Vec<f64>>")]
 #[must_use]
 pub struct ClassMatrix {
     rows: Vec<Vec<f64>>,
     /// `L` with `M = L Lᵀ`, column by column.
-    #[serde(skip)]
     factor: Vec<Vec<f64>>,
 }
 
@@ -73,6 +73,21 @@ impl ClassMatrix {
         let (rank, classes) = (self.factor.len(), self.rows.len());
         let factor = tensor_like(self.factor.concat(), [rank, classes], &residuals);
         residuals.matmul(factor.transpose())
+    }
+}
+
+/// As [`ClassMatrix::new`].
+impl TryFrom<Vec<Vec<f64>>> for ClassMatrix {
+    type Error = Error;
+
+    fn try_from(rows: Vec<Vec<f64>>) -> Result<Self> {
+        Self::new(&rows)
+    }
+}
+
+impl From<ClassMatrix> for Vec<Vec<f64>> {
+    fn from(matrix: ClassMatrix) -> Self {
+        matrix.rows
     }
 }
 

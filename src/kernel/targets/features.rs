@@ -11,11 +11,11 @@ use burn::tensor::{DType, Tensor, TensorData};
 use super::{RealExpectations, RealKernel, RealProfile};
 use crate::{host::to_vec, ops::is_on_host, root::enclose};
 
-/// More features than this are worth less than the pairs of predictions.
+/// The largest number of features: the pairs of predictions cost less than more of them.
 const MOST: usize = 1024;
-/// So many may have a gap.
+/// Up to this number of nodes the grid has no gaps between intervals.
 const FEW: f64 = 128.0;
-/// Numbers further from 0 than so many length scales have nodes that are numbers of the dtype.
+/// The distance from 0, in length scales, from which on nodes have few digits, so that they are not rounded.
 const FAR: f64 = 32.0;
 
 impl RealKernel {
@@ -96,7 +96,7 @@ impl Grid {
             let place = |t| stretch.as_ref().map_or(t, |stretch| stretch.inverse(t)) / step;
             [place(low).floor(), place(high).ceil()]
         };
-        // a few more nodes are sooner had than intervals that are sorted
+        // a few more nodes cost less than to sort the intervals
         let whole = nodes_of([first, last]);
         let parts = if whole[1] - whole[0] < FEW {
             vec![whole]
@@ -129,13 +129,13 @@ impl Grid {
     }
 }
 
-/// The least interval that has all.
+/// The smallest interval that contains all of these.
 fn hull(intervals: impl Iterator<Item = [f64; 2]>) -> [f64; 2] {
     let wider = |a: [f64; 2], b: [f64; 2]| [a[0].min(b[0]), a[1].max(b[1])];
     intervals.fold([f64::INFINITY, f64::NEG_INFINITY], wider)
 }
 
-/// Sorted intervals, one for all that are not further apart than `gap`.
+/// Joins sorted intervals that are at most `gap` apart.
 fn joined(intervals: &[[f64; 2]], gap: f64) -> Vec<[f64; 2]> {
     let mut all: Vec<[f64; 2]> = Vec::new();
     for &[low, high] in intervals {
@@ -177,7 +177,7 @@ impl Stretch {
         [a - u, u - b].map(|x| (x / self.growth).exp())
     }
 
-    /// The `u` with `ψ(u) = t`, to the last digits but some.
+    /// The `u` with `ψ(u) = t`, to a few units in the last place.
     fn inverse(&self, t: f64) -> f64 {
         let [a, b] = self.inner;
         let ends = [t.min(a) - self.growth, t.max(b) + self.growth];

@@ -14,8 +14,7 @@ pub(crate) use composed::median_of_pairs;
 use super::{
     backends::is_on_host,
     simd::{
-        aligned::Aligned,
-        layout::{PaddedVectors, strip},
+        layout::{Aligned, PaddedVectors, strip},
         real::{Real, with_real},
         similarity::similarities,
     },

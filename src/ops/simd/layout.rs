@@ -1,8 +1,14 @@
 //! Vectors of `ℝ^d` in the orders that the tiles read them in, padded by zero vectors.
 
+use std::{
+    iter::repeat_n,
+    ops::{Deref, DerefMut},
+};
+
+use aligned_vec::{AVec, ConstAlign};
 use pulp::Simd;
 
-use super::{aligned::Aligned, real::Real};
+use super::real::Real;
 use crate::parallel::for_each_chunk;
 
 /// Rows that a kernel takes at once.
@@ -20,6 +26,38 @@ pub(crate) const fn line<T: Real, S: Simd>() -> usize {
 
 /// Vectors of a processor that a kernel takes at once.
 pub(crate) const PAIR: usize = 2;
+
+/// A fixed number of `T`, at first 0, that start at a cache line: a vector that straddles two lines loads
+/// at half the speed.
+#[derive(Clone)]
+pub(crate) struct Aligned<T>(AVec<T, ConstAlign<64>>);
+
+impl<T: Real> Aligned<T> {
+    pub fn zeros(len: usize) -> Self {
+        Self(AVec::from_iter(64, repeat_n(T::new(0.0), len)))
+    }
+
+    /// Adds as many others.
+    pub fn add(&mut self, other: &Self) {
+        for (a, &b) in self.iter_mut().zip(&**other) {
+            *a += b;
+        }
+    }
+}
+
+impl<T> Deref for Aligned<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Aligned<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.0
+    }
+}
 
 /// Vectors in rows, and in strips: columns side by side for whole vectors of the processor.
 pub(crate) struct PaddedVectors<T> {

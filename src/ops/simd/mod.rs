@@ -3,7 +3,6 @@
 //! and the logarithm ([`powers`]), products of matrices ([`product`]), and what formulas and profiles of
 //! kernels are computed in ([`wide`]).
 
-pub(super) mod aligned;
 pub(super) mod arch;
 pub(super) mod layout;
 pub(super) mod powers;

@@ -14,7 +14,7 @@ use crate::{
     radial::{CoordinateSum, Distance},
 };
 
-/// Numbers that the program of a pair costs as much as, for each pair of points.
+/// The cost of a linear program for each pair of points, in numbers that are read; it decides about threads.
 const COST: usize = 16;
 
 /// The roots of the smallest costs of transport between weighted points, whose costs are the squares of

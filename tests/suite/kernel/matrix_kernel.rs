@@ -172,3 +172,17 @@ fn exact_tests_take_a_matrix() {
     let matrix = ExactTest::new(Skce::unbiased(matrix)).with_replicates(99);
     assert_eq!(scalar.p_value(&p, &y, 32), matrix.p_value(&p, &y, 32));
 }
+
+#[test]
+fn a_saved_kernel_is_read_back() {
+    let rows = [[2.0, 1.0], [1.0, 2.0]];
+    let kernel = MatrixKernel::from_rows(Kernel::gaussian(), &rows).unwrap();
+    let saved = serde_json::to_string(&kernel).unwrap();
+    assert_eq!(
+        serde_json::from_str::<MatrixKernel>(&saved).unwrap(),
+        kernel
+    );
+    let wrong = saved.replace("[2.0,1.0]", "[2.0,3.0]");
+    let error = serde_json::from_str::<MatrixKernel>(&wrong).unwrap_err();
+    assert!(error.to_string().contains("symmetric"), "{error}");
+}

@@ -2,9 +2,8 @@
 
 use super::{
     PairKernel, Real,
-    aligned::Aligned,
     arch::Arch,
-    layout::{PaddedVectors, QUAD, strip},
+    layout::{Aligned, PaddedVectors, QUAD, strip},
     radial::{Kernels, Radial},
     similarity::similarities,
 };

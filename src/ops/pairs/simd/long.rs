@@ -15,8 +15,8 @@ use std::{f64::consts::SQRT_2, ops::Range};
 
 use super::{
     PairSamples, Radial, Real, Totals,
-    aligned::Aligned,
     arch::Arch,
+    layout::Aligned,
     product::{MatrixView, add_product, product},
     radial::Weigh,
 };
@@ -25,7 +25,7 @@ use crate::{
     radial::CoordinateSum,
 };
 
-/// Vectors with more coordinates are long.
+/// The largest number of coordinates of a short vector.
 const LONG: usize = 48;
 /// Up to this length of the longest vector in bandwidths squared distances may be taken from inner products: they lose
 /// the digits of the squared lengths.
@@ -37,9 +37,9 @@ const LONGEST_RESIDUAL: f64 = SQRT_2;
 /// The rows and the most columns of a block.
 const ROWS: usize = 64;
 const COLUMNS: usize = 1024;
-/// Columns whose vectors stay in the cache.
+/// The number of columns whose vectors stay in the cache.
 const PART_OF_COLUMNS: usize = 16;
-/// Pairs that are summed in one dtype before their sum is added as f64.
+/// The number of pairs that are summed in the dtype before their sum is added as f64.
 const PART: usize = 4096;
 
 /// Writes squared distances in the place of the inner products of some points with others, `[row][column]`.

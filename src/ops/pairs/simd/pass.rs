@@ -4,9 +4,8 @@ use std::ops::Range;
 
 use super::{
     Real,
-    aligned::Aligned,
     arch::Arch,
-    layout::{PaddedVectors, strip},
+    layout::{Aligned, PaddedVectors, strip},
     radial::{Radial, Totals, Weigh},
     similarity::{Similarity, similarities},
     sums::GradientSums,

@@ -17,9 +17,8 @@ use pulp::{Simd, WithSimd};
 
 use super::{
     Real,
-    aligned::Aligned,
     arch::Arch,
-    layout::{PAIR, PaddedVectors, QUAD, line, strip, write_rows},
+    layout::{Aligned, PAIR, PaddedVectors, QUAD, line, strip, write_rows},
     pass::{Pass, Tile},
 };
 use crate::radial::CoordinateSum;
