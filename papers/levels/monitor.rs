@@ -1,8 +1,8 @@
 //! False alarms, run lengths and delays of `CalibrationMonitor`: the tables of papers/results/levels_monitor.md.
 //!
-//! `cargo run --release -p burn-calibration-papers --example monitor -- SCALE [CELL [FIRST]]`, where SCALE multiplies the
-//! number of streams and sets, CELL is a part of the names of cells, and FIRST is the first seed of streams of calibrated
-//! predictions, 0 by default: runs with other seeds add up.
+//! `cargo run --release -p burn-calibration-papers --example monitor -- SCALE [CELL [FIRST [ROWS]]]`, where SCALE multiplies
+//! the number of streams and sets, CELL is a part of the names of cells, FIRST is the first seed of streams of calibrated
+//! predictions, 0 by default: runs with other seeds add up. ROWS is the number of their rows, 10,000 by default.
 
 mod monitor_evaluate;
 
@@ -174,13 +174,12 @@ fn quantiles(
     plain((forecasts.expect("levels"), rows(&y, 1)))
 }
 
-/// The rows of a stream of calibrated predictions.
-const ROWS: usize = 10_000;
-
 struct Cells {
     scale: f64,
     only: String,
     first: u64,
+    /// The rows of a stream of calibrated predictions.
+    rows: usize,
 }
 
 impl Cells {
@@ -272,28 +271,31 @@ pub fn main() {
     let scale = arguments.next().and_then(|scale| scale.parse().ok());
     let only = arguments.next().unwrap_or_default();
     let first = arguments.next().and_then(|first| first.parse().ok());
+    let rows = arguments.next().and_then(|rows| rows.parse().ok());
     run(&Cells {
         scale: scale.unwrap_or(1.0),
         only,
         first: first.unwrap_or(0),
+        rows: rows.unwrap_or(10_000),
     });
 }
 
 fn run(cells: &Cells) {
     monitor_evaluate::run(cells);
+    let n = cells.rows;
     let calibrated = [1.0, 0.0];
     cells.level("level: events, independent", 10_000, |rng| {
-        event_rows(ROWS, 0.0, 0.0, calibrated, rng)
+        event_rows(n, 0.0, 0.0, calibrated, rng)
     });
     cells.level("level: events, autocorrelated", 10_000, |rng| {
-        event_rows(ROWS, 0.9, 0.0, calibrated, rng)
+        event_rows(n, 0.9, 0.0, calibrated, rng)
     });
     cells.level("level: rare events", 10_000, |rng| {
-        event_rows(ROWS, 0.9, -5.0, calibrated, rng)
+        event_rows(n, 0.9, -5.0, calibrated, rng)
     });
     cells.level("level: of past labels", 10_000, |rng| {
         let (mut p, mut y, mut ones) = (Vec::new(), Vec::new(), 1.0);
-        for row in 0..ROWS {
+        for row in 0..n {
             p.push(0.05 + 0.9 * ones / (row as f64 + 2.0));
             y.push(i64::from(rng.random::<f64>() < p[row]));
             ones += y[row] as f64;
@@ -302,36 +304,36 @@ fn run(cells: &Cells) {
     });
     cells.level("level: drift of p", 10_000, |rng| {
         let (mut p, mut y) = (Vec::new(), Vec::new());
-        for row in 0..ROWS {
-            p.push(sigmoid(-3.0 + 5.0 * row as f64 / ROWS as f64 + normal(rng)));
+        for row in 0..n {
+            p.push(sigmoid(-3.0 + 5.0 * row as f64 / n as f64 + normal(rng)));
             y.push(i64::from(rng.random::<f64>() < p[row]));
         }
         plain(events(&p, &y))
     });
     cells.level("level: 10 classes", 1000, |rng| {
-        class_rows(ROWS, 10, 2.0, 1.0, rng)
+        class_rows(n, 10, 2.0, 1.0, rng)
     });
     cells.level("level: 100 classes", 200, |rng| {
-        class_rows(ROWS, 100, 2.0, 1.0, rng)
+        class_rows(n, 100, 2.0, 1.0, rng)
     });
-    cells.level("level: normal", 1000, |rng| normal_rows(ROWS, 1.0, rng));
+    cells.level("level: normal", 1000, |rng| normal_rows(n, 1.0, rng));
     cells.level("level: laplace", 500, |rng| {
-        let y: Vec<f64> = (0..ROWS)
+        let y: Vec<f64> = (0..n)
             .map(|_| {
                 let u: f64 = rng.random::<f64>() - 0.5;
                 -u.signum() * (1.0 - 2.0 * u.abs()).ln()
             })
             .collect();
-        let (zero, one) = (vec![0.0; ROWS], vec![1.0; ROWS]);
+        let (zero, one) = (vec![0.0; n], vec![1.0; n]);
         plain((Laplace::new(rows(&zero, 1), rows(&one, 1)), rows(&y, 1)))
     });
     let student = StudentT::new(3.0).expect("degrees");
     cells.level("level: draws of t", 1000, |rng| {
-        drawn(ROWS, 20, rng, |rng, x| x + student.sample(rng))
+        drawn(n, 20, rng, |rng, x| x + student.sample(rng))
     });
     let poisson = |x: f64| Poisson::new((0.5 * x).exp()).expect("a mean");
     cells.level("level: draws of counts", 1000, |rng| {
-        drawn(ROWS, 20, rng, |rng, x| poisson(x).sample(rng))
+        drawn(n, 20, rng, |rng, x| poisson(x).sample(rng))
     });
     let levels = [0.05, 0.25, 0.5, 0.75, 0.95];
     let values = [
@@ -342,11 +344,11 @@ fn run(cells: &Cells) {
         1.6448536269514722,
     ];
     cells.level("level: quantiles", 1000, |rng| {
-        quantiles(ROWS, rng, &values, &levels, normal)
+        quantiles(n, rng, &values, &levels, normal)
     });
     let counts = [0.0, 1.0, 3.0]; // of Poisson(1.5)
     cells.level("level: quantiles of counts", 1000, |rng| {
-        quantiles(ROWS, rng, &counts, &[0.1, 0.5, 0.9], |rng| {
+        quantiles(n, rng, &counts, &[0.1, 0.5, 0.9], |rng| {
             Poisson::new(1.5).expect("a mean").sample(rng)
         })
     });
