@@ -35,7 +35,7 @@ fn scores_by_hand() {
 fn ranked_probabilities_by_hand() {
     let rows = [[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4]].map(Vec::from);
     let each = RankedProbabilityScore.each(&categorical(&rows), &labels(&[0, 2, 1]));
-    all_relative(&each.unwrap(), [0.10, 0.82, 0.25], 1e-14);
+    all_relative(each.unwrap(), [0.10, 0.82, 0.25], 1e-14);
     let certain = categorical(&[vec![0.0, 0.0, 0.0, 1.0], vec![0.0, 1.0, 0.0, 0.0]]);
     let each = RankedProbabilityScore.each(&certain, &labels(&[0, 1]));
     assert_eq!(each.unwrap(), [3.0, 0.0]);

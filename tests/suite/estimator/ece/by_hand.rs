@@ -107,7 +107,7 @@ fn partitions_by_hand() {
 /// A number that is NaN is in no bin.
 #[test]
 fn partitions_name_a_point_that_is_not_finite() {
-    let points = column(&[0.7, f64::NAN, 0.2]);
+    let points = column([0.7, f64::NAN, 0.2]);
     for binning in [
         Binning::Uniform { bins: 2 },
         Binning::EqualMass { bins: 2 },
@@ -195,19 +195,19 @@ fn distances_from_the_isotonic_regression() {
     let ici = Ici::new(Event::Class(1));
     let all = |errors: IciErrors| [errors.mean, errors.median, errors.ninetieth, errors.largest];
     let errors = all(ici.errors(&p, &y).unwrap());
-    all_relative(&errors, [0.22, 0.2, 0.4, 0.4], 1e-13);
+    all_relative(errors, [0.22, 0.2, 0.4, 0.4], 1e-13);
     assert_eq!(ici.estimate(&p, &y).unwrap(), errors[0]);
     // six times the last one: 0.1, 0.1, six times 0.2, 0.3, 0.4
     let weights = crate::weights::weight_tensor(&[1.0, 1.0, 1.0, 1.0, 6.0]);
     let (heavy, y) = p.weighted(&weights, &y).unwrap();
     let expected = [0.21, 0.2, 0.3, 0.4];
-    all_relative(&all(ici.errors(&heavy, &y).unwrap()), expected, 1e-13);
+    all_relative(all(ici.errors(&heavy, &y).unwrap()), expected, 1e-13);
     let repeated = [&risks[..], &[0.8; 5]].concat();
     let occurred = labels(&[&[0, 1, 0, 1, 1][..], &[1; 5]].concat());
     let errors = ici.errors(&binary(&repeated), &occurred).unwrap();
-    all_relative(&all(errors), expected, 1e-13);
+    all_relative(all(errors), expected, 1e-13);
     let one = ici.errors(&binary(&[0.3]), &labels(&[1])).unwrap();
-    all_relative(&all(one), [0.7; 4], 1e-13);
+    all_relative(all(one), [0.7; 4], 1e-13);
     let certain = ici.errors(&binary(&[0.0, 1.0]), &labels(&[0, 1])).unwrap();
     assert_eq!(all(certain), [0.0; 4]);
 }
