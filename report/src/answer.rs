@@ -65,10 +65,10 @@ impl Answer {
         let Ok(outcome) = &self.omnibus.0 else {
             return Vec::new();
         };
-        let mut failing = match outcome.is_rejected() {
-            true => outcome.failing(OmnibusOutcome::LEVEL),
-            false => Vec::new(),
-        };
+        if !outcome.is_rejected() {
+            return Vec::new();
+        }
+        let mut failing = outcome.failing(OmnibusOutcome::LEVEL);
         failing.sort_by_key(|aspect| aspect.name.starts_with("skce")); // stable
         failing
     }
