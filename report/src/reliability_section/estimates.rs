@@ -58,26 +58,42 @@ pub(super) fn summary(predictions: &Categorical, labels: &Tensor<1, Int>) -> Nam
     shares.map(estimate).collect()
 }
 
-/// The means of estimates over labels that are drawn from the predictions: from 100 of small data to 4 of large.
-fn if_calibrated<const N: usize>(
-    predictions: &Categorical,
-    estimates: impl Fn(&Tensor<1, Int>) -> Result<[f64; N]>,
-) -> [Option<f64>; N] {
-    const NUMBERS: usize = 2_000_000;
-    let size = (predictions.len() * predictions.classes()).max(1);
-    let draws = (NUMBERS / size).clamp(4, 100);
-    let mut rng = StdRng::seed_from_u64(0);
-    let drawn = (0..draws).map(|_| estimates(&predictions.sample(&mut rng)));
-    let drawn: Vec<[f64; N]> = drawn.collect::<Result<_>>().unwrap_or_default();
-    let mean = |k: usize| drawn.iter().map(|drawn| drawn[k]).sum::<f64>() / draws as f64;
-    std::array::from_fn(|k| (!drawn.is_empty()).then(|| mean(k)))
+/// Sets of labels that are drawn from the predictions, from 100 of small data to 4 of large: what estimates are for a
+/// calibrated model.
+struct Redrawn(Vec<Tensor<1, Int>>);
+
+impl Redrawn {
+    fn new(predictions: &Categorical) -> Self {
+        const NUMBERS: usize = 2_000_000;
+        let size = (predictions.len() * predictions.classes()).max(1);
+        let mut rng = StdRng::seed_from_u64(0);
+        let sets = 0..(NUMBERS / size).clamp(4, 100);
+        Self(sets.map(|_| predictions.sample(&mut rng)).collect())
+    }
+
+    /// The means of estimates; none where one of them has no value.
+    fn means<const N: usize>(
+        &self,
+        estimates: impl Fn(&Tensor<1, Int>) -> Result<[f64; N]>,
+    ) -> [Option<f64>; N] {
+        let found: Result<Vec<[f64; N]>> = self.0.iter().map(estimates).collect();
+        let found = found.unwrap_or_default();
+        let mean =
+            |k: usize| found.iter().map(|of_set| of_set[k]).sum::<f64>() / found.len() as f64;
+        std::array::from_fn(|k| (!found.is_empty()).then(|| mean(k)))
+    }
 }
 
 /// An estimate that is above 0 for a calibrated model too, with its mean for such a model.
-fn biased(of: &str, estimator: &dyn Estimator, view: &View<Categorical>) -> Estimate {
+fn biased(
+    of: &str,
+    estimator: &dyn Estimator,
+    view: &View<Categorical>,
+    redrawn: &Redrawn,
+) -> Estimate {
     let (predictions, labels) = view.data();
     let estimate = |labels: &_| estimator.estimate(predictions, labels);
-    let [if_calibrated] = if_calibrated(predictions, |drawn| Ok([estimate(drawn)?]));
+    let [if_calibrated] = redrawn.means(|drawn| Ok([estimate(drawn)?]));
     Estimate {
         if_calibrated,
         ..Estimate::new(of, estimate(labels))
@@ -85,7 +101,7 @@ fn biased(of: &str, estimator: &dyn Estimator, view: &View<Categorical>) -> Esti
 }
 
 /// The mean, the median and the 90th percentile of the distances of an event from its isotonic regression.
-fn distances(view: &View<Categorical>) -> NamedEstimates {
+fn distances(view: &View<Categorical>, redrawn: &Redrawn) -> NamedEstimates {
     const MEAN: &str = "Mean distance of the probabilities from the isotonic line of the diagram without bins. It uses \
         only one probability of each prediction, and is above 0 for a calibrated model too.";
     let (predictions, labels) = view.data();
@@ -93,7 +109,7 @@ fn distances(view: &View<Categorical>) -> NamedEstimates {
         let errors = Ici::new(view.event()).errors(predictions, labels)?;
         Ok([errors.mean, errors.median, errors.ninetieth])
     };
-    let (found, drawn) = (errors(labels), if_calibrated(predictions, errors));
+    let (found, drawn) = (errors(labels), redrawn.means(errors));
     let meanings = [
         (names::ICI, MEAN),
         (names::E50, "The median of the same distances."),
@@ -191,6 +207,7 @@ fn parts(
     of: &str,
     score: &dyn Divergence,
     view: &View<Categorical>,
+    redrawn: &Redrawn,
 ) -> NamedEstimates {
     let (predictions, labels) = view.data();
     let one = Event::one_of(predictions);
@@ -201,8 +218,7 @@ fn parts(
         (name, Estimate::new(of, part))
     };
     let mut parts: Vec<_> = names.into_iter().enumerate().map(part).collect();
-    [parts[0].1.if_calibrated] =
-        if_calibrated(predictions, |labels| Ok([corp(labels)?.miscalibration]));
+    [parts[0].1.if_calibrated] = redrawn.means(|labels| Ok([corp(labels)?.miscalibration]));
     parts
 }
 
@@ -210,21 +226,22 @@ fn parts(
 pub(super) fn estimates(view: &View<Categorical>) -> NamedEstimates {
     let ((predictions, labels), of) = (view.data(), &view.of);
     let one = Event::one_of(predictions);
+    let redrawn = &Redrawn::new(predictions);
     let new = Name::new;
     let mut estimates = vec![
         (
             new("ece_uniform", "ECE, 10 uniform bins per class"),
-            biased(&of.whole, &Ece::uniform(10), view),
+            biased(&of.whole, &Ece::uniform(10), view, redrawn),
         ),
         (
             new("ece_median_variance", "ECE, median-variance bins"),
-            biased(&of.whole, &Ece::median_variance(100), view),
+            biased(&of.whole, &Ece::median_variance(100), view, redrawn),
         ),
     ];
     if predictions.subject() == Subject::Classes {
         let name = names::ECE_CLASS_WISE.with(view.bins.words());
         let cwce = Cwce::default().with_binning(view.bins.binning);
-        estimates.push((name, biased(&of.whole, &cwce, view)));
+        estimates.push((name, biased(&of.whole, &cwce, view, redrawn)));
     }
     for BinnedError {
         name,
@@ -232,28 +249,33 @@ pub(super) fn estimates(view: &View<Categorical>) -> NamedEstimates {
         error,
     } in binned_errors(view)
     {
-        let estimate = biased(&of.event, &error, view);
+        let estimate = biased(&of.event, &error, view, redrawn);
         estimates.push((name, estimate.on_page(Unit::Decimals, meaning)));
     }
-    let ks = biased(&of.event, &KolmogorovSmirnov::new(view.event()), view);
+    let ks = biased(
+        &of.event,
+        &KolmogorovSmirnov::new(view.event()),
+        view,
+        redrawn,
+    );
     const KS: &str = "Kolmogorov–Smirnov error: the largest gap between the cumulative sums of probabilities and of \
         outcomes. It needs no bins, but uses only one probability of each prediction, and is above 0 for a calibrated \
         model too.";
     estimates.push((names::KS, ks.on_page(Unit::Decimals, KS)));
     if predictions.subject() == Subject::Event {
-        estimates.extend(distances(view));
+        estimates.extend(distances(view, redrawn));
     }
     const BRIER: &str = "Mean squared distance of the probabilities from the outcome, summed over all classes (an \
         event and its complement are two), from 0 (best) to 2. It measures calibration and accuracy together.";
     let brier = Estimate::score(&of.sum, Brier.upper_bound(predictions, labels));
     estimates.push((names::BRIER, brier.on_page(Unit::Decimals, BRIER)));
     let summed = format!("{}, summed over both outcomes", of.one);
-    estimates.extend(parts(BRIER_PARTS, &summed, &Brier, view));
+    estimates.extend(parts(BRIER_PARTS, &summed, &Brier, view, redrawn));
     const LOG: &str = "Mean of −ln of the probability of the outcome, 0 at best. Like the Brier score it measures \
         calibration and accuracy together. A single confident error can dominate it.";
     let log = Estimate::score(&of.whole, LogScore.upper_bound(predictions, labels));
     estimates.push((names::LOG, log.on_page(Unit::Decimals, LOG)));
-    estimates.extend(parts(LOG_PARTS, &of.one, &LogScore, view));
+    estimates.extend(parts(LOG_PARTS, &of.one, &LogScore, view, redrawn));
     if view.is_ordered && predictions.subject() == Subject::Classes {
         const RANKED: &str = "Squared distance of the cumulative probabilities from those of the outcome, summed over \
             the ordered classes, 0 at best. A probability costs more the farther its class is from the outcome.";
