@@ -41,8 +41,8 @@ use crate::{
 
 /// Blocks of fewer samples are summed pair by pair.
 const SMALL_BLOCK: usize = 32;
-/// Numbers of residuals that are computed at once, where no gradient is asked for.
-const AT_ONCE: usize = 1 << 22;
+/// Numbers of residuals that are computed at once, where no gradient is asked for: 8 MB in f64.
+const AT_ONCE: usize = 1 << 20;
 
 /// Samples of a pair statistic: points of `ℝ^d` and their residuals.
 #[derive(Clone, Copy)]
