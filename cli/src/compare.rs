@@ -204,7 +204,7 @@ fn changes<P: Kind, Q: Kind<Targets = P::Targets>>(
         };
         Some(change(args, name.of(of), gain))
     };
-    let ordered = P::ordered_score().filter(|_| args.ordered);
+    let ordered = P::ordered_score().filter(|_| args.order.ordered);
     P::scores()
         .into_iter()
         .chain(ordered)

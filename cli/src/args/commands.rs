@@ -35,13 +35,8 @@ pub struct EvaluateArgs {
     #[arg(long = "test", value_name = "TEST", value_parser = PossibleValuesParser::new(test_keys()))]
     pub tests: Vec<String>,
 
-    /// The classes have an order, that of the columns, such as grades: also the ranked probability score
-    #[arg(
-        long,
-        conflicts_with_all = ["positive", "confidence_correctness"],
-        hide_short_help = true
-    )]
-    pub ordered: bool,
+    #[command(flatten)]
+    pub order: OrderArgs,
 
     #[command(flatten)]
     pub gate: GateArgs,
@@ -110,14 +105,8 @@ pub struct CompareArgs {
     #[arg(long, value_enum, hide_short_help = true)]
     pub after_family: Option<FamilyName>,
 
-    /// The classes have an order, that of the columns, such as grades: also the ranked probability score
-    #[arg(
-        long,
-        conflicts_with_all = ["positive", "confidence_correctness"],
-        help_heading = "What is asked",
-        hide_short_help = true
-    )]
-    pub ordered: bool,
+    #[command(flatten)]
+    pub order: OrderArgs,
 
     #[command(flatten)]
     pub sizes: SizeArgs,
@@ -169,14 +158,8 @@ pub struct ReportArgs {
     #[command(flatten)]
     pub bins: BinArgs,
 
-    /// The classes have an order, that of the columns, such as grades: also the ranked probability score
-    #[arg(
-        long,
-        conflicts_with_all = ["positive", "confidence_correctness"],
-        help_heading = "What is asked",
-        hide_short_help = true
-    )]
-    pub ordered: bool,
+    #[command(flatten)]
+    pub order: OrderArgs,
 
     /// Title of the page, "Calibration report" by default, and "Calibration in production" with --state
     #[arg(long, help_heading = "Output")]

@@ -85,6 +85,19 @@ pub struct GateArgs {
     pub fail_above: Option<f64>,
 }
 
+/// What is said of the classes.
+#[derive(Debug, Clone, Copy, Default, Args)]
+#[command(next_help_heading = "What is asked")]
+pub struct OrderArgs {
+    /// The classes have an order, that of the columns, such as grades: also the ranked probability score
+    #[arg(
+        long,
+        conflicts_with_all = ["positive", "confidence_correctness"],
+        hide_short_help = true
+    )]
+    pub ordered: bool,
+}
+
 /// The bins of the probability of an event, and the norm of its error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args, Serialize)]
 #[command(next_help_heading = "Numbers")]

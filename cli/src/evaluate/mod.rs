@@ -146,7 +146,7 @@ fn evaluate<P: Kind>(
 ) -> Result<EvaluationAnswer> {
     let tests = chosen::<P>(args)?;
     ensure!(
-        !args.ordered || views.lens == LensName::Canonical,
+        !args.order.ordered || views.lens == LensName::Canonical,
         "--ordered: only with --lens canonical, of which all classes are looked at together"
     );
     let steps = 4 + tests.len() + usize::from(!views.given.is_empty());
@@ -154,7 +154,9 @@ fn evaluate<P: Kind>(
     let mut rng = StdRng::seed_from_u64(args.source.seed);
     let (mut aspects, count) = (Vec::new(), list.len());
     for view in list {
-        let view = view?.with_bins(args.bins.into()).with_order(args.ordered);
+        let view = view?
+            .with_bins(args.bins.into())
+            .with_order(args.order.ordered);
         let aspect = aspect(args, (&views, count), &view, &tests, &progress, &mut rng)?;
         check_finite(&aspect)?;
         aspects.push(aspect);

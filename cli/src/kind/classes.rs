@@ -87,7 +87,7 @@ impl Kind for Categorical {
         args: &ReportArgs,
     ) -> ReportBuilder<'a, Self> {
         let builder = builder.with_order(args.bins.norm.order());
-        let builder = builder.with_ordered_classes(args.ordered);
+        let builder = builder.with_ordered_classes(args.order.ordered);
         let builder = match args.bins.asked() {
             Some(bins) => builder.with_binning(bins.binning()),
             None => builder,

@@ -1,0 +1,152 @@
+//! The options of calls, with the defaults of the command, and their checks.
+
+use burn_calibration::kernel::Profile;
+
+use crate::{
+    args::{BandwidthChoice, BinArgs, LensName},
+    error::{Result, ensure},
+    limits,
+};
+
+/// The level of confidence intervals by default.
+pub(super) const LEVEL: f64 = 0.95;
+
+/// The options of [`evaluate()`].
+#[derive(Debug, Clone)]
+pub struct EvaluateOptions {
+    /// The aspect that is tested.
+    pub lens: LensName,
+    /// The keys of tests in addition to the omnibus test.
+    pub tests: Vec<String>,
+    /// The level of the confidence intervals.
+    pub level: f64,
+    /// An error that is tolerated: tests whether errors are larger.
+    pub tolerance: Option<f64>,
+    /// The order of an Lp calibration error of which a lower bound is computed.
+    pub lp_error: Option<f64>,
+    /// The profile of the kernel.
+    pub profile: Profile,
+    /// The bandwidth of the kernel.
+    pub bandwidth: BandwidthChoice,
+    /// The number of bins.
+    pub bins: u32,
+    /// The number of redraws of the omnibus test and of resampling tests.
+    pub redraws: u32,
+    /// The seed of all random draws.
+    pub seed: u64,
+}
+
+impl Default for EvaluateOptions {
+    fn default() -> Self {
+        Self {
+            lens: LensName::Canonical,
+            tests: Vec::new(),
+            level: LEVEL,
+            tolerance: None,
+            lp_error: None,
+            profile: Profile::Exponential,
+            bandwidth: BandwidthChoice::Median,
+            bins: BinArgs::default().bins,
+            redraws: limits::USUAL_REDRAWS,
+            seed: 0,
+        }
+    }
+}
+
+/// The options of [`compare()`].
+#[derive(Debug, Clone)]
+pub struct CompareOptions {
+    /// The level of the confidence intervals.
+    pub level: f64,
+    /// The number of redraws of the omnibus tests.
+    pub redraws: u32,
+    /// The seed of all random draws.
+    pub seed: u64,
+}
+
+impl Default for CompareOptions {
+    fn default() -> Self {
+        Self {
+            level: LEVEL,
+            redraws: limits::USUAL_REDRAWS,
+            seed: 0,
+        }
+    }
+}
+
+/// The options of [`report()`].
+#[derive(Debug, Clone)]
+pub struct ReportOptions {
+    /// The title of the page.
+    pub title: Option<String>,
+    /// The number of bins.
+    pub bins: u32,
+    /// The seed of all random draws.
+    pub seed: u64,
+}
+
+impl Default for ReportOptions {
+    fn default() -> Self {
+        Self {
+            title: None,
+            bins: BinArgs::default().bins,
+            seed: 0,
+        }
+    }
+}
+
+/// The options of [`monitor()`]; those of a state that has rows are fixed.
+#[derive(Debug, Clone, Default)]
+pub struct MonitorOptions {
+    /// The level of the test, 0.05 by default.
+    pub level: Option<f64>,
+    /// The least mean number of rows between false alarms of the detector, 10,000 by default.
+    pub rows_between_alarms: Option<f64>,
+}
+
+impl EvaluateOptions {
+    pub(super) fn check(&self) -> Result<()> {
+        check(self.level, self.redraws, self.bins)?;
+        if let Some(error) = self.tolerance {
+            let expected = "a number of at least 0 and less than 1";
+            ensure!(
+                (0.0..1.0).contains(&error),
+                "the tolerance is {error}, expected {expected}"
+            );
+        }
+        if let Some(order) = self.lp_error {
+            ensure!(
+                order.is_finite() && order >= 1.0,
+                "the order of the Lp error is {order}, expected a finite number of at least 1"
+            );
+        }
+        let is_valid = match self.bandwidth {
+            BandwidthChoice::Fixed(bandwidth) => limits::SCALES.contains(&bandwidth),
+            BandwidthChoice::MedianOf(samples) => (2..=limits::QUADRATIC_LIMIT).contains(&samples),
+            BandwidthChoice::Median | BandwidthChoice::MedianWithDiagonal => true,
+        };
+        ensure!(
+            is_valid,
+            "the bandwidth is {:?}, expected a number from 1e-100 to 1e100, or the median over 2 to {} samples",
+            self.bandwidth,
+            limits::QUADRATIC_LIMIT
+        );
+        Ok(())
+    }
+}
+
+/// Refuses numbers of options that the command refuses.
+pub(super) fn check(level: f64, redraws: u32, bins: u32) -> Result<()> {
+    let is_level = level > 0.0 && level < 1.0;
+    ensure!(
+        is_level,
+        "the level is {level}, expected a number between 0 and 1, both excluded"
+    );
+    let most = limits::REDRAWS;
+    ensure!(
+        (1..=most).contains(&redraws),
+        "{redraws} redraws, expected a number from 1 to {most}"
+    );
+    ensure!(bins > 0, "0 bins, expected at least 1");
+    Ok(())
+}
