@@ -32,7 +32,7 @@ pub struct NamedPredictions {
 pub struct Data {
     /// The predictions.
     pub predictions: NamedPredictions,
-    /// Other predictions of the same samples, for [`compare()`] and [`report()`].
+    /// Other predictions of the same samples, for [`compare()`](crate::compare()) and [`report()`](crate::report()).
     pub after: Option<NamedPredictions>,
     /// Whether predictions of classes are logits.
     pub are_logits: bool,
@@ -46,7 +46,7 @@ pub struct Data {
     pub outcomes: Array,
     /// The weights of the samples.
     pub weights: Option<Vec<f64>>,
-    /// Variables to test calibration given these, for [`evaluate()`].
+    /// Variables to test calibration given these, for [`evaluate()`](crate::evaluate()).
     pub given: Vec<HeldColumn>,
     /// The names of the classes; none where they are numbers.
     pub class_names: Vec<String>,

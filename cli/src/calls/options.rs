@@ -11,7 +11,7 @@ use crate::{
 /// The level of confidence intervals by default.
 pub(super) const LEVEL: f64 = 0.95;
 
-/// The options of [`evaluate()`].
+/// The options of [`evaluate()`](crate::evaluate()).
 #[derive(Debug, Clone)]
 pub struct EvaluateOptions {
     /// The aspect that is tested.
@@ -53,7 +53,7 @@ impl Default for EvaluateOptions {
     }
 }
 
-/// The options of [`compare()`].
+/// The options of [`compare()`](crate::compare()).
 #[derive(Debug, Clone)]
 pub struct CompareOptions {
     /// The level of the confidence intervals.
@@ -74,7 +74,7 @@ impl Default for CompareOptions {
     }
 }
 
-/// The options of [`report()`].
+/// The options of [`report()`](crate::report()).
 #[derive(Debug, Clone)]
 pub struct ReportOptions {
     /// The title of the page.
@@ -95,7 +95,7 @@ impl Default for ReportOptions {
     }
 }
 
-/// The options of [`monitor()`]; those of a state that has rows are fixed.
+/// The options of [`monitor()`](crate::monitor()); those of a state that has rows are fixed.
 #[derive(Debug, Clone, Default)]
 pub struct MonitorOptions {
     /// The level of the test, 0.05 by default.
