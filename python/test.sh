@@ -17,7 +17,9 @@ python3 -m venv "$work/venv"
 if [ -z "${CALIBRATION_BIN:-}" ]; then
     (cd .. && cargo build --profile "$profile" -p burn-calibration-cli -p workspace-hack --no-default-features)
     folder=$([ "$profile" = dev ] && echo debug || echo "$profile")
-    export CALIBRATION_BIN="$target/$folder/calibration"
+    # another build may put one with other features there
+    cp "$target/$folder/calibration" "$work"
+    export CALIBRATION_BIN="$work/calibration"
 fi
 "$work/venv/bin/pip" install -q --no-index "$work"/wheels/*.whl
 # not the sources beside the tests
