@@ -158,11 +158,10 @@ impl Ece {
                 let rounding = predictions.rounding();
                 let binning = self.binning;
                 let partition = binning.partition_rounded(points, m, &weights, rounding)?;
-                let bin = |b: usize| {
+                Ok(parallel::map(partition.len(), &|b| {
                     let members = &partition[b];
                     of(Bin::of(members, points, &labels, m, &weights))
-                };
-                Ok(parallel::map(partition.len(), &bin))
+                }))
             }
             Aspect::Event(event) => {
                 let outcomes = event.weighted_outcomes(predictions, labels)?;

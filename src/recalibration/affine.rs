@@ -1,7 +1,24 @@
-use burn::tensor::activation::{log_softmax, softmax};
+use burn::{
+    module::Module,
+    tensor::{
+        Device, Tensor,
+        activation::{log_softmax, softmax},
+    },
+};
 use nalgebra::{DMatrix, DVector};
 
-use super::{common::*, linear::AffineFamily};
+use super::{
+    FitReport, FitTask, Guarantees, Regularisation, at_least,
+    family::{Settings, fit_family},
+    fitted::{Form, fitted_map, regularised_map},
+    linear::AffineFamily,
+    parameter::{Parameter, check_shape, parameter, parameter_row},
+    temperature::TemperatureScalingConfig,
+};
+use crate::{
+    error::{Error, Result, check_parameter},
+    host::to_vec,
+};
 
 /// Declares an affine map of features, its configuration, and its weights and intercepts as numbers.
 macro_rules! affine_map {

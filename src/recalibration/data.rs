@@ -179,13 +179,12 @@ pub fn moments(numbers: &[f64], weights: &Weights) -> (f64, f64) {
 
 /// Checks that squares of logits and of their differences are of f64, unless all of a row are equal.
 fn check_differences(logits: &[f64], classes: usize) -> Result<()> {
-    let is_moderate = |z: f64| z.abs() <= *SCALES.end();
     let expected = "a number of at most 1e100 in absolute value; -1e9 masks a class";
     check_values(
         logits,
         (classes, "class"),
         "the logit",
-        (is_moderate, expected),
+        (|z| z.abs() <= *SCALES.end(), expected),
     )?;
     let range = |row: &[f64]| {
         let least = row.iter().copied().fold(f64::INFINITY, f64::min);

@@ -1,9 +1,22 @@
 use std::ops::Range;
 
+use burn::{
+    module::Module,
+    tensor::{Device, Tensor},
+};
 use nalgebra::{DMatrix, DVector};
 
-use super::{common::*, data::moments, family::Ridge, network::Sizes, scalar::table::knots_below};
-use crate::distribution::Weights;
+use super::{
+    FitReport, FitTask, Guarantees, Regularisation, at_least,
+    data::{FitData, moments},
+    family::{ParametricMaps, Ridge, Settings, fit_family},
+    fitted::{Form, fitted_map, regularised_map},
+    network::Sizes,
+    parameter::{Parameter, check_shape, parameter_row},
+    scalar::table::knots_below,
+    temperature::TemperatureScalingConfig,
+};
+use crate::{distribution::Weights, error::Result, host::to_vec};
 
 regularised_map! {
     /// Configuration of [`DiagonalScaling`], which it fits, shrunk to the temperature by cross-validation by default:

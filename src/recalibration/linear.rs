@@ -5,8 +5,10 @@ use std::ops::Range;
 use nalgebra::{DMatrix, DVector};
 
 use super::{
-    common::*,
-    family::{Ridge, log_loss},
+    data::FitData,
+    descent::Metric,
+    family::{ParametricMaps, Ridge, log_loss},
+    temperature::TemperatureScalingConfig,
 };
 use crate::ops::{MatrixView, add_product};
 
@@ -93,12 +95,11 @@ impl AffineFamily {
 
     /// A value of each parameter, by its class and the column that it multiplies.
     fn each<T>(&self, of: impl Fn(usize, usize) -> T) -> Vec<T> {
-        let of_class = |class| {
+        let places = (0..self.classes).flat_map(|class| {
             self.columns(class)
                 .into_iter()
                 .map(move |column| (class, column))
-        };
-        let places = (0..self.classes).flat_map(of_class);
+        });
         places.map(|(class, column)| of(class, column)).collect()
     }
 
@@ -199,7 +200,7 @@ impl AffineFamily {
     fn blocks(&self, theta: &[f64], inputs: &[f64], penalties: &DVector<f64>) -> Metric {
         let (m, size) = (self.classes, self.size());
         let (rows, variances) = self.sampled(theta, inputs);
-        let block = |class: usize| {
+        Metric::blocks((0..m).map(|class| {
             let columns = self.columns(class);
             let (mut x, mut weighted) = (vec![], vec![]);
             for (row, v) in rows.chunks_exact(m + 1).zip(variances.chunks_exact(m)) {
@@ -212,8 +213,7 @@ impl AffineFamily {
             add_product(&mut sums, size, weighted.transposed(), x);
             let ridge = penalties.rows(class * size, size);
             DMatrix::from_vec(size, size, sums) + DMatrix::from_diagonal(&ridge)
-        };
-        Metric::blocks((0..m).map(block))
+        }))
     }
 
     /// The diagonal of the Hessian of a matrix, as if probabilities did not depend on the logits.

@@ -1,12 +1,21 @@
 //! A small network of one hidden layer whose outputs are positive factors, 1 at the start of a fit.
 
-use burn::tensor::activation::tanh;
+use burn::{
+    module::Module,
+    tensor::{Device, Tensor, activation::tanh},
+};
 use pulp::Arch;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use rand_distr::StandardNormal;
 
-use super::{common::*, family::Ridge};
-use crate::ops::{MatrixView, add_product, exp};
+use super::{
+    family::Ridge,
+    parameter::{Parameter, check_shape, parameter},
+};
+use crate::{
+    error::Result,
+    ops::{MatrixView, add_product, exp},
+};
 
 /// The sizes of a network `u ↦ exp(10 tanh((W₂ᵀ tanh(W₁ᵀu + b₁) + b₂)/10))`, whose factors lie in
 /// `[e⁻¹⁰, e¹⁰]`.

@@ -1,11 +1,21 @@
 use std::ops::Range;
 
-use super::{
-    common::*,
-    diagonal::centre,
-    family::Ridge,
-    network::{FactorNetwork, Sizes},
+use burn::{
+    module::Module,
+    tensor::{Device, Tensor},
 };
+
+use super::{
+    FitReport, FitTask, Guarantees, Regularisation, at_least,
+    data::FitData,
+    diagonal::centre,
+    family::{ParametricMaps, Ridge, Settings, fit_family},
+    fitted::{Form, fitted_map, regularised_map},
+    network::{FactorNetwork, Sizes},
+    parameter::{Parameter, check_shape, parameter_row},
+    temperature::TemperatureScalingConfig,
+};
+use crate::{error::Result, host::to_vec};
 
 regularised_map! {
     /// Configuration of [`OrderPreserving`], which it fits, shrunk to the temperature by cross-validation by default:

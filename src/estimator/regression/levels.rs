@@ -146,9 +146,12 @@ impl QuantileCoverage {
             None => {
                 // the binomial probabilities of at least so many, and of at most
                 let n = samples as f64;
-                let tail = |count: f64, probability: f64| match count {
-                    count if count > 0.0 => beta_reg(count, n - count + 1.0, probability),
-                    _ => 1.0,
+                let tail = |count: f64, probability: f64| {
+                    if count > 0.0 {
+                        beta_reg(count, n - count + 1.0, probability)
+                    } else {
+                        1.0
+                    }
                 };
                 let (inside, outside) = ((least * n).round(), n - (most * n).round());
                 [tail(inside, expected), tail(outside, 1.0 - expected)]

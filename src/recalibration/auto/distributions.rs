@@ -1,17 +1,21 @@
 //! The maps of normal and Laplace predictions that are tried.
 
+use burn::tensor::Tensor;
+use statrs::distribution::{ContinuousCDF, Normal};
+
 use super::{
     AutoDistributionRecalibration,
     rules::{Tried, Validation},
     selection::{CandidateKind, Terms, choose, too_few},
 };
-use statrs::distribution::{ContinuousCDF, Normal};
-
 use crate::{
     distribution::{Component, Density as _, Marginals, Targets as _, Weights},
+    error::Result,
+    host::to_vec,
     recalibration::{
-        DistributionMap, DistributionMethod, FitWarning, Keep, Recalibrated, Robust, ScaleFamily,
-        VarianceScaling, common::*, regularisation::Split, scale::mean_powers,
+        DistributionMap, DistributionMethod, Fit, FitWarning, FittedMap, Keep, Progress,
+        Recalibrated, Recalibration, Robust, ScaleFamily, VarianceScaling, regularisation::Split,
+        scale::mean_powers,
     },
 };
 

@@ -9,18 +9,27 @@ mod selection;
 
 use std::fmt;
 
+use burn::{
+    config::Config,
+    tensor::{Int, Tensor},
+};
+
 use self::{
     candidates::LogitSamples, distributions::DistributionSamples, rules::Validation,
     selection::kept_rows,
 };
 use super::{
-    DistributionMap, FitWarning, Keep, LogitMap, Robust, ScaleFamily, VarianceScalingConfig,
-    common::*,
+    DistributionMap, Fit, FitOptions, FitTask, FitWarning, FittedMap, Keep, LogitMap,
+    Recalibration, Robust, ScaleFamily, VarianceScalingConfig, at_least,
     map::by_inner_map,
     regularisation::{Split, folds, splits},
-    task::fit_task,
+    task::{DistributionTask, fit_task, no_criterion},
+    temperature::TemperatureScalingConfig,
 };
-use crate::distribution::{Categorical, Component, Marginals, Subject};
+use crate::{
+    distribution::{Categorical, Component, Marginals, Subject},
+    error::Result,
+};
 
 pub use self::choice::{Candidate, Choice, Cost, PassedOver};
 

@@ -142,8 +142,7 @@ impl Rules<'_> {
             ..=1 => "one larger error than any so far",
             _ => "the rows that are left out, and one larger error,",
         };
-        let words = || format!("{rows} would undo the gain of {}", names.join(", "));
-        (!names.is_empty()).then(words)
+        (!names.is_empty()).then(|| format!("{rows} would undo the gain of {}", names.join(", ")))
     }
 
     /// The reason why there are too few samples for an interval, if there are. It needs at least this number of wrong
