@@ -21,7 +21,7 @@ pub(crate) struct Likelihood<const P: usize> {
     pub information: SMatrix<f64, P, P>,
 }
 
-/// Where a maximisation ended.
+/// The result of a maximisation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Maximum<const P: usize> {
     pub parameters: SVector<f64, P>,

@@ -62,7 +62,7 @@ pub fn significant(x: f64, digits: usize) -> String {
 /// Writes a frequency or a probability with at least this number of decimals, and with two significant
 /// digits of it and of its distance from 1: 0.99997 is not 1.
 pub fn share(x: f64, least: usize) -> String {
-    of_whole(x, 1.0, least)
+    share_of(x, 1.0, least)
 }
 
 /// Writes a frequency as a percentage, `94.8 %`, as [`share`] does.
@@ -70,7 +70,7 @@ pub fn percent(x: f64, least: usize) -> String {
     match x {
         0.0 => "0 %".into(),
         1.0 => "100 %".into(),
-        x => of_whole(100.0 * x, 100.0, least) + " %",
+        x => share_of(100.0 * x, 100.0, least) + " %",
     }
 }
 
@@ -96,7 +96,7 @@ pub fn expected(x: f64) -> String {
     }
 }
 
-fn of_whole(x: f64, whole: f64, least: usize) -> String {
+fn share_of(x: f64, whole: f64, least: usize) -> String {
     let left = whole - x;
     if x > 0.0 && left > 0.0 && left < x && places(left, 2) <= MOST + 4 {
         format!("{x:.*}", (least as i32).max(places(left, 2)) as usize)

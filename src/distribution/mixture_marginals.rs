@@ -1,4 +1,4 @@
-//! What follows for a mixture from what its components know.
+//! Moments, distribution functions, quantiles and densities of mixtures, from those of the components.
 
 use burn::tensor::Tensor;
 

@@ -81,7 +81,9 @@ impl GivenTest {
         Given<P>: Omnibus<Targets = P::Targets>,
     {
         let samples = given.len();
-        (self.omnibus).run(given, targets, rng, |plan| plan.of_kernel(samples))
+        (self.omnibus).run(given, targets, rng, |plan| {
+            plan.kernel_aspects_alone(samples)
+        })
     }
 }
 

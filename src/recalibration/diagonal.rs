@@ -67,12 +67,12 @@ pub struct Diagonal {
 
 struct DiagonalFamily {
     network: Sizes,
-    /// Towards random hidden units that do nothing yet.
+    /// Its centre has random hidden units that do nothing yet.
     ridge: Ridge,
     /// `1/T`.
     beta: f64,
     knots: Vec<f64>,
-    /// What coefficients of the intervals are made of slopes at the knots, `[3(k + 1), k]`.
+    /// The matrix that takes slopes at the knots to coefficients of the intervals, `[3(k + 1), k]`.
     linear: DMatrix<f64>,
     /// The knots to mean 0 and variance 1.
     standardised: Vec<f64>,
@@ -112,7 +112,7 @@ impl DiagonalFamily {
     }
 }
 
-/// What makes of the slopes at the knots the coefficients `v, s, b` of each interval of
+/// The matrix that takes the slopes at the knots to the coefficients `v, s, b` of each interval of
 /// `w(x) = w(x₀) + v + s d + b d²`, `d` from the knot to the left: `[3(k + 1), k]`.
 fn coefficients(knots: &[f64]) -> DMatrix<f64> {
     let k = knots.len();

@@ -77,7 +77,7 @@ impl Ridge {
     }
 }
 
-/// How a family is fitted.
+/// The settings of a fit of a family.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Settings {
     pub regularisation: Regularisation,

@@ -18,7 +18,7 @@ pub trait Form: Module + ModuleDisplay {
         None
     }
 
-    /// What the map keeps; nothing by default.
+    /// The guarantees of the map; none by default.
     fn keeps(&self) -> Guarantees {
         Guarantees::NONE
     }

@@ -111,7 +111,7 @@ fn ruling(changes: &[f64], allowance: f64) -> Vec<usize> {
     }
 }
 
-/// What a robust fit found.
+/// The result of a robust fit.
 pub(super) struct RobustFit<M> {
     /// The map; none if too many rows would each rule it.
     pub map: Option<M>,

@@ -55,7 +55,7 @@ pub struct LpCalibrationError<F = AutoRecalibrationConfig> {
     pub folds: usize,
     /// The seed of the folds (ChaCha12).
     pub seed: u64,
-    /// What recalibrates.
+    /// The configuration of the map that recalibrates.
     pub map: F,
 }
 

@@ -39,7 +39,8 @@ impl Sizes {
         ]
     }
 
-    /// Towards random hidden units and `W₂ = b₂ = 0`, where all factors are 1: the weights one after the other.
+    /// A ridge whose centre has random hidden units and `W₂ = b₂ = 0`, where all factors are 1. The weights are one after
+    /// the other.
     pub fn ridge(self, seed: u64) -> Ridge {
         let mut rng = StdRng::seed_from_u64(seed);
         let scale = (self.inputs as f64).sqrt().recip();
@@ -144,7 +145,7 @@ impl Sizes {
     }
 }
 
-/// What a network computed of rows.
+/// Values of the layers of a network for some rows.
 #[derive(Debug)]
 pub(super) struct ForwardPass {
     /// `[r, hidden]`.

@@ -99,7 +99,7 @@ const FARTHEST: f64 = 1e30;
 
 struct OrderFamily {
     network: Sizes,
-    /// Towards random hidden units that do nothing yet.
+    /// Its centre has random hidden units that do nothing yet.
     ridge: Ridge,
     beta: f64,
     mean: f64,
@@ -113,7 +113,7 @@ struct SortedRows {
     gaps: Vec<f64>,
     /// Which of them each logit is: `[n, m]`.
     ranks: Vec<u32>,
-    /// What the network sees, `[n, m]`.
+    /// The inputs of the network, `[n, m]`.
     features: Vec<f64>,
 }
 

@@ -99,8 +99,8 @@ pub(super) fn folds(n: usize, count: usize, seed: u64) -> Vec<Vec<usize>> {
         .collect()
 }
 
-/// What the fits of a cross-validation lower the log loss by, at least, in ten iterations: what is left is far
-/// less than the log loss differs from fold to fold.
+/// The least decrease of the log loss in ten iterations of a fit of a cross-validation. What is left then is far less
+/// than the log loss differs from fold to fold.
 pub(super) const PROGRESS: f64 = 1e-5;
 
 /// The fits to all but what is left out, which go on from weight to weight.

@@ -103,7 +103,7 @@ impl fmt::Display for FitReport {
     }
 }
 
-/// How a map came about: each fitted map has one beside its parameters, and a saved map keeps it.
+/// The origin of a map. Each fitted map has one beside its parameters, and a saved map keeps it.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct FitRecord {

@@ -68,12 +68,12 @@ pub enum FitWarning {
     },
     /// The mean log loss of the data of the fit is higher than before.
     Worse {
-        /// By how much.
+        /// The rise of the mean.
         change: f64,
     },
     /// The mean score of samples that five fits leave out in turn is higher with the map.
     NoGain {
-        /// By how much.
+        /// The rise of the mean.
         change: f64,
     },
     /// Maps that were not tried.
@@ -250,7 +250,7 @@ fn unrelated(data: &FitData) -> Option<FitWarning> {
 }
 
 impl FitWarning {
-    /// Whether it is about the fit of one map, and not about the data.
+    /// Returns whether it is about the fit of one map, and not about the data.
     pub(super) fn is_of_map(&self) -> bool {
         matches!(
             self,

@@ -121,13 +121,13 @@ impl QuantileCoverage {
                 region.shares(quantiles, targets[row])
             };
             let shares: Vec<[f64; 2]> = (0..targets.len()).map(shares).collect();
-            Self::of_shares(region, levels, &shares, weights.clone())
+            Self::from_shares(region, levels, &shares, weights.clone())
         };
         Ok(regions.iter().map(of_region).collect())
     }
 
     /// - shares: whether each target is inside, and whether it is covered, 0 or 1
-    fn of_shares(region: &Region, levels: &[f64], shares: &[[f64; 2]], weights: Weights) -> Self {
+    fn from_shares(region: &Region, levels: &[f64], shares: &[[f64; 2]], weights: Weights) -> Self {
         let (expected, samples) = (region.probability(levels), shares.len());
         let [inside, covered]: [Vec<f64>; 2] =
             [0, 1].map(|k| shares.iter().map(|share| share[k]).collect());

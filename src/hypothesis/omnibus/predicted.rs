@@ -1,4 +1,4 @@
-//! What real predictions say of their targets: errors in their units, and the ranks of the predictions.
+//! Errors of real targets in the units of their predictions, and the ranks of the predictions.
 
 use super::studentised::{PredictedError, mid_ranks};
 use crate::{

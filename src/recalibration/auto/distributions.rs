@@ -31,7 +31,7 @@ const CANDIDATES: [(DistributionMethod, usize); 3] = [
     (DistributionMethod::Local, ENOUGH),
 ];
 
-/// How much larger `|z|^r` is in the row that stands for those that were not seen than in any row of the data.
+/// Ratio of `|z|^r` in the row that stands for those that were not seen to the largest of the data.
 ///
 /// Of a tail `P(|z| > x) ∝ x^−a` the part of the mean of `|z|^r` beyond the largest of `n` rows is in expectation that
 /// of one row with `a/(a − r)` times its number: 2.5 where `a = 5r/3`, heavier than Student's t with four degrees of

@@ -211,7 +211,7 @@ const LEVEL: f64 = 0.04;
 const LEVEL_OF_SCALE: f64 = 0.025;
 
 impl AutoRecalibrationConfig {
-    /// What is left out of each fit to `n` samples, and how that is told.
+    /// The samples that each fit to `n` of them leaves out, and the description of that.
     fn validation(
         &self,
         n: usize,
@@ -296,7 +296,7 @@ impl AutoRecalibrationConfig {
     }
 }
 
-/// By the log score; another criterion is an error.
+/// The fit by the log score; another criterion is an error.
 impl<P: ScaleFamily + Component + Marginals> Fit<P, Tensor<2>> for AutoRecalibrationConfig {
     type Map = AutoDistributionRecalibration;
     type Scored = P;

@@ -74,8 +74,8 @@ impl EventOutcomes {
         }
     }
 
-    /// What the event is fitted to where it occurs and where not: `(N₊+1)/(N₊+2)` and `1/(N₋+2)`, the
-    /// means of the posterior of each under a uniform prior, so that separable data have a finite fit.
+    /// The smoothed targets of samples with the event and without it: `(N₊+1)/(N₊+2)` and `1/(N₋+2)`. They are
+    /// the means of the posterior of each under a uniform prior, so that separable data have a finite fit.
     ///
     /// J. Platt: *Probabilistic outputs for support vector machines*, 1999, section 2.2.
     pub fn targets(&self) -> (f64, f64) {

@@ -109,7 +109,7 @@ struct NaturalSpline {
     bends: DVector<f64>,
 }
 
-/// Where a point lies: in the interval that starts with a knot, at `u ∈ [0, 1]` of its width `h`.
+/// The place of a point: the interval that starts with a knot, at `u ∈ [0, 1]` of its width `h`.
 struct KnotInterval {
     knot: usize,
     u: f64,
