@@ -206,9 +206,10 @@ pub(crate) fn finest(device: &Device) -> DType {
         let one = Tensor::<1>::from_data([1.0f64], (&device, DType::F64));
         (to_scalar(one.exp()) - 1f64.exp()).abs() < 1e-14
     };
-    let dtype = match device.supports_dtype(DType::F64) && has_f64() {
-        true => DType::F64,
-        false => DType::F32,
+    let dtype = if device.supports_dtype(DType::F64) && has_f64() {
+        DType::F64
+    } else {
+        DType::F32
     };
     known().push((device, dtype));
     dtype

@@ -21,7 +21,7 @@ pub(crate) struct Likelihood<const P: usize> {
     pub information: SMatrix<f64, P, P>,
 }
 
-/// Where a maximisation ended.
+/// The result of a maximisation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Maximum<const P: usize> {
     pub parameters: SVector<f64, P>,
@@ -53,12 +53,11 @@ impl<const P: usize> Likelihood<P> {
         };
         let parts: Vec<&[Sample<P>]> = samples.chunks(PART).collect();
         let parts: Vec<Self> = parallel::map(parts.len(), &|k| of_part(parts[k]));
-        let plus = |sum: Self, part: Self| Self {
+        parts.into_iter().fold(Self::none(), |sum, part| Self {
             value: sum.value + part.value,
             gradient: sum.gradient + part.gradient,
             information: sum.information + part.information,
-        };
-        parts.into_iter().fold(Self::none(), plus)
+        })
     }
 
     fn none() -> Self {

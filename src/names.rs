@@ -37,8 +37,10 @@ impl Name {
 
     /// Says what the quantity is of, as "of the top label", before how it is computed.
     pub fn of(self, of: &str) -> Self {
+        if of.is_empty() {
+            return self;
+        }
         let title = match self.title.split_once(", ") {
-            _ if of.is_empty() => return self,
             Some((what, how)) => format!("{what} {of}, {how}"),
             None => format!("{} {of}", self.title),
         };

@@ -34,30 +34,35 @@ const MOST: i32 = 8;
 
 /// Writes a number with at least this number of decimals, and at least this number of significant digits.
 pub fn decimals(x: f64, decimals: usize, digits: usize) -> String {
-    match not_finite(x) {
-        Some(text) => text.into(),
-        None if x == 0.0 => format!("{:.decimals$}", 0.0), // −0 as well
-        None => match (decimals as i32).max(places(x, digits)) {
-            places if places > MOST => format!("{x:.*e}", digits.saturating_sub(1)),
-            places => format!("{x:.*}", places as usize),
-        },
+    if let Some(text) = not_finite(x) {
+        return text.into();
+    }
+    if x == 0.0 {
+        return format!("{:.decimals$}", 0.0); // −0 as well
+    }
+    let places = (decimals as i32).max(places(x, digits));
+    if places > MOST {
+        format!("{x:.*e}", digits.saturating_sub(1))
+    } else {
+        format!("{x:.*}", places as usize)
     }
 }
 
 /// Writes a number with this number of significant digits; large and small ones have an exponent.
 pub fn significant(x: f64, digits: usize) -> String {
-    match x.abs() {
-        0.0 => "0".into(),
-        size if size.is_finite() && size >= 1e6 => format!("{x:.*e}", digits.saturating_sub(1)),
-        size if size < 1e-4 => format!("{x:.*e}", digits.saturating_sub(1)),
-        _ => decimals(x, 0, digits),
+    if x == 0.0 {
+        "0".into()
+    } else if x.abs() < 1e-4 || x.is_finite() && x.abs() >= 1e6 {
+        format!("{x:.*e}", digits.saturating_sub(1))
+    } else {
+        decimals(x, 0, digits)
     }
 }
 
 /// Writes a frequency or a probability with at least this number of decimals, and with two significant
 /// digits of it and of its distance from 1: 0.99997 is not 1.
 pub fn share(x: f64, least: usize) -> String {
-    of_whole(x, 1.0, least)
+    share_of(x, 1.0, least)
 }
 
 /// Writes a frequency as a percentage, `94.8 %`, as [`share`] does.
@@ -65,7 +70,7 @@ pub fn percent(x: f64, least: usize) -> String {
     match x {
         0.0 => "0 %".into(),
         1.0 => "100 %".into(),
-        x => of_whole(100.0 * x, 100.0, least) + " %",
+        x => share_of(100.0 * x, 100.0, least) + " %",
     }
 }
 
@@ -91,7 +96,7 @@ pub fn expected(x: f64) -> String {
     }
 }
 
-fn of_whole(x: f64, whole: f64, least: usize) -> String {
+fn share_of(x: f64, whole: f64, least: usize) -> String {
     let left = whole - x;
     if x > 0.0 && left > 0.0 && left < x && places(left, 2) <= MOST + 4 {
         format!("{x:.*}", (least as i32).max(places(left, 2)) as usize)
@@ -111,11 +116,12 @@ fn places(x: f64, digits: usize) -> i32 {
 }
 
 fn not_finite(x: f64) -> Option<&'static str> {
-    match x {
-        x if x.is_nan() => Some("undefined"),
-        f64::INFINITY => Some("∞"),
-        f64::NEG_INFINITY => Some("-∞"),
-        _ => None,
+    if x.is_nan() {
+        Some("undefined")
+    } else if x.is_infinite() {
+        Some(if x > 0.0 { "∞" } else { "-∞" })
+    } else {
+        None
     }
 }
 

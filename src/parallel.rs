@@ -78,9 +78,10 @@ pub(crate) fn for_each_chunk<T: Send>(
     cost: usize,
     f: impl Fn((usize, &mut [T])) + Sync,
 ) {
-    match numbers.len() * cost < 2 * WORTH_A_THREAD {
-        true => numbers.chunks_mut(size).enumerate().for_each(f),
-        false => on_threads(numbers, size, WORTH_A_THREAD.div_ceil(size * cost), &f),
+    if numbers.len() * cost < 2 * WORTH_A_THREAD {
+        numbers.chunks_mut(size).enumerate().for_each(f);
+    } else {
+        on_threads(numbers, size, WORTH_A_THREAD.div_ceil(size * cost), &f);
     }
 }
 

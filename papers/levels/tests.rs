@@ -7,7 +7,7 @@ use burn_calibration::{
     estimator::{Ece, KolmogorovSmirnov, Mmce, Skce, Tce, regression::Pit},
     hypothesis::{
         AsymptoticBlockSkceTest, AsymptoticSkceTest, CalibrationTest, CmeTest, ExactTest, Omnibus,
-        OmnibusTest, ToleranceTest,
+        OmnibusTest, Summarised, ToleranceTest,
     },
     kernel::{Kernel, RealKernel, TargetKernel, TensorKernel},
     score::{Overconfidence, Quantify},
@@ -87,7 +87,10 @@ pub fn powers(redraws: usize, asymptotic: bool) -> Vec<Test<Categorical>> {
         ExactTest::new(statistic).with_replicates(redraws)
     }
     let mut tests = vec![
-        test("omnibus", OmnibusTest::new().with_redraws(redraws)),
+        test(
+            "omnibus",
+            Summarised(OmnibusTest::new().with_redraws(redraws)),
+        ),
         test(
             "exact, SKCE unbiased",
             exact(Skce::unbiased(kernel), redraws),

@@ -92,11 +92,10 @@ impl CorpReliability {
         let points = places(groups.len());
         let mut rng = StdRng::seed_from_u64(self.seed);
         let seeds: Vec<u64> = (0..self.redraws).map(|_| rng.next_u64()).collect();
-        let regressed = |k: usize| {
+        let drawn: Vec<Vec<f64>> = parallel::map(seeds.len(), &|k| {
             let mut rng = StdRng::seed_from_u64(seeds[k]);
             regression((groups, weights), &points, &mut rng)
-        };
-        let drawn: Vec<Vec<f64>> = parallel::map(seeds.len(), &regressed);
+        });
         let point = |(at, &group): (usize, &usize)| {
             let mut values: Vec<f64> = drawn.iter().map(|values| values[at]).collect();
             CorpBand {
@@ -129,7 +128,7 @@ fn regression(
     rng: &mut StdRng,
 ) -> Vec<f64> {
     let mut next = 0..;
-    let draw = |&(r, samples): &(f64, usize)| {
+    let blocks = pool(groups.iter().map(|&(r, samples)| {
         let mut sums = [0.0; 2];
         for sample in next.by_ref().take(samples) {
             let (weight, hit) = (weights.at(sample), rng.random::<f64>() < r);
@@ -137,8 +136,7 @@ fn regression(
             sums[1] += if hit { weight } else { 0.0 };
         }
         Block::of_ties(r, samples, sums)
-    };
-    let blocks = pool(groups.iter().map(draw));
+    }));
     let mut block = blocks.iter().peekable();
     let value = |&point: &usize| {
         let r = groups[point].0;

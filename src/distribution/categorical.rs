@@ -216,8 +216,10 @@ impl Predictive for Categorical {
 
     fn check(&self) -> Result<()> {
         refuse(&self.sample_weights)?;
+        if self.checked {
+            return Ok(());
+        }
         match &self.logits {
-            _ if self.checked => Ok(()),
             Some(logits) => checked_rows(logits, "the logit").map(|_| ()),
             None => {
                 let probabilities = self.probabilities();

@@ -28,11 +28,10 @@ pub(super) fn choose(weights: &[f64], u: f64) -> usize {
     let total = weights.iter().fold(0.0, |sum, weight| sum + weight);
     let end = (1.0 - u) * total; // in (0, total]
     let mut sum = 0.0;
-    let reaches = |weight: &f64| {
+    let place = weights.iter().position(|weight| {
         sum += weight;
         sum >= end
-    };
-    let place = weights.iter().position(reaches);
+    });
     place.unwrap_or(weights.len() - 1)
 }
 

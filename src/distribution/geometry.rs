@@ -54,7 +54,7 @@ pub trait Geometry: Predictive {
         true
     }
 
-    /// Where a kernel of these distances looks, in the words of a finding: "something is off …".
+    /// The end of a finding by a kernel of these distances: "something is off …".
     fn compared(&self) -> &'static str {
         "in the whole prediction"
     }

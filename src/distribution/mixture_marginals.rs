@@ -1,4 +1,4 @@
-//! What follows for a mixture from what its components know.
+//! Moments, distribution functions, quantiles and densities of mixtures, from those of the components.
 
 use burn::tensor::Tensor;
 
@@ -154,8 +154,7 @@ impl HostMarginals for HostMixture {
 
     fn cdfs(&self, x: &dyn Fn(usize) -> f64) -> Option<Vec<f64>> {
         let (d, k) = (self.dimensions, self.each);
-        let of_component = |at: usize| x(at / (k * d) * d + at % d);
-        let components = self.components.cdfs(&of_component)?;
+        let components = self.components.cdfs(&|at| x(at / (k * d) * d + at % d))?;
         let sum = |at| -> f64 {
             let terms = self.components_of(at);
             terms

@@ -253,10 +253,13 @@ const FAR: f64 = 10.0;
 /// The unit of the distances of targets beyond the outer quantiles: these differ from them, whatever the quantiles.
 fn unit(levels: &[f64], quantiles: &[f64]) -> f64 {
     let last = levels.len() - 1;
-    match (quantiles[last] - quantiles[0]) / (levels[last] - levels[0]) {
-        unit if unit > 0.0 => unit,
-        _ if quantiles[0] != 0.0 => quantiles[0].abs(),
-        _ => 1.0,
+    let unit = (quantiles[last] - quantiles[0]) / (levels[last] - levels[0]);
+    if unit > 0.0 {
+        unit
+    } else if quantiles[0] != 0.0 {
+        quantiles[0].abs()
+    } else {
+        1.0
     }
 }
 

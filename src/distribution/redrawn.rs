@@ -85,14 +85,13 @@ impl LabelSets {
         let (mut flips, mut starts) = (Vec::new(), vec![0]);
         for set in sets {
             assert_eq!(set.len(), reference.len(), "labels of each set");
-            let flipped = |(sample, (&class, &reference)): (usize, (&usize, &u32))| {
+            let pairs = set.iter().zip(reference.iter()).enumerate();
+            flips.extend(pairs.filter_map(|(sample, (&class, &reference))| {
                 (class != reference as usize).then_some(Flip {
                     sample: sample as u32,
                     class: class as u32,
                 })
-            };
-            let pairs = set.iter().zip(reference.iter()).enumerate();
-            flips.extend(pairs.filter_map(flipped));
+            }));
             starts.push(flips.len());
         }
         Self {
@@ -108,7 +107,7 @@ impl LabelSets {
     pub(super) fn draw(rows: &ClassRows, sets: usize, rng: &mut dyn Rng) -> Self {
         let chunks = rows.samples().div_ceil(CHUNK);
         let seeds: Vec<u64> = (0..chunks).map(|_| rng.next_u64()).collect();
-        let of_chunk = |chunk: usize| {
+        let parts: Vec<Vec<(u32, Flip)>> = parallel::map(chunks, &|chunk| {
             let mut rng = StdRng::seed_from_u64(seeds[chunk]);
             let samples = chunk * CHUNK..rows.samples().min((chunk + 1) * CHUNK);
             let (mut flips, mut scratch) = (Vec::new(), Vec::new());
@@ -117,8 +116,7 @@ impl LabelSets {
             });
             flips.shrink_to_fit(); // those of all samples are held together
             flips
-        };
-        let parts: Vec<Vec<(u32, Flip)>> = parallel::map(chunks, &of_chunk);
+        });
         let mut starts = vec![0; sets + 1];
         for (set, _) in parts.iter().flatten() {
             starts[*set as usize + 1] += 1;
@@ -164,7 +162,7 @@ impl LabelSets {
     ) -> Vec<A> {
         let group = self.len().div_ceil(2 * rayon::current_num_threads());
         let group = group.clamp(1, GROUP).min((HELD / held).max(1));
-        let of_group = |k: usize| {
+        let groups = parallel::map(self.len().div_ceil(group), &|k| {
             let first = k * group;
             let sets = first..self.len().min(first + group);
             let mut sums = vec![start.clone(); sets.len()];
@@ -178,8 +176,7 @@ impl LabelSets {
                 }
             }
             sums
-        };
-        let groups = parallel::map(self.len().div_ceil(group), &of_group);
+        });
         groups.into_iter().flatten().collect()
     }
 

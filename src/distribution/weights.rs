@@ -133,8 +133,7 @@ impl Weights {
 
     /// Makes weights of numbers of at least 0 with a positive sum.
     pub(crate) fn new(values: &[f64]) -> Self {
-        let is_first = |value: &f64| *value == values[0];
-        Self((!values.iter().all(is_first)).then(|| with_mean_1(values).into()))
+        Self((!values.iter().all(|value| *value == values[0])).then(|| with_mean_1(values).into()))
     }
 
     /// The weights as a column beside a tensor, `[n, 1]`.

@@ -60,7 +60,7 @@ pub fn serialize_or_infinite<S: Serializer>(
 ///
 /// [`Debug`](fmt::Debug) prints the sentence of [`Display`](fmt::Display), so that a `main` that returns the error
 /// prints it: "Error: 30 predictions but 20 labels, expected the same number of both".
-#[derive(Clone, PartialEq, ThisError)]
+#[derive(Clone, ThisError)]
 #[non_exhaustive]
 pub enum Error {
     /// A number in a row of predictions or targets is invalid: a logit or a parameter that is not finite, a
@@ -371,19 +371,20 @@ impl Error {
 
 /// A number with an exponent where it has many zeros.
 pub(crate) fn shown(value: f64) -> String {
-    match value.abs() {
-        size if size.is_finite() && size != 0.0 && !(1e-6..1e16).contains(&size) => {
-            format!("{value:e}")
-        }
-        _ => value.to_string(),
+    if value.is_finite() && value != 0.0 && !(1e-6..1e16).contains(&value.abs()) {
+        format!("{value:e}")
+    } else {
+        value.to_string()
     }
 }
 
 /// A number that is not finite, in a sentence.
 fn word(value: f64) -> String {
-    match value {
-        value if value.is_infinite() => "infinite".into(),
-        value if value.is_nan() => "not a number".into(),
-        value => value.to_string(),
+    if value.is_infinite() {
+        "infinite".into()
+    } else if value.is_nan() {
+        "not a number".into()
+    } else {
+        value.to_string()
     }
 }

@@ -139,11 +139,11 @@ impl Ece {
     /// The occupied bins, which a reliability diagram shows: for an event, the mean predictions are `(1 −
     /// r̄, r̄)` and the frequencies `(1 − c̄, c̄)`. The errors are those of [`estimate`](Self::estimate).
     pub fn bins(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<Vec<Bin>> {
-        self.of_bins(predictions, labels, |bin| bin)
+        self.map_bins(predictions, labels, |bin| bin)
     }
 
     /// Maps each bin to a number; the bins of many classes are too large to hold all at once.
-    fn of_bins<T: Send>(
+    fn map_bins<T: Send>(
         &self,
         predictions: &Categorical,
         labels: &Tensor<1, Int>,
@@ -158,11 +158,10 @@ impl Ece {
                 let rounding = predictions.rounding();
                 let binning = self.binning;
                 let partition = binning.partition_rounded(points, m, &weights, rounding)?;
-                let bin = |b: usize| {
+                Ok(parallel::map(partition.len(), &|b| {
                     let members = &partition[b];
                     of(Bin::of(members, points, &labels, m, &weights))
-                };
-                Ok(parallel::map(partition.len(), &bin))
+                }))
             }
             Aspect::Event(event) => {
                 let outcomes = event.weighted_outcomes(predictions, labels)?;
@@ -182,7 +181,7 @@ impl Estimator for Ece {
     /// The estimate from data. Cost: that of [`Binning::partition`], whose errors it has too, and `O(n·m)`.
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         let weighted = |bin: Bin| [bin.weight * self.discrepancy.of(&bin), bin.weight];
-        let bins = self.of_bins(predictions, labels, weighted)?;
+        let bins = self.map_bins(predictions, labels, weighted)?;
         let sum = |k: usize| bins.iter().map(|bin| bin[k]).sum::<f64>();
         Ok(sum(0) / sum(1))
     }

@@ -197,19 +197,7 @@ impl Outcomes {
 
     /// Samples of equal probability by increasing probability.
     pub(crate) fn ties(&self) -> Vec<Block> {
-        let mut sorted: Vec<_> = self.weighted().collect();
-        sorted.sort_by(|(r, ..), (s, ..)| r.total_cmp(s));
-        let ties = sorted.chunk_by(|(r, ..), (s, ..)| r == s);
-        let block = |ties: &[(f64, f64, f64)]| {
-            let [weight, hits] = ties.iter().fold([0.0; 2], |[weight, hits], (_, c, w)| {
-                [weight + w, hits + w * c]
-            });
-            Block {
-                last: ties[ties.len() - 1].0,
-                ..Block::of_ties(ties[0].0, ties.len(), [weight, hits])
-            }
-        };
-        ties.map(block).collect()
+        Block::ties(self.weighted())
     }
 
     /// The isotonic regression of the outcomes on the probabilities: blocks of increasing probability

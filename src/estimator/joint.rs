@@ -121,7 +121,7 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
     ) -> Result<Self> {
         predictions.check()?;
         predictions.check_targets(targets)?;
-        Self::of_halves(kernel, computation, predictions, targets, None)
+        Self::from_halves(kernel, computation, predictions, targets, None)
     }
 
     /// `h` of data, of mean 0 over the pairs `i ≠ j` if the model is calibrated, where predictions are
@@ -147,12 +147,12 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
         let (name, expected) = ("the number of draws of each prediction", "at least 2");
         check_parameter(!has_one_draw, name, 1.0, expected)?;
         let halves = halves.filter(|(compared, _)| compared.coordinates().is_some());
-        Self::of_halves(kernel, computation, predictions, targets, halves)
+        Self::from_halves(kernel, computation, predictions, targets, halves)
     }
 
     /// `h` of valid data. The kernel compares the first half of the predictions, and residuals are those of the second;
     /// both are the predictions where there are no halves.
-    fn of_halves(
+    fn from_halves(
         kernel: &'a impl JointKernel<P>,
         computation: Computation,
         predictions: &P,

@@ -75,9 +75,13 @@ impl MeanEstimate {
         let (unit, total) = (power_of_two(values), weights.total(n));
         let terms = || weights.all(n).zip(values.iter().map(|x| x / unit));
         let mean = terms().map(|(w, x)| w * x).sum::<f64>() / total;
-        let change = |(w, x): (f64, f64)| match total - w {
-            rest if rest > 0.0 => w * (x - mean) / rest,
-            _ => f64::INFINITY,
+        let change = |(w, x): (f64, f64)| {
+            let rest = total - w;
+            if rest > 0.0 {
+                w * (x - mean) / rest
+            } else {
+                f64::INFINITY
+            }
         };
         let squares: f64 = terms().map(|term| change(term).powi(2)).sum();
         Self {
@@ -186,12 +190,11 @@ pub(crate) const ASYMPTOTIC_FLOOR: f64 = 1e-3;
 /// A unit in which sums of squares of numbers are of f64: a power of two, which rounds nothing; 1 unless
 /// the largest is above `10^140`.
 pub(crate) fn power_of_two(values: &[f64]) -> f64 {
-    match values
-        .iter()
-        .fold(0.0, |largest: f64, x| largest.max(x.abs()))
-    {
-        largest if largest.is_finite() && largest > 1e140 => largest.log2().floor().exp2(),
-        _ => 1.0,
+    let largest = values.iter().fold(0.0, |a: f64, x| a.max(x.abs()));
+    if largest.is_finite() && largest > 1e140 {
+        largest.log2().floor().exp2()
+    } else {
+        1.0
     }
 }
 

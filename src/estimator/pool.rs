@@ -29,6 +29,25 @@ impl Block {
         }
     }
 
+    /// The samples of each score, by increasing score.
+    ///
+    /// - rows: the score of each sample, 1 where the event occurred and else 0, and its weight
+    pub fn ties(rows: impl Iterator<Item = (f64, f64, f64)>) -> Vec<Self> {
+        let mut sorted: Vec<_> = rows.collect();
+        sorted.sort_by(|(r, ..), (s, ..)| r.total_cmp(s));
+        let ties = sorted.chunk_by(|(r, ..), (s, ..)| r == s);
+        let block = |ties: &[(f64, f64, f64)]| {
+            let sums = ties.iter().fold([0.0; 2], |[weight, hits], (_, c, w)| {
+                [weight + w, hits + w * c]
+            });
+            Self {
+                last: ties[ties.len() - 1].0,
+                ..Self::of_ties(ties[0].0, ties.len(), sums)
+            }
+        };
+        ties.map(block).collect()
+    }
+
     /// The frequency of the event.
     pub fn frequency(&self) -> f64 {
         self.hits / self.weight

@@ -26,10 +26,12 @@ pub(crate) fn upper_quantile(tail: f64, freedom: f64) -> f64 {
 
 /// The `t` with `P(T ≤ t) = probability`.
 pub(crate) fn quantile(probability: f64, freedom: f64) -> f64 {
-    match probability {
-        0.5 => 0.0,
-        below if below < 0.5 => -upper_quantile(below, freedom),
-        above => upper_quantile(1.0 - above, freedom),
+    if probability < 0.5 {
+        -upper_quantile(probability, freedom)
+    } else if probability == 0.5 {
+        0.0
+    } else {
+        upper_quantile(1.0 - probability, freedom)
     }
 }
 

@@ -4,7 +4,7 @@ use statrs::{
     statistics::Statistics,
 };
 
-use super::{CalibrationTest, TestOutcome, check_unweighted, null::check_fair};
+use super::{CalibrationTest, TestOutcome, check_fair, check_unweighted};
 use crate::{
     distribution::Geometry,
     error::{Error, Result},

@@ -1,6 +1,6 @@
 use rand::Rng;
 
-use super::{CalibrationTest, TestOutcome, check_unweighted, moments, null::check_known};
+use super::{CalibrationTest, TestOutcome, check_known, check_unweighted, moments};
 use crate::{
     distribution::Geometry,
     error::{Result, check_samples},

@@ -7,7 +7,7 @@ use statrs::{
 };
 
 use super::{
-    CalibrationTest, Statistic, StatisticFunction, TestOutcome, check_unweighted, null::check_known,
+    CalibrationTest, Statistic, StatisticFunction, TestOutcome, check_known, check_unweighted,
 };
 use crate::{
     distribution::{Batch as _, Categorical, Geometry, Predictive},

@@ -1,6 +1,6 @@
 use rand::Rng;
 
-use super::{CalibrationTest, TestOutcome, check_unweighted, null::check_fair};
+use super::{CalibrationTest, TestOutcome, check_fair, check_unweighted};
 use crate::{
     distribution::Geometry,
     error::{Error, Result},
@@ -93,8 +93,9 @@ fn bound(form: SkceForm, half_bound: f64, t: f64, n: usize) -> f64 {
         SkceForm::Unbiased => n / 2,
         SkceForm::Block(size) => (n / size) * (size / 2),
     };
-    match t {
-        t if t > 0.0 => (-(independent_pairs as f64) * t * t / (2.0 * b * b)).exp(),
-        _ => 1.0,
+    if t > 0.0 {
+        (-(independent_pairs as f64) * t * t / (2.0 * b * b)).exp()
+    } else {
+        1.0
     }
 }

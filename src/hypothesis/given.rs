@@ -1,6 +1,6 @@
 use rand::Rng;
 
-use super::{CalibrationTest, Omnibus, OmnibusOutcome, OmnibusTest, TestOutcome};
+use super::{CalibrationTest, Omnibus, OmnibusOutcome, OmnibusTest, Summarised, TestOutcome};
 use crate::{
     distribution::{Given, Predictive, Redraws},
     error::Result,
@@ -81,24 +81,24 @@ impl GivenTest {
         Given<P>: Omnibus<Targets = P::Targets>,
     {
         let samples = given.len();
-        (self.omnibus).run(given, targets, rng, |plan| plan.of_kernel(samples))
+        (self.omnibus).run(given, targets, rng, |plan| {
+            plan.kernel_aspects_alone(samples)
+        })
     }
 }
 
-impl<P: Predictive> CalibrationTest<Given<P>> for GivenTest
+impl<P: Predictive> CalibrationTest<Given<P>> for Summarised<GivenTest>
 where
     Given<P>: Omnibus<Targets = P::Targets>,
 {
-    /// The outcome in short, as that of [`OmnibusTest`].
     fn outcome(
         &self,
         given: &Given<P>,
         targets: &P::Targets,
         rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
-        let outcome = self
-            .outcome(given, targets, rng)?
-            .in_short("test given a variable");
+        let outcome = self.0.outcome(given, targets, rng)?;
+        let outcome = outcome.in_short("test given a variable");
         Ok(outcome.with_expected_errors(given.expected_errors()))
     }
 }

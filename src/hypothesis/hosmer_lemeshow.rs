@@ -79,7 +79,7 @@ impl OfEvent for HosmerLemeshow {
             return Err(weights_refused("test of Hosmer and Lemeshow", expected));
         }
         let binning = Binning::EqualMass { bins: self.groups };
-        let partition = binning.partition_rows(probability, 1)?;
+        let partition = binning.partition_weighted(probability, 1, weights)?;
         let mut group = vec![0; probability.len()];
         let of_group = |(number, members): (usize, &Vec<usize>)| {
             members.iter().for_each(|&i| group[i] = number);
@@ -141,13 +141,13 @@ pub(super) fn chi_squared(
     freedom: usize,
 ) -> TestOutcome {
     let degrees = freedom as f64;
-    let tail = match freedom {
-        _ if statistic.is_infinite() => 0.0,
-        0 => 1.0,
-        _ => {
-            let null = ChiSquared::new(degrees).expect("positive degrees of freedom");
-            null.sf(statistic)
-        }
+    let tail = if statistic.is_infinite() {
+        0.0
+    } else if freedom == 0 {
+        1.0
+    } else {
+        let null = ChiSquared::new(degrees).expect("positive degrees of freedom");
+        null.sf(statistic)
     };
     let standardised = (statistic - degrees) / (2.0 * degrees).sqrt();
     TestOutcome::asymptotic(name, samples, estimate, statistic, tail)

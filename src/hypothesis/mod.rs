@@ -16,10 +16,11 @@
 //! | [`Cox`] | likelihood ratio of a line in the log-odds of an event | `χ²_2`, or redrawn labels | `n` |
 //! | [`ConsistencyTest`] | any estimator or function | resampled predictions, redrawn labels | `R` estimates |
 //!
-//! Each test is a small value. Its `outcome(&predictions, &targets, &mut rng)`, of the trait
-//! [`CalibrationTest`], gives a [`TestOutcome`]; called on an [`OmnibusTest`] or a [`GivenTest`] it gives an
-//! [`OmnibusOutcome`], which has the aspects too. Every outcome has the field `p_value`. Most tests take any kind of predictions, by a kernel for
-//! them: see [`TensorKernel`](crate::kernel::TensorKernel). The three tests of an event are for classes. A small
+//! Each test is a small value with `outcome(&predictions, &targets, &mut rng)`. That of an [`OmnibusTest`] and of a
+//! [`GivenTest`] is an [`OmnibusOutcome`], which has the aspects too. The other tests of predictions implement the trait
+//! [`CalibrationTest`], whose outcome is a [`TestOutcome`]; [`Summarised`] makes one of these two. Every outcome has
+//! the field `p_value`. Most tests take any kind of predictions, by a kernel for them: see
+//! [`TensorKernel`](crate::kernel::TensorKernel). The three tests of an event are for classes. A small
 //! p-value is evidence against calibration. A large one is not evidence for it.
 //!
 //! An asymptotic approximation reports no p-value below 0.001, and says if too few errors are expected
@@ -55,7 +56,6 @@ mod hosmer_lemeshow;
 mod logistic_line;
 mod moments;
 mod multiple;
-mod null;
 mod omnibus;
 mod outcome;
 mod p_value;
@@ -75,7 +75,7 @@ pub use exact::ExactTest;
 pub use given::GivenTest;
 pub use hosmer_lemeshow::HosmerLemeshow;
 pub use multiple::{benjamini_hochberg, class_wise, holm};
-pub use omnibus::{AspectOutcome, Omnibus, OmnibusOutcome, OmnibusTest};
+pub use omnibus::{AspectOutcome, Omnibus, OmnibusOutcome, OmnibusTest, Summarised};
 pub use outcome::TestOutcome;
 pub use p_value::Probability;
 pub use spiegelhalter::Spiegelhalter;
@@ -86,7 +86,7 @@ use rand::Rng;
 
 use crate::{
     distribution::{Categorical, Predictive, weights_refused},
-    error::Result,
+    error::{Error, Result},
 };
 
 /// The tests that take weights where an asymptotic test does not, for its error.
@@ -100,7 +100,29 @@ fn check_unweighted<P: Predictive>(predictions: &P, test: &'static str) -> Resul
     }
 }
 
-/// A test of the hypothesis that the predictions are calibrated, for predictions of a kind `P`.
+/// Checks that `h` has mean 0 over the pairs of samples if the model is calibrated: that predictions are known
+/// distributions, or draws of one dimension, see
+/// [`PairMatrix::fair`](crate::estimator::PairMatrix::fair).
+fn check_fair<P: Predictive>(predictions: &P, targets: &P::Targets, test: &str) -> Result<()> {
+    match predictions.dimensions() {
+        1 => Ok(()),
+        _ => check_known(predictions, targets, test),
+    }
+}
+
+/// Checks that predictions are distributions that are known, not draws: what a null distribution is made from.
+fn check_known<P: Predictive>(predictions: &P, targets: &P::Targets, test: &str) -> Result<()> {
+    match predictions.pooled(targets) {
+        None => Ok(()),
+        Some(_) => Err(Error::Unsupported {
+            what: format!("the {test} has no null distribution for predictions by draws"),
+            expected: "an exact test, which redraws the target from all draws",
+        }),
+    }
+}
+
+/// A test of the hypothesis that the predictions are calibrated, for predictions of a kind `P`. The [`OmnibusTest`] is
+/// one by [`Summarised`].
 pub trait CalibrationTest<P: Predictive = Categorical> {
     /// The outcome on data. A test that resamples draws from `rng`, on the host: the same generator and seed give
     /// the same p-value on every backend, up to rounding. `StdRng` of `rand` 0.10 is ChaCha12.

@@ -95,7 +95,7 @@ impl Bandwidth {
 ///
 /// Cost: as [`distance_order_statistics`] of at most 4,096 points.
 pub fn median_distance(points: &Tensor<2>, distance: Distance) -> f64 {
-    let points = &of_subsample(points);
+    let points = &subsampled(points);
     let n = points.dims()[0] as u64;
     let pairs = n * n.saturating_sub(1) / 2;
     if pairs == 0 {
@@ -130,7 +130,7 @@ pub fn median_distance_with_diagonal(points: &Tensor<2>, distance: Distance) -> 
 }
 
 /// The points whose distances have the median.
-fn of_subsample(points: &Tensor<2>) -> Tensor<2> {
+fn subsampled(points: &Tensor<2>) -> Tensor<2> {
     let rows = subsample(points.dims()[0]);
     let select = |rows: Vec<usize>| points.clone().select(0, int_tensor(rows, &points.device()));
     rows.map_or_else(|| points.clone(), select)

@@ -98,7 +98,7 @@ impl Kernel {
     pub(crate) fn at_locations_of<P: Geometry>(&self, locations: &P, data: &P) -> Tensor<3> {
         let distances = self.distances_of(locations, data, 1);
         self.of(distances, || {
-            let some = of_subsample(&data.detach());
+            let some = subsampled(&data.detach());
             let median = median_of_pairs(some.distances(&some, self.distance, 1), None);
             self.bandwidth.floored(median, || data.detach().spread())
         })
@@ -131,7 +131,7 @@ impl Kernel {
                 median_distance(&points, self.distance)
             }
             None => {
-                let p = of_subsample(&p);
+                let p = subsampled(&p);
                 median_of_tiles(p.len(), p.dtype(), |rows, columns| {
                     let (rows, columns) = (p.slice_rows(rows), p.slice_rows(columns));
                     to_vec(rows.distances(&columns, self.distance, 1))
@@ -149,7 +149,7 @@ impl Kernel {
 }
 
 /// The predictions whose distances have the median.
-fn of_subsample<P: Geometry>(predictions: &P) -> P {
+fn subsampled<P: Geometry>(predictions: &P) -> P {
     let rows = subsample(predictions.len());
     rows.map_or_else(
         || predictions.clone(),

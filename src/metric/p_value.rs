@@ -7,10 +7,11 @@ use super::Quantity;
 use crate::{
     distribution::Categorical,
     error::Result,
-    hypothesis::{CalibrationTest, OmnibusTest},
+    hypothesis::{CalibrationTest, Summarised},
 };
 
-/// The p-value of a calibration test, by default the [`OmnibusTest`]: the probability of a statistic at
+/// The p-value of a calibration test, by default the
+/// [`OmnibusTest`](crate::hypothesis::OmnibusTest): the probability of a statistic at
 /// least as large, were the model calibrated.
 ///
 /// Larger is better, as less evidence against calibration. But it is no measure of calibration: of
@@ -20,18 +21,18 @@ use crate::{
 ///
 /// Every epoch draws from the same seed. Cost: that of the test. The omnibus test redraws the labels at
 /// least 999 times; for large validation data take fewer redraws
-/// ([`with_redraws`](OmnibusTest::with_redraws)).
+/// ([`with_redraws`](crate::hypothesis::OmnibusTest::with_redraws)).
 ///
 /// ```
-/// use burn_calibration::{hypothesis::OmnibusTest, metric::{EpochMetric, PValue}};
+/// use burn_calibration::{hypothesis::{OmnibusTest, Summarised}, metric::{EpochMetric, PValue}};
 ///
 /// let p_value = EpochMetric::from_logits(PValue::omnibus(0));
-/// let test = OmnibusTest::new().with_redraws(199);
+/// let test = Summarised(OmnibusTest::new().with_redraws(199));
 /// let cheaper = EpochMetric::from_logits(PValue::new("p-value of 199 redraws", test, 0));
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
-pub struct PValue<T = OmnibusTest> {
+pub struct PValue<T = Summarised> {
     /// The name of the metric, which must differ from those of other metrics.
     pub name: String,
     /// The test.
@@ -54,7 +55,7 @@ impl<T> PValue<T> {
 impl PValue {
     /// Creates the p-value of the omnibus test, "Omnibus p-value", with random numbers from this seed.
     pub fn omnibus(seed: u64) -> Self {
-        Self::new("Omnibus p-value", OmnibusTest::new(), seed)
+        Self::new("Omnibus p-value", Summarised::default(), seed)
     }
 }
 

@@ -64,7 +64,6 @@
 #![allow(deprecated)] // Burn deprecates the NdArray backend; it stays a feature here
 
 mod backends;
-mod computation;
 mod formula;
 mod gradient;
 mod laplacian;
@@ -78,7 +77,6 @@ mod softmax;
 mod transport;
 
 pub(crate) use backends::is_on_host;
-pub use computation::Computation;
 pub(crate) use formula::{
     Formula, Number, elementwise, erfcx, erfcx_difference, erfcx_with_slopes, exp,
     exponential_difference, in_place, of_number, second_exponential_difference,
@@ -103,3 +101,23 @@ pub(crate) use simd::{
 };
 pub(crate) use softmax::softmax;
 pub(crate) use transport::transport_distances;
+
+use serde::{Deserialize, Serialize};
+
+/// The way in which a quantity that has a fused path is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Computation {
+    /// Fused where there is a fused path for the kernel and the device, otherwise composed. The SKCE of
+    /// classes has one in f32 and f64 on the host, wgpu and CUDA, that of normal predictions and the MMCE
+    /// on the host.
+    #[default]
+    Auto,
+    /// One pass by [`pair_statistic`], a few rows at a time on a device without a
+    /// fused one; a kernel that has no fused path is a panic in a loss and an error on data. The MMCE,
+    /// which always has one, by [`laplacian_sum`]: other devices are read back to the host.
+    Fused,
+    /// Tensor operations on `n × n` matrices, or on tiles of them: the reference that the fused path
+    /// is tested against.
+    Composed,
+}

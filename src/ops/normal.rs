@@ -144,9 +144,13 @@ pub fn normal_statistic(
 /// Numbers times a unit, so bounded that squares are finite, and 0 in the place of NaN.
 fn bounded<T: Real>(numbers: &[T], unit: f64) -> Vec<T> {
     let most = T::MAX.sqrt() * 1e-3;
-    let bounded = |x: &T| match x.to_f64() * unit {
-        x if x.is_nan() => T::new(0.0),
-        x => T::new(x.clamp(-most, most)),
+    let bounded = |x: &T| {
+        let x = x.to_f64() * unit;
+        T::new(if x.is_nan() {
+            0.0
+        } else {
+            x.clamp(-most, most)
+        })
     };
     numbers.iter().map(bounded).collect()
 }

@@ -105,16 +105,15 @@ composed_elsewhere!(PairwiseDistance);
 
 /// `[b, n, d]` and `[b, k, d]` to `[b, n, k]`.
 fn distances<B: Backend>(x: &FloatTensor<B>, y: &FloatTensor<B>, form: Form) -> FloatTensor<B> {
-    let of_coordinate = |c| {
-        let difference = difference::<B>(x, y, c); // [b, n, k]
-        if form == Form::Magnitudes {
-            B::float_abs(difference)
-        } else {
-            B::float_mul(difference.clone(), difference)
-        }
-    };
     let sum = (0..x.shape()[2])
-        .map(of_coordinate)
+        .map(|c| {
+            let difference = difference::<B>(x, y, c); // [b, n, k]
+            if form == Form::Magnitudes {
+                B::float_abs(difference)
+            } else {
+                B::float_mul(difference.clone(), difference)
+            }
+        })
         .reduce(B::float_add)
         .expect("points have at least one coordinate");
     if form == Form::RootOfSquares {

@@ -25,7 +25,7 @@ pub(crate) fn softmax(logits: Tensor<2>) -> Tensor<2> {
     let mut p = logits.clone().without_autodiff().into_data();
     with_real!(dtype, T => {
         let z = p.as_mut_slice::<T>().expect("of this dtype");
-        for_each_chunk(z, AT_ONCE.div_ceil(m) * m, 1, |(_, z)| of_rows(z, m));
+        for_each_chunk(z, AT_ONCE.div_ceil(m) * m, 1, |(_, z)| softmax_rows(z, m));
         if !logits.is_tracked() {
             return Tensor::from_data(p, (&device, dtype));
         }
@@ -35,7 +35,7 @@ pub(crate) fn softmax(logits: Tensor<2>) -> Tensor<2> {
 }
 
 /// Computes rows in place.
-fn of_rows<T: Real>(z: &mut [T], m: usize) {
+fn softmax_rows<T: Real>(z: &mut [T], m: usize) {
     let shift = |row: &mut [T]| {
         let greater = |a: T, &z: &T| if z > a { z } else { a };
         let greatest = row.iter().fold(T::new(f64::NEG_INFINITY), greater);

@@ -171,10 +171,9 @@ impl Profile {
 
 impl Display for Profile {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let is_this = |(_, make): &&(_, Make)| discriminant(&make(1.0)) == discriminant(self);
         let (name, _) = PROFILES
             .iter()
-            .find(is_this)
+            .find(|(_, make)| discriminant(&make(1.0)) == discriminant(self))
             .expect("a list of all profiles");
         match (name.split_once(':'), self.parameter()) {
             (Some((name, _)), Some(parameter)) => f.pad(&format!("{name}:{parameter}")),

@@ -1,7 +1,24 @@
-use burn::tensor::activation::{log_softmax, softmax};
+use burn::{
+    module::Module,
+    tensor::{
+        Device, Tensor,
+        activation::{log_softmax, softmax},
+    },
+};
 use nalgebra::{DMatrix, DVector};
 
-use super::{common::*, linear::AffineFamily};
+use super::{
+    FitReport, FitTask, Guarantees, Regularisation, at_least,
+    family::{Settings, fit_family},
+    fitted::{Form, fitted_map, regularised_map},
+    linear::{AffineFamily, check_matrix},
+    parameter::{Parameter, check_shape, parameter, parameter_row},
+    temperature::TemperatureScalingConfig,
+};
+use crate::{
+    error::{Result, check_parameter},
+    host::to_vec,
+};
 
 /// Declares an affine map of features, its configuration, and its weights and intercepts as numbers.
 macro_rules! affine_map {
@@ -350,26 +367,6 @@ impl<const D: usize> Form for Affine<D> {
             ..Guarantees::NONE
         }
     }
-}
-
-/// The most classes of a matrix: a fit takes [`FIT_BYTES`] for each of its `m(m + 1)` parameters.
-const MOST_CLASSES: usize = 4096;
-/// The memory of a fit for each parameter, in bytes: 19 numbers, which are those of all folds and of the descent.
-const FIT_BYTES: f64 = 152.0;
-
-/// Checks that a matrix and the intercepts of so many classes are not too many parameters.
-fn check_matrix(kind: &str, classes: usize) -> Result<()> {
-    if classes <= MOST_CLASSES {
-        return Ok(());
-    }
-    let parameters = classes as f64 * (classes as f64 + 1.0);
-    Err(Error::Unsupported {
-        what: format!(
-            "{kind} of {classes} classes has {parameters} parameters, whose fit takes about {:.0} GB of memory",
-            1e-9 * FIT_BYTES * parameters
-        ),
-        expected: "at most 4096 classes, or a map with a few parameters for each, such as vector scaling",
-    })
 }
 
 /// Whether `softmax(W log p + b)` determines `p`.

@@ -1,10 +1,21 @@
-use super::{FitWarning, common::*};
+use burn::{
+    config::Config,
+    module::Module,
+    tensor::{Device, Tensor, s},
+};
+
+use super::{
+    Fit, FitOptions, FitReport, FitWarning, Recalibration,
+    fitted::{Form, checked, fitted_map, valid_map},
+    parameter::{Parameter, check_shape, parameter_row},
+    task::DistributionTask,
+};
 use crate::{
     distribution::{Batch as _, Predictive, QuantileForecasts, Targets, Weighted as _, Weights},
-    error::check_samples,
+    error::{Error, Result, check_samples},
+    host::to_vec,
     score::{Score, WeightedIntervalScore},
 };
-use burn::tensor::s;
 
 /// Configuration of [`ConformalShift`], which it fits: `O(K n log n)` on the host, without a criterion. The report
 /// has the mean [`WeightedIntervalScore`] of the data of the fit with the shifts.
@@ -212,10 +223,12 @@ impl LevelShifts {
                     high = high.min(residual);
                 }
             }
-            match level {
-                level if level < 0.5 => low,
-                level if level > 0.5 => high,
-                _ => 0.5 * (low + high),
+            if level < 0.5 {
+                low
+            } else if level > 0.5 {
+                high
+            } else {
+                0.5 * (low + high)
             }
         };
         let shifts = levels.iter().enumerate().map(shift).collect();

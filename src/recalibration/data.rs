@@ -85,8 +85,8 @@ impl FitData {
         }
     }
 
-    /// With what Laplace's rule of succession adds, without which parameters move without end, to probabilities
-    /// that one more sample would refute: one sample of each class that has none, spread evenly over the rows; and
+    /// Adds pseudo-observations, as Laplace's rule of succession does. Without them parameters would move without end, to
+    /// probabilities that one more sample would refute. They are one sample of each class that has none, spread evenly over the rows; and
     /// where every prediction is right a wrong one, the row of the median margin with its second class.
     pub(super) fn add_pseudo_observations(&mut self) {
         let m = self.classes;
@@ -122,7 +122,7 @@ impl FitData {
             .reshape([self.samples(), self.classes])
     }
 
-    /// What a map makes of the logits, on the host.
+    /// The logits that a map gives for those of the data, on the host.
     pub(super) fn mapped(&self, map: impl FnOnce(Tensor<2>) -> Tensor<2>) -> Vec<f64> {
         to_vec(map(self.tensor(self.logits.clone()).inner()))
     }
@@ -179,13 +179,12 @@ pub fn moments(numbers: &[f64], weights: &Weights) -> (f64, f64) {
 
 /// Checks that squares of logits and of their differences are of f64, unless all of a row are equal.
 fn check_differences(logits: &[f64], classes: usize) -> Result<()> {
-    let is_moderate = |z: f64| z.abs() <= *SCALES.end();
     let expected = "a number of at most 1e100 in absolute value; -1e9 masks a class";
     check_values(
         logits,
         (classes, "class"),
         "the logit",
-        (is_moderate, expected),
+        (|z| z.abs() <= *SCALES.end(), expected),
     )?;
     let range = |row: &[f64]| {
         let least = row.iter().copied().fold(f64::INFINITY, f64::min);

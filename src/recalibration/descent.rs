@@ -24,7 +24,7 @@ pub(super) struct Limits {
     pub tolerance: f64,
     /// The most iterations, of one or two evaluations each.
     pub iterations: usize,
-    /// What ten iterations lower the value by, at least: 0, unless a point near the minimum will do.
+    /// The least decrease of the value in ten iterations: 0, unless a point near the minimum will do.
     pub progress: f64,
 }
 
@@ -120,7 +120,7 @@ fn history(parameters: usize) -> usize {
 
 /// Iterations in one Hessian.
 const REFRESH: usize = 4;
-/// How much of the slope a step lowers the value by, at least, and what is left of the slope, at most.
+/// The least share of the slope by which a step lowers the value, and the largest share of the slope that is left.
 const WOLFE: [f64; 2] = [1e-4, 0.9];
 /// Relative difference up to which values count as equal.
 const ROUNDING: f64 = 1e-14;

@@ -1,9 +1,22 @@
 use std::ops::Range;
 
+use burn::{
+    module::Module,
+    tensor::{Device, Tensor},
+};
 use nalgebra::{DMatrix, DVector};
 
-use super::{common::*, data::moments, family::Ridge, network::Sizes, scalar::table::knots_below};
-use crate::distribution::Weights;
+use super::{
+    FitReport, FitTask, Guarantees, Regularisation, at_least,
+    data::{FitData, moments},
+    family::{ParametricMaps, Ridge, Settings, fit_family},
+    fitted::{Form, fitted_map, regularised_map},
+    network::Sizes,
+    parameter::{Parameter, check_shape, parameter_row},
+    scalar::table::knots_below,
+    temperature::TemperatureScalingConfig,
+};
+use crate::{distribution::Weights, error::Result, host::to_vec};
 
 regularised_map! {
     /// Configuration of [`DiagonalScaling`], which it fits, shrunk to the temperature by cross-validation by default:
@@ -54,12 +67,12 @@ pub struct Diagonal {
 
 struct DiagonalFamily {
     network: Sizes,
-    /// Towards random hidden units that do nothing yet.
+    /// Its centre has random hidden units that do nothing yet.
     ridge: Ridge,
     /// `1/T`.
     beta: f64,
     knots: Vec<f64>,
-    /// What coefficients of the intervals are made of slopes at the knots, `[3(k + 1), k]`.
+    /// The matrix that takes slopes at the knots to coefficients of the intervals, `[3(k + 1), k]`.
     linear: DMatrix<f64>,
     /// The knots to mean 0 and variance 1.
     standardised: Vec<f64>,
@@ -99,7 +112,7 @@ impl DiagonalFamily {
     }
 }
 
-/// What makes of the slopes at the knots the coefficients `v, s, b` of each interval of
+/// The matrix that takes the slopes at the knots to the coefficients `v, s, b` of each interval of
 /// `w(x) = w(x₀) + v + s d + b d²`, `d` from the knot to the left: `[3(k + 1), k]`.
 fn coefficients(knots: &[f64]) -> DMatrix<f64> {
     let k = knots.len();

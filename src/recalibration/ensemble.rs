@@ -1,11 +1,29 @@
-use burn::tensor::activation::{log_softmax, softmax};
+use burn::{
+    config::Config,
+    module::Module,
+    tensor::{
+        Device, Tensor,
+        activation::{log_softmax, softmax},
+    },
+};
 
 use super::{
-    common::*,
-    data::log_sum_exp,
+    FitReport, FitTask, Guarantees, LogitFit,
+    data::{FitData, log_sum_exp},
+    descent::{Evaluated, Limits, minimise},
     family::log_losses,
-    task::Purpose,
-    temperature::{TemperedRows, check_prior, check_temperature, log_temperature_prior},
+    fit::observer,
+    fitted::{Form, fitted_map},
+    parameter::{Parameter, check_shape, parameter_row},
+    task::{Purpose, logit_criterion},
+    temperature::{
+        TemperatureScalingConfig, TemperedRows, check_prior, check_temperature,
+        log_temperature_prior,
+    },
+};
+use crate::{
+    error::Result,
+    host::{to_scalar, to_vec},
 };
 
 /// Configuration of [`EnsembleTemperatureScaling`], which it fits, with a prior of `log T` by default:
@@ -97,11 +115,10 @@ impl LogitFit for EnsembleTemperatureScalingConfig {
         let (mut theta, mut report) = best.expect("two fits");
         if let Some(criterion) = criterion {
             let logits = data.tensor(data.logits.clone());
-            let mixed = |theta: &Tensor<1>| {
+            let at = logit_criterion(criterion, data, |theta| {
                 let [log_beta, weights] = [0..1, 1..4].map(|part| theta.clone().slice(part));
                 mixture(logits.clone(), log_beta.exp(), log_softmax(weights, 0))
-            };
-            let at = logit_criterion(criterion, data, mixed);
+            });
             let mut observe = observer(&mut *task.progress, fits, fits);
             (theta, report) = minimise(at, &theta, limits, &mut observe);
         }

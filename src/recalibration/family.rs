@@ -10,9 +10,8 @@ use super::{
     data::FitData,
     descent::{Descent, Evaluated, Limits, Metric, minimise},
     fit::observer,
-    regularisation::{Split, WEIGHTS, folds, splits},
+    regularisation::{PROGRESS, Split, WEIGHTS, cross_validated, folds, splits},
     task::{FitTask, Purpose, logit_criterion},
-    validation::{PROGRESS, cross_validated},
 };
 use crate::{error::Result, ops::exp, parallel};
 
@@ -78,7 +77,7 @@ impl Ridge {
     }
 }
 
-/// How a family is fitted.
+/// The settings of a fit of a family.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Settings {
     pub regularisation: Regularisation,
@@ -100,7 +99,7 @@ fn smoothed_log_loss(
 ) -> f64 {
     let m = logits.len() / labels.len();
     let samples = 1.0 + share * classes.len() as f64; // of a row
-    let shift = || {
+    let value = Arch::new().dispatch(|| {
         let mut value = 0.0;
         for (row, &y) in logits.chunks_exact_mut(m).zip(labels) {
             let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -109,8 +108,7 @@ fn smoothed_log_loss(
             classes.iter().for_each(|&c| value -= share * row[c]);
         }
         value
-    };
-    let value = Arch::new().dispatch(shift);
+    });
     if !value.is_finite() {
         return f64::NAN;
     }

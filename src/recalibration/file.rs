@@ -102,7 +102,7 @@ impl SavedMap {
         }
     }
 
-    /// What the file says of the fit, where all parameters were taken.
+    /// The record of the fit, once all parameters were taken.
     pub(super) fn into_record(self) -> Result<FitRecord, String> {
         match self.parameters.first() {
             Some(NamedParameter { name, .. }) => Err(format!("{name}: no such map has it")),
@@ -252,7 +252,7 @@ fn encode<M: FittedMap + ?Sized>(map: &M) -> serde_json::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Where a checksum is in the bytes of a file.
+/// The place of a checksum in the bytes of a file.
 fn checksum_place(bytes: &[u8], checksum: &str) -> Option<std::ops::Range<usize>> {
     let entry = format!("\"{CHECKSUM}\":\"{checksum}");
     let mut windows = bytes.windows(entry.len());
@@ -305,7 +305,7 @@ pub(super) fn parse(bytes: Vec<u8>, device: &Device) -> Result<SavedMap, String>
     Ok(saved)
 }
 
-/// What an entry of the metadata says in JSON.
+/// The value of an entry of the metadata, which is JSON.
 fn said<T: DeserializeOwned>(entry: Option<&String>) -> Result<Option<T>, String> {
     let value = entry.map(|text| serde_json::from_str(text).map_err(|e| e.to_string()));
     value.transpose()

@@ -80,7 +80,7 @@ pub trait Fit<P = Tensor<2>, T = Tensor<1, Int>> {
     /// The fitted map.
     type Map;
 
-    /// What a criterion is a function of: [`Categorical`] predictions for logits, otherwise the predictions.
+    /// The argument of a criterion: [`Categorical`] predictions for logits, otherwise the predictions.
     type Scored: Predictive;
 
     /// Fits the map with options.

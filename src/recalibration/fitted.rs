@@ -18,7 +18,7 @@ pub trait Form: Module + ModuleDisplay {
         None
     }
 
-    /// What the map keeps; nothing by default.
+    /// The guarantees of the map; none by default.
     fn keeps(&self) -> Guarantees {
         Guarantees::NONE
     }
@@ -116,7 +116,7 @@ macro_rules! fitted_map {
             /// A map of saved parameters, or what is wrong with them.
             pub(in crate::recalibration) fn restore(
                 saved: $crate::recalibration::SavedMap,
-            ) -> Result<Self, String> {
+            ) -> std::result::Result<Self, String> {
                 let mut map = Self::template(2, saved.device());
                 (map.form, map.fit) = saved.fill(map.form)?;
                 $crate::recalibration::map::check_parameters(&map).map(|()| map)
@@ -154,7 +154,7 @@ macro_rules! fitted_map {
                 &mut self.fit
             }
 
-            fn check(&self) -> Result<(), String> {
+            fn check(&self) -> std::result::Result<(), String> {
                 $crate::recalibration::fitted::Form::check(&self.form)
             }
         }
@@ -168,7 +168,55 @@ macro_rules! fitted_map {
     };
 }
 
-pub(super) use fitted_map;
+/// Makes a configuration with fields of its own, a regularisation, the limits of a descent and a seed; and the
+/// [`LogitFit`] by a function `fit` of the parameters, whose first arguments are given.
+macro_rules! regularised_map {
+    (
+        $(#[$doc:meta])*
+        $config:ident for $map:ident by $form:ident($($fixed:expr),*);
+        { $($(#[$own_doc:meta])* $own:ident: $type:ty = $value:tt,)* }
+        $(#[$strength:meta])* regularisation = $strength_value:tt,
+        tolerance = $tolerance:tt, max_iterations = $iterations:tt
+    ) => {
+        $(#[$doc])*
+        #[derive(burn::config::Config, Debug)]
+        #[must_use]
+        pub struct $config {
+            $($(#[$own_doc])* #[config(default = $value)] pub $own: $type,)*
+            $(#[$strength])*
+            #[config(default = $strength_value)]
+            pub regularisation: $crate::recalibration::Regularisation,
+            #[doc = concat!("The largest derivative at which the fit has converged. Default: ", $tolerance, ".")]
+            #[config(default = $tolerance)]
+            pub tolerance: f64,
+            #[doc = concat!("The most iterations. Default: ", $iterations, ".")]
+            #[config(default = $iterations)]
+            pub max_iterations: usize,
+            /// The seed of the folds of a cross-validation, and of the hidden units of a network (ChaCha12). Default: 0.
+            #[config(default = 0)]
+            pub seed: u64,
+        }
+
+        impl $crate::recalibration::LogitFit for $config {
+            type Map = $map;
+
+            fn find(
+                &self,
+                task: &mut $crate::recalibration::FitTask,
+            ) -> $crate::error::Result<$map> {
+                let settings = $crate::recalibration::family::Settings {
+                    regularisation: self.regularisation,
+                    limits: $crate::recalibration::descent::Limits::new(self.tolerance, self.max_iterations),
+                    seed: self.seed,
+                };
+                let (form, report) = $form::fit($($fixed,)* $(self.$own,)* settings, task)?;
+                Ok($map::new(form, report))
+            }
+        }
+    };
+}
+
+pub(super) use {fitted_map, regularised_map};
 
 /// A map of parameters that were given, or an error that says why its kind has no such map.
 pub(super) fn accepted<M>(map: Result<M, String>, kind: &str) -> Result<M> {

@@ -111,7 +111,7 @@ fn ruling(changes: &[f64], allowance: f64) -> Vec<usize> {
     }
 }
 
-/// What a robust fit found.
+/// The result of a robust fit.
 pub(super) struct RobustFit<M> {
     /// The map; none if too many rows would each rule it.
     pub map: Option<M>,
@@ -159,15 +159,15 @@ pub(super) fn robust<M>(
 /// log score, without the rows that would rule it if the fit is robust.
 pub(super) fn mean_power(t: &[f64], weights: &Weights, is_robust: bool) -> RobustFit<f64> {
     let t: Vec<f64> = t.iter().map(|t| t.min(1e300)).collect();
-    let fit = |kept: &[usize]| {
+    robust(t.len(), allowance(weights, is_robust), |kept| {
         let total = weights.sum(kept);
         let terms = kept.iter().map(|&i| t[i] / total * weights.at(i));
         let mean: f64 = terms.sum();
         let least = mean.max(f64::MIN_POSITIVE);
         let change = |&i: &usize| t[i] * (least.recip() - 1.0) + least.ln();
         Ok((mean, kept.iter().map(change).collect()))
-    };
-    robust(t.len(), allowance(weights, is_robust), fit).expect("no fit fails")
+    })
+    .expect("no fit fails")
 }
 
 /// The maps of several coordinates, the identity where there is none, and the warning of the rows that they were not

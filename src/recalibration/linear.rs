@@ -1,14 +1,19 @@
-//! Affine maps of the logits: what vector, matrix and Dirichlet scaling share.
+//! Affine maps of the logits: the family of vector, matrix and Dirichlet scaling.
 
 use std::ops::Range;
 
 use nalgebra::{DMatrix, DVector};
 
 use super::{
-    common::*,
-    family::{Ridge, log_loss},
+    data::FitData,
+    descent::Metric,
+    family::{ParametricMaps, Ridge, log_loss},
+    temperature::TemperatureScalingConfig,
 };
-use crate::ops::{MatrixView, add_product};
+use crate::{
+    error::{Error, Result},
+    ops::{MatrixView, add_product},
+};
 
 /// Affine maps of the logits over their spread `s`. The parameters of a class are together: the weight of its own
 /// logit, or those of all logits, times `s`, and the intercept.
@@ -30,8 +35,28 @@ const SAMPLED: usize = 4096;
 /// Rows whose Jacobians are in memory together.
 const ROWS: usize = 256;
 
+/// The most classes of a matrix: a fit takes [`FIT_BYTES`] for each of its `m(m + 1)` parameters.
+const MOST_CLASSES: usize = 4096;
+/// The memory of a fit for each parameter, in bytes: 19 numbers, which are those of all folds and of the descent.
+const FIT_BYTES: f64 = 152.0;
+
+/// Checks that a matrix and the intercepts of so many classes are not too many parameters.
+pub(super) fn check_matrix(kind: &str, classes: usize) -> Result<()> {
+    if classes <= MOST_CLASSES {
+        return Ok(());
+    }
+    let parameters = classes as f64 * (classes as f64 + 1.0);
+    Err(Error::Unsupported {
+        what: format!(
+            "{kind} of {classes} classes has {parameters} parameters, whose fit takes about {:.0} GB of memory",
+            1e-9 * FIT_BYTES * parameters
+        ),
+        expected: "at most 4096 classes, or a map with a few parameters for each, such as vector scaling",
+    })
+}
+
 impl AffineFamily {
-    /// With the mean squares of off-diagonal weights and of intercepts (ODIR: Kull et al. 2019).
+    /// The family whose penalty is the mean squares of off-diagonal weights and of intercepts (ODIR: Kull et al. 2019).
     pub fn new(data: &FitData, diagonal: bool) -> Self {
         let (m, spread) = (data.classes as f64, data.spread());
         // separable data have no temperature: the start stays moderate, the descent goes on
@@ -41,7 +66,7 @@ impl AffineFamily {
         Self::with_ridge(data.classes, diagonal, scales, penalties, 0.0)
     }
 
-    /// Towards the identity, with the sum of squares of diagonal weights and intercepts times `m/n` and that
+    /// The family whose penalty draws it towards the identity: the sum of squares of diagonal weights and intercepts times `m/n` and that
     /// of the off-diagonal weights times `m(m−1)/n` (Berta et al. 2025).
     pub fn structured(data: &FitData, diagonal: bool) -> Self {
         let (n, m) = (data.samples() as f64, data.classes as f64);
@@ -49,7 +74,8 @@ impl AffineFamily {
         Self::with_ridge(data.classes, diagonal, [1.0; 2], penalties, 1.0)
     }
 
-    /// With the penalties of diagonal and off-diagonal weights and of intercepts, and the centre of the diagonal.
+    /// The family with the given penalties of diagonal and off-diagonal weights and of intercepts, and the centre of the
+    /// diagonal.
     fn with_ridge(
         classes: usize,
         diagonal: bool,
@@ -93,12 +119,11 @@ impl AffineFamily {
 
     /// A value of each parameter, by its class and the column that it multiplies.
     fn each<T>(&self, of: impl Fn(usize, usize) -> T) -> Vec<T> {
-        let of_class = |class| {
+        let places = (0..self.classes).flat_map(|class| {
             self.columns(class)
                 .into_iter()
                 .map(move |column| (class, column))
-        };
-        let places = (0..self.classes).flat_map(of_class);
+        });
         places.map(|(class, column)| of(class, column)).collect()
     }
 
@@ -199,7 +224,7 @@ impl AffineFamily {
     fn blocks(&self, theta: &[f64], inputs: &[f64], penalties: &DVector<f64>) -> Metric {
         let (m, size) = (self.classes, self.size());
         let (rows, variances) = self.sampled(theta, inputs);
-        let block = |class: usize| {
+        Metric::blocks((0..m).map(|class| {
             let columns = self.columns(class);
             let (mut x, mut weighted) = (vec![], vec![]);
             for (row, v) in rows.chunks_exact(m + 1).zip(variances.chunks_exact(m)) {
@@ -212,8 +237,7 @@ impl AffineFamily {
             add_product(&mut sums, size, weighted.transposed(), x);
             let ridge = penalties.rows(class * size, size);
             DMatrix::from_vec(size, size, sums) + DMatrix::from_diagonal(&ridge)
-        };
-        Metric::blocks((0..m).map(block))
+        }))
     }
 
     /// The diagonal of the Hessian of a matrix, as if probabilities did not depend on the logits.

@@ -5,8 +5,8 @@ use std::path::Path;
 use burn::tensor::Device;
 
 use super::{
-    ConformalShift, DistributionMap, DistributionMethod, LogitMap, MatrixScaling, NamedParameter,
-    TemperatureScaling, VectorScaling,
+    ConformalShift, DistributionMap, DistributionMethod, LogitMap, MapKind, MatrixScaling,
+    NamedParameter, PriorCorrection, TemperatureScaling, VectorScaling,
     file::{BYTES, SavedMap, failure, parse, read},
 };
 use crate::error::{Error, Result};
@@ -48,14 +48,10 @@ fn logit_map(path: &Path, saved: Result<SavedMap, String>, device: &Device) -> R
         let map = foreign_map(saved.parameters, device);
         return map.map_err(|reason| failure(path, format!("no map of logits: {reason}")));
     };
-    if let Some(map) = LogitMap::restore(&kind, saved) {
-        return map.map_err(reject);
+    match LogitMap::restore(&kind, saved) {
+        Some(map) => map.map_err(reject),
+        None => Err(other_predictions(path, &kind, "classes")),
     }
-    let mut methods = DistributionMethod::ALL.iter();
-    if kind == ConformalShift::KIND || methods.any(|method| method.kind() == kind) {
-        return Err(other_predictions(path, &kind, "classes"));
-    }
-    Err(reject(format!("no kind of map is called {kind}")))
 }
 
 impl DistributionMap {
@@ -90,7 +86,7 @@ impl DistributionMap {
     }
 }
 
-/// The error of a file whose map is of other predictions than expected.
+/// The error of a file whose map is not of the predictions that are expected: of others, or of a kind that is not known.
 fn other_predictions(path: &Path, kind: &str, expected: &str) -> Error {
     let mut methods = DistributionMethod::ALL.iter();
     let (predictions, family) = if kind == ConformalShift::KIND {
@@ -100,8 +96,13 @@ fn other_predictions(path: &Path, kind: &str, expected: &str) -> Error {
             "normal or Laplace predictions (DistributionMap)",
             "normal or laplace",
         )
-    } else {
+    } else if kind == PriorCorrection::KIND || MapKind::ALL.iter().any(|own| own.kind() == kind) {
         ("classes", "categorical")
+    } else {
+        return failure(
+            path,
+            format!("not a saved map: no kind of map is called {kind}"),
+        );
     };
     let reason = format!(
         "a {kind} is a map of {predictions}, expected one of {expected}: apply it with --family {family}"

@@ -1,14 +1,22 @@
-use burn::tensor::TensorData;
+use burn::{
+    config::Config,
+    module::Module,
+    tensor::{Device, Tensor, TensorData},
+};
 
 use super::{
-    ScaleFamily,
-    common::*,
+    Fit, FitOptions, FitReport, Recalibration, ScaleFamily, at_least,
     data::{log_sum_exp, moments},
+    fitted::{Form, checked, fitted_map},
     influence::Robust,
     location_scale::{LocationScaleRecalibrationConfig, LocationScales},
+    parameter::{Parameter, check_shape, parameter, parameter_row},
+    task::DistributionTask,
 };
 use crate::{
     distribution::{Component, Mixture, Weights},
+    error::{Result, check_parameter},
+    host::to_vec,
     parallel,
 };
 

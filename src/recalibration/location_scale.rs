@@ -1,10 +1,18 @@
-use super::{
-    ScaleFamily,
-    common::*,
-    influence::{RobustFit, allowance, coordinate_maps, robust},
-    scale::{mean_log_score, standardised_errors},
+use burn::{
+    config::Config,
+    module::Module,
+    tensor::{Device, Tensor},
 };
-use crate::{distribution::Weights, root::increasing_root};
+
+use super::{
+    Fit, FitOptions, FitReport, FitStatus, Guarantees, Recalibration, ScaleFamily,
+    fitted::{Form, checked, fitted_map, valid_map},
+    influence::{RobustFit, allowance, coordinate_maps, robust},
+    parameter::{Parameter, check_shape, parameter_row},
+    scale::{mean_log_score, standardised_errors},
+    task::DistributionTask,
+};
+use crate::{distribution::Weights, error::Result, host::to_vec, root::increasing_root};
 
 /// The logarithm of a factor lies in `[−40, 40]`, as for variance scaling.
 const BOUND: f64 = 40.0;

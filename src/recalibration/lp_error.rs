@@ -1,16 +1,15 @@
 use burn::tensor::{Int, Tensor, TensorData, activation::softmax};
 
 use super::{
-    AutoRecalibrationConfig,
-    common::*,
+    AutoRecalibrationConfig, Fit, Recalibration,
     data::log_sum_exp,
     regularisation::{Split, folds, in_order, splits},
 };
 use crate::{
     distribution::{Categorical, Predictive, Targets},
-    error::{check_length, check_parameter},
+    error::{Result, check_length, check_parameter},
     estimator::{Aspect, Estimator, Event, check_order},
-    host::{finest, int_tensor},
+    host::{finest, int_tensor, to_vec},
     score::{ErrorSize, LpBound, Quantify},
 };
 
@@ -56,7 +55,7 @@ pub struct LpCalibrationError<F = AutoRecalibrationConfig> {
     pub folds: usize,
     /// The seed of the folds (ChaCha12).
     pub seed: u64,
-    /// What recalibrates.
+    /// The configuration of the map that recalibrates.
     pub map: F,
 }
 

@@ -155,7 +155,7 @@ pub trait FittedMap: fmt::Debug + Send {
     ///
     /// # Errors
     ///
-    /// What is wrong with them, in words.
+    /// The fault, in words.
     fn check(&self) -> Result<(), String> {
         Ok(())
     }

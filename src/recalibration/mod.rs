@@ -141,8 +141,6 @@
 
 mod affine;
 mod auto;
-mod common;
-mod configuration;
 mod conformal;
 mod data;
 mod descent;
@@ -164,7 +162,6 @@ mod order_preserving;
 mod parameter;
 mod prior;
 mod quantile;
-mod record;
 mod refinement;
 mod registry;
 mod regularisation;
@@ -174,7 +171,6 @@ mod scale;
 mod shift;
 mod task;
 mod temperature;
-mod validation;
 mod variance;
 mod warning;
 
@@ -207,13 +203,12 @@ pub use order_preserving::{
 pub use parameter::NamedParameter;
 pub use prior::PriorCorrection;
 pub use quantile::{QuantileRecalibrated, QuantileRecalibration, QuantileRecalibrationConfig};
-pub use record::{FitRecord, FittedTo};
 pub use refinement::RefinementError;
 pub use registry::{
     DistributionMap, DistributionMethod, KindConfig, LogitMap, MapKind, Recalibrated,
 };
 pub use regularisation::Regularisation;
-pub use report::{FitReport, FitStatus};
+pub use report::{FitRecord, FitReport, FitStatus, FittedTo};
 pub use scalar::{
     BetaCalibration, BetaCalibrationConfig, HistogramBinning, HistogramBinningConfig,
     IsotonicRegression, IsotonicRegressionConfig, PlattScaling, PlattScalingConfig,

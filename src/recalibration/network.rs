@@ -1,12 +1,21 @@
 //! A small network of one hidden layer whose outputs are positive factors, 1 at the start of a fit.
 
-use burn::tensor::activation::tanh;
+use burn::{
+    module::Module,
+    tensor::{Device, Tensor, activation::tanh},
+};
 use pulp::Arch;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use rand_distr::StandardNormal;
 
-use super::{common::*, family::Ridge};
-use crate::ops::{MatrixView, add_product, exp};
+use super::{
+    family::Ridge,
+    parameter::{Parameter, check_shape, parameter},
+};
+use crate::{
+    error::Result,
+    ops::{MatrixView, add_product, exp},
+};
 
 /// The sizes of a network `u ↦ exp(10 tanh((W₂ᵀ tanh(W₁ᵀu + b₁) + b₂)/10))`, whose factors lie in
 /// `[e⁻¹⁰, e¹⁰]`.
@@ -30,7 +39,8 @@ impl Sizes {
         ]
     }
 
-    /// Towards random hidden units and `W₂ = b₂ = 0`, where all factors are 1: the weights one after the other.
+    /// A ridge whose centre has random hidden units and `W₂ = b₂ = 0`, where all factors are 1. The weights are one after
+    /// the other.
     pub fn ridge(self, seed: u64) -> Ridge {
         let mut rng = StdRng::seed_from_u64(seed);
         let scale = (self.inputs as f64).sqrt().recip();
@@ -135,7 +145,7 @@ impl Sizes {
     }
 }
 
-/// What a network computed of rows.
+/// Values of the layers of a network for some rows.
 #[derive(Debug)]
 pub(super) struct ForwardPass {
     /// `[r, hidden]`.

@@ -1,11 +1,21 @@
 use std::ops::Range;
 
-use super::{
-    common::*,
-    diagonal::centre,
-    family::Ridge,
-    network::{FactorNetwork, Sizes},
+use burn::{
+    module::Module,
+    tensor::{Device, Tensor},
 };
+
+use super::{
+    FitReport, FitTask, Guarantees, Regularisation, at_least,
+    data::FitData,
+    diagonal::centre,
+    family::{ParametricMaps, Ridge, Settings, fit_family},
+    fitted::{Form, fitted_map, regularised_map},
+    network::{FactorNetwork, Sizes},
+    parameter::{Parameter, check_shape, parameter_row},
+    temperature::TemperatureScalingConfig,
+};
+use crate::{error::Result, host::to_vec};
 
 regularised_map! {
     /// Configuration of [`OrderPreserving`], which it fits, shrunk to the temperature by cross-validation by default:
@@ -89,7 +99,7 @@ const FARTHEST: f64 = 1e30;
 
 struct OrderFamily {
     network: Sizes,
-    /// Towards random hidden units that do nothing yet.
+    /// Its centre has random hidden units that do nothing yet.
     ridge: Ridge,
     beta: f64,
     mean: f64,
@@ -103,7 +113,7 @@ struct SortedRows {
     gaps: Vec<f64>,
     /// Which of them each logit is: `[n, m]`.
     ranks: Vec<u32>,
-    /// What the network sees, `[n, m]`.
+    /// The inputs of the network, `[n, m]`.
     features: Vec<f64>,
 }
 

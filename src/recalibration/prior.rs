@@ -1,8 +1,10 @@
-use burn::tensor::TensorData;
+use burn::tensor::{Tensor, TensorData};
 
 use super::{
-    FitRecord, LogitMap, MapKind, NamedParameter, SavedMap, common::*, fitted::expect_classes,
+    FitRecord, FittedMap, Guarantees, LogitMap, MapKind, NamedParameter, Recalibration, SavedMap,
+    fitted::expect_classes,
 };
+use crate::error::{Error, Result};
 
 /// Correction for the base rates of classes: `p'_c ∝ p_c · π_c/t_c`, from the rates `t` of the data that a model or
 /// its map was fitted to, to the rates `π` where it is used (Elkan 2001; Saerens, Latinne, Decaestecker 2002).

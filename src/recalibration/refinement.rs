@@ -11,7 +11,7 @@ use crate::{
 /// The refinement error of the log loss by a temperature: the mean log loss after the best temperature for
 /// the same samples, of classes or of normal and Laplace predictions.
 ///
-/// That is the part of the log loss that recalibration leaves, the rest being a calibration error. It does
+/// It is the part of the log loss that recalibration leaves. The rest is a calibration error. It does
 /// not depend on how confident the predictions are, and leaves no row out. Use it for early stopping, or to choose weights and
 /// other settings, if a temperature is fitted afterwards. The log loss itself would stop training because
 /// of overconfidence, which the temperature corrects.

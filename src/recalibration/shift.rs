@@ -1,6 +1,18 @@
 use std::ops::Range;
 
-use super::{common::*, family::Ridge};
+use burn::{
+    module::Module,
+    tensor::{Device, Tensor},
+};
+
+use super::{
+    FitReport, FitTask, Guarantees, Regularisation,
+    data::FitData,
+    family::{ParametricMaps, Ridge, Settings, fit_family},
+    fitted::{Form, fitted_map, regularised_map, valid_map},
+    parameter::{Parameter, parameter_row},
+};
+use crate::{error::Result, host::to_vec};
 
 regularised_map! {
     /// Configuration of [`LogitShift`], which it fits: shrunk towards no shift; a regularisation of

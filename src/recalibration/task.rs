@@ -24,10 +24,10 @@ pub(super) fn logit_criterion(
     logits: impl Fn(&Tensor<1>) -> Tensor<2>,
 ) -> impl Fn(&[f64]) -> Evaluated {
     let labels = data.labels_tensor();
-    let objective = move |theta: &Tensor<1>| {
-        criterion.value(&Categorical::from_logits_unchecked(logits(theta)), &labels)
-    };
-    tensor_criterion(objective, &data.device)
+    tensor_criterion(
+        move |theta| criterion.value(&Categorical::from_logits_unchecked(logits(theta)), &labels),
+        &data.device,
+    )
 }
 
 /// The purpose of a fit.

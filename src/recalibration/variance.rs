@@ -1,9 +1,19 @@
-use super::{
-    ScaleFamily,
-    common::*,
-    influence::{coordinate_maps, mean_power},
-    scale::{descend_factors, mean_log_score, powers},
+use burn::{
+    config::Config,
+    module::Module,
+    tensor::{Device, Tensor},
 };
+
+use super::{
+    Fit, FitOptions, FitReport, FitStatus, Guarantees, Recalibration, ScaleFamily,
+    descent::Limits,
+    fitted::{Form, checked, fitted_map, valid_map},
+    influence::{coordinate_maps, mean_power},
+    parameter::{Parameter, parameter_row},
+    scale::{descend_factors, mean_log_score, powers},
+    task::DistributionTask,
+};
+use crate::{error::Result, host::to_vec};
 
 /// The logarithm of a factor lies in `[−40, 40]`, so that its square is a number of f32.
 const BOUND: f64 = 40.0;

@@ -68,12 +68,12 @@ pub enum FitWarning {
     },
     /// The mean log loss of the data of the fit is higher than before.
     Worse {
-        /// By how much.
+        /// The rise of the mean.
         change: f64,
     },
     /// The mean score of samples that five fits leave out in turn is higher with the map.
     NoGain {
-        /// By how much.
+        /// The rise of the mean.
         change: f64,
     },
     /// Maps that were not tried.
@@ -250,7 +250,7 @@ fn unrelated(data: &FitData) -> Option<FitWarning> {
 }
 
 impl FitWarning {
-    /// Whether it is about the fit of one map, and not about the data.
+    /// Returns whether it is about the fit of one map, and not about the data.
     pub(super) fn is_of_map(&self) -> bool {
         matches!(
             self,
@@ -312,15 +312,14 @@ const ROUNDED: f64 = 5e-3;
 
 /// Whether a row is in `[0, 1]` and sums to 1.
 fn is_distribution(row: &[f64]) -> bool {
-    let is_probability = |value: &f64| (0.0..=1.0).contains(value);
-    row.iter().all(is_probability) && (row.iter().sum::<f64>() - 1.0).abs() <= ROUNDED
+    row.iter().all(|value| (0.0..=1.0).contains(value))
+        && (row.iter().sum::<f64>() - 1.0).abs() <= ROUNDED
 }
 
 /// Whether the label of each row has the largest logit, and no other class has it too.
 pub(super) fn all_right(data: &FitData) -> bool {
-    let right = |(row, &y): (&[f64], &usize)| {
+    data.rows().zip(&data.labels).all(|(row, &y)| {
         let mut others = row.iter().enumerate().filter(|(class, _)| *class != y);
         others.all(|(_, z)| *z < row[y])
-    };
-    data.rows().zip(&data.labels).all(right)
+    })
 }

@@ -337,7 +337,7 @@ mod tests {
         assert!(!events(100, 10).is_student() && !events(1000, 1).is_student());
         assert!(!events(20, 0).is_student() && !events(1, 1).is_student());
         let (even, mean) = (events(20, 10), MeanEstimate::of(events(20, 10).terms()));
-        assert_eq!(even.interval(0.9), mean.interval(0.9));
+        assert_eq!(even.interval(0.9).unwrap(), mean.interval(0.9).unwrap());
         assert_eq!(even.p_value(0.5), 1.0);
         let limit = even.interval(0.9).unwrap().lower;
         assert!((even.p_value_above(limit) - 0.05).abs() < 1e-9);

@@ -172,10 +172,10 @@ impl Improvement {
             interval
                 .is_ok_and(|interval| interval.lower.is_infinite() || interval.upper.is_infinite())
         };
+        if self.difference.samples < 2 {
+            return Some("one sample does not show how much differences vary".into());
+        }
         match &self.law {
-            _ if self.difference.samples < 2 => {
-                Some("one sample does not show how much differences vary".into())
-            }
             Law::Student { .. } if self.difference.effective < 2.0 => Some(format!(
                 "the effective number of samples is {}, expected at least 2",
                 significant(self.difference.effective, 3)
@@ -236,8 +236,10 @@ impl Improvement {
     /// The reason why the difference may not be the change of the calibration error; none for an
     /// injective map, and of an SKCE.
     pub fn warning(&self) -> Option<&'static str> {
+        if self.kernel().is_some() {
+            return None;
+        }
         match self.injective {
-            _ if self.kernel().is_some() => None,
             Some(true) => None,
             Some(false) => Some(
                 "the map is not injective: the difference is that of the scores, not the change of the calibration error",

@@ -236,8 +236,8 @@ impl<P: Marginals> Quantify<P> for IntervalOverconfidence {
     fn size(&self, predictions: &P, targets: &Tensor<2>) -> Result<ErrorSize> {
         let (predictions, weights) = &predictions.parted();
         let covered = IntervalCoverage::new(self.coverage).each(predictions, targets)?;
-        let is_event = |&share: &f64| share == 0.0 || share == 1.0;
-        let of_events = predictions.dimensions() == 1 && covered.iter().all(is_event);
+        let of_events = predictions.dimensions() == 1
+            && covered.iter().all(|&share| share == 0.0 || share == 1.0);
         let law = SizeLaw::of_frequency(self.coverage, covered, weights, of_events);
         Ok(ErrorSize::of(law))
     }

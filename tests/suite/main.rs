@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod cifar10;
+mod file;
 #[cfg(feature = "train")]
 mod metric;
 mod monitor;

@@ -31,6 +31,7 @@ use burn::{
     },
 };
 use burn_calibration::{
+    hypothesis::Summarised,
     metric::{EpochMetric, PValue},
     prelude::*,
 };
@@ -151,7 +152,7 @@ pub fn train(run: &Run, data: &Data, folder: &Path, arguments: &Arguments) -> Re
     // 199 redraws every epoch: a p-value of at least 0.005, which is enough to watch
     let p_value = PValue::new(
         "Omnibus p-value",
-        OmnibusTest::new().with_redraws(199),
+        Summarised(OmnibusTest::new().with_redraws(199)),
         run.seed,
     );
     let best = BestEpoch::new(&log_loss, run.patience);

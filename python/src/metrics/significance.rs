@@ -6,7 +6,7 @@ use burn_calibration::{
     estimator::Skce,
     hypothesis::{
         AsymptoticSkceTest, CalibrationTest, ExactTest, HosmerLemeshow, OmnibusTest, Spiegelhalter,
-        Statistic, TestOutcome,
+        Statistic, Summarised, TestOutcome,
     },
 };
 use pyo3::prelude::*;
@@ -67,9 +67,9 @@ pub fn omnibus_test_of_reals(
 }
 
 /// With exactly so many redraws, or with more where the p-value is near the level.
-fn omnibus(redraws: Option<usize>) -> OmnibusTest {
+fn omnibus(redraws: Option<usize>) -> Summarised {
     let test = OmnibusTest::new();
-    redraws.map_or(test, |redraws| test.with_redraws(redraws))
+    Summarised(redraws.map_or(test, |redraws| test.with_redraws(redraws)))
 }
 
 /// Spiegelhalter's test, by the normal distribution or by redraws.

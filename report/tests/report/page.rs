@@ -18,7 +18,7 @@ fn numbers_are_those_of_the_estimators() {
     assert_relative(summary.ks, ks, 1e-12);
     let score = |score: &dyn Score<Categorical>| score.upper_bound(&predictions, &labels).unwrap();
     assert_eq!(summary.brier, score(&Brier));
-    assert_eq!(summary.log, Ok(score(&LogScore)));
+    assert_eq!(summary.log.as_ref().unwrap(), &score(&LogScore));
     // the test and the estimate have one kernel
     let kernel = report.kernel;
     let median = Kernel::exponential().with_bandwidth_of(&predictions.probabilities());

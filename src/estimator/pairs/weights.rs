@@ -84,7 +84,7 @@ impl<P: Geometry> PairMatrix<'_, P> {
     pub(crate) fn unbiased_values(&self, form: SkceForm) -> UnbiasedValues {
         let weights = Weights::of(self.weights.clone());
         if let SkceForm::Block(size) = form {
-            return of_blocks(&self.block_estimates(size), &weights, size);
+            return block_values(&self.block_estimates(size), &weights, size);
         }
         let ((sums, squares), n) = (self.row_sums_and_squares(), self.samples());
         // U + 2 (r_i − (W − w_i) U)/(W − 2 Σw²/W) with r_i = Σ_j w_j h_ij, whose weighted mean is U: the pseudo-values
@@ -112,7 +112,7 @@ pub(crate) struct UnbiasedValues {
 
 /// The weighted means within blocks of their sums of `w_i w_j h_ij` over the number of pairs, and the weights of the
 /// blocks.
-fn of_blocks(sums: &[f64], weights: &Weights, size: usize) -> UnbiasedValues {
+fn block_values(sums: &[f64], weights: &Weights, size: usize) -> UnbiasedValues {
     let pairs = (size * (size - 1)) as f64;
     let share = |block: usize| weights.pairs_within(block * size..(block + 1) * size) / pairs;
     let shares: Vec<f64> = (0..sums.len()).map(share).collect();

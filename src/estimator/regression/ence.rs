@@ -2,7 +2,7 @@ use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    distribution::{Batch as _, Marginals},
+    distribution::{Batch as _, Marginals, Weights},
     error::{Result, check_values},
     estimator::{Binning, Estimator},
     host::{rounding, to_vec},
@@ -64,7 +64,11 @@ impl Ence {
         let (errors, deviations) = errors_and_deviations(predictions, targets)?;
         let rounding = rounding(predictions.dtype());
         let points = tied(&deviations, |at| rounding * deviations[at]);
-        let partition = Binning::EqualMass { bins: self.bins }.partition_rows(&points, 1)?;
+        let partition = Binning::EqualMass { bins: self.bins }.partition_weighted(
+            &points,
+            1,
+            &Weights::default(),
+        )?;
         let root_mean_square = |members: &[usize], values: &[f64]| {
             let sum: f64 = members.iter().map(|&i| values[i] * values[i]).sum();
             (sum / members.len() as f64).sqrt()

@@ -121,13 +121,13 @@ impl QuantileCoverage {
                 region.shares(quantiles, targets[row])
             };
             let shares: Vec<[f64; 2]> = (0..targets.len()).map(shares).collect();
-            Self::of_shares(region, levels, &shares, weights.clone())
+            Self::from_shares(region, levels, &shares, weights.clone())
         };
         Ok(regions.iter().map(of_region).collect())
     }
 
     /// - shares: whether each target is inside, and whether it is covered, 0 or 1
-    fn of_shares(region: &Region, levels: &[f64], shares: &[[f64; 2]], weights: Weights) -> Self {
+    fn from_shares(region: &Region, levels: &[f64], shares: &[[f64; 2]], weights: Weights) -> Self {
         let (expected, samples) = (region.probability(levels), shares.len());
         let [inside, covered]: [Vec<f64>; 2] =
             [0, 1].map(|k| shares.iter().map(|share| share[k]).collect());
@@ -146,9 +146,12 @@ impl QuantileCoverage {
             None => {
                 // the binomial probabilities of at least so many, and of at most
                 let n = samples as f64;
-                let tail = |count: f64, probability: f64| match count {
-                    count if count > 0.0 => beta_reg(count, n - count + 1.0, probability),
-                    _ => 1.0,
+                let tail = |count: f64, probability: f64| {
+                    if count > 0.0 {
+                        beta_reg(count, n - count + 1.0, probability)
+                    } else {
+                        1.0
+                    }
                 };
                 let (inside, outside) = ((least * n).round(), n - (most * n).round());
                 [tail(inside, expected), tail(outside, 1.0 - expected)]

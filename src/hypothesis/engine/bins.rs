@@ -185,7 +185,11 @@ impl BinnedCounts {
             _ => Event::TopLabel,
         };
         let probabilities = event.probabilities(&predictions, &rows);
-        let partition = Binning::EqualMass { bins }.partition_rows(&probabilities, 1)?;
+        let partition = Binning::EqualMass { bins }.partition_weighted(
+            &probabilities,
+            1,
+            &Weights::default(),
+        )?;
         let bin = number_of_each(&partition, probabilities.len());
         let of_bin = |members: &Vec<usize>| {
             let mut sums = CountBin::default();

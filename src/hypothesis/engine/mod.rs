@@ -16,11 +16,10 @@
 //! | `least` | the least likely label | `f` |
 //! | `others` | labels among the classes that are not the most likely one | `f` and the pairs of classes |
 //! | `outcomes` | of an event: Spiegelhalter, Hosmer–Lemeshow, Cox | `n` times a constant |
-//! | `each_set` | any | an estimate |
+//! | [`OneByOne`] | any | an estimate |
 
 mod bins;
 mod detail;
-mod each_set;
 mod least;
 mod line;
 mod others;
@@ -33,7 +32,6 @@ use rand::Rng;
 pub(super) use bins::{BinnedCounts, CumulativeGap, binned_error};
 pub use detail::{Detail, Place};
 pub(super) use detail::{p_value_of_count, p_value_of_sum};
-pub(super) use each_set::{EachSet, OneByOne};
 pub(super) use least::LeastLikelyLabel;
 pub(super) use line::confidence_kernel;
 pub(super) use others::{CHI_SQUARE, LARGEST, OtherLabels};
@@ -45,7 +43,7 @@ pub(super) use skce::{
 pub(super) use sums::{BRIER, CLASSES, CONFIDENCE, LOG, SampleSums};
 
 use crate::{
-    distribution::{Categorical, Redrawer, RedrawnBy},
+    distribution::{Categorical, Flip, LabelSets, Predictive, Redrawer, Redrawn, RedrawnBy},
     error::Result,
     hypothesis::p_value::check_statistics,
 };
@@ -77,6 +75,34 @@ pub trait Evaluator<S> {
 
 /// An evaluator of the targets of predictions `P`.
 pub(super) type EvaluatorOf<'a, P = Categorical> = Box<dyn Evaluator<RedrawnBy<P>> + 'a>;
+
+/// A number of each set of labels by its differences from the most likely classes, on all threads.
+pub(super) struct EachSet<F>(pub F);
+
+impl<F: Fn(&[Flip]) -> f64 + Sync> Evaluator<LabelSets> for EachSet<F> {
+    fn values(&self, sets: &LabelSets) -> Result<Vec<f64>> {
+        Ok(sets.map(&self.0))
+    }
+}
+
+/// An estimate of each set, one after another.
+pub(super) struct OneByOne<'a, P, F> {
+    pub predictions: &'a P,
+    pub estimate: F,
+}
+
+impl<P: Predictive, F> Evaluator<RedrawnBy<P>> for OneByOne<'_, P, F>
+where
+    F: Fn(&P, &P::Targets) -> Result<f64>,
+{
+    fn values(&self, sets: &RedrawnBy<P>) -> Result<Vec<f64>> {
+        let estimate = |set| {
+            let targets = self.predictions.observed(&sets.set(set));
+            (self.estimate)(self.predictions, &targets)
+        };
+        (0..sets.len()).map(estimate).collect()
+    }
+}
 
 /// The statistics of data and of redrawn targets.
 pub(super) struct Engine<'a, S> {

@@ -102,10 +102,11 @@ impl SampleSums {
             let w = self.weights.at(sample as usize);
             changes[CONFIDENCE] += w;
             changes[BRIER] += w * (2.0 * (of_top - of_class));
-            match of_top / of_class {
-                _ if are_weighted => changes[LOG] += w * (of_top.ln() - of_class.ln()),
-                ratio if ratio > LARGE => changes[LOG] += of_top.ln() - of_class.ln(),
-                ratio => ratios *= ratio,
+            let ratio = of_top / of_class;
+            if are_weighted || ratio > LARGE {
+                changes[LOG] += w * (of_top.ln() - of_class.ln());
+            } else {
+                ratios *= ratio;
             }
             if ratios > LARGE {
                 changes[LOG] += f64::ln(ratios);

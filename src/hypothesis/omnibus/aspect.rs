@@ -73,7 +73,7 @@ impl<'a, S> OmnibusPlan<'a, S> {
     /// # Errors
     ///
     /// Fewer than two samples, which have no pairs.
-    pub(in crate::hypothesis) fn of_kernel(mut self, samples: usize) -> Result<Self> {
+    pub(in crate::hypothesis) fn kernel_aspects_alone(mut self, samples: usize) -> Result<Self> {
         check_samples("a test given a variable", 2, samples)?;
         Ok(Self(vec![
             self.0.pop().expect("the evaluator of the kernel"),
@@ -218,7 +218,7 @@ pub(super) const ALL_PAIRS: &str = "SKCE";
 pub(super) const BY_LANDMARKS: &str = "SKCE by 16 landmarks";
 
 /// The aspects of an SKCE at all bandwidths.
-pub(super) fn of_kernel(
+pub(super) fn kernel_aspects(
     kernel: Kernel,
     estimator: &'static str,
     compared: &'static str,

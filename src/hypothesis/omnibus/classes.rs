@@ -2,7 +2,7 @@ use rand::Rng;
 
 use super::aspect::{
     ALL_PAIRS, Aspect, BANDWIDTHS, BY_LANDMARKS, Deviation, LANDMARKS, Observed, Omnibus,
-    OmnibusPlan, TestedAspect, of_kernel, short,
+    OmnibusPlan, TestedAspect, kernel_aspects, short,
 };
 use super::combine::Family;
 use crate::{
@@ -38,7 +38,7 @@ impl Omnibus for Categorical {
         exact: usize,
         rng: &mut dyn Rng,
     ) -> Result<OmnibusPlan<'a, LabelSets>> {
-        of_classes(self, kernel, exact, rng)
+        class_aspects(self, kernel, exact, rng)
     }
 }
 
@@ -51,14 +51,14 @@ impl Omnibus for Given<Categorical> {
         exact: usize,
         rng: &mut dyn Rng,
     ) -> Result<OmnibusPlan<'a, LabelSets>> {
-        of_classes(self, kernel, exact, rng)
+        class_aspects(self, kernel, exact, rng)
     }
 }
 
 /// The aspects of classes, or of the event that the predictions are about: the number of events that are expected
 /// in the place of both classes, and the gap summed up along its probability in the place of that along the
 /// confidence. The SKCE compares the given points.
-fn of_classes<'a, P: Geometry<Unconditional = Categorical>>(
+fn class_aspects<'a, P: Geometry<Unconditional = Categorical>>(
     compared: &'a P,
     kernel: Kernel,
     exact: usize,
@@ -127,13 +127,16 @@ fn of_classes<'a, P: Geometry<Unconditional = Categorical>>(
             let kernel = kernel.with_bandwidth_of_predictions(&compared.parted().0)?;
             let points = ClassPoints::of(compared);
             let skce = ClassSkce::new(kernel, &BANDWIDTHS, SkceForm::Unbiased, points);
-            plan.push(skce, of_kernel(kernel, ALL_PAIRS, compared.compared()));
+            plan.push(skce, kernel_aspects(kernel, ALL_PAIRS, compared.compared()));
         }
         _ => {
             let kernel = with_bandwidth_of_some(kernel, &compared.parted().0, rng)?;
             let points = ClassPoints::of(compared);
             let skce = low_rank_of_labels(kernel, &BANDWIDTHS, points, LANDMARKS, rng);
-            plan.push(skce, of_kernel(kernel, BY_LANDMARKS, compared.compared()));
+            plan.push(
+                skce,
+                kernel_aspects(kernel, BY_LANDMARKS, compared.compared()),
+            );
         }
     }
     Ok(plan)

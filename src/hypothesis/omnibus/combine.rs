@@ -99,7 +99,7 @@ pub fn combine(columns: &[AspectStatistics]) -> Combined {
         }
         Ranks::of(largest)
     });
-    let of_column = |column: usize| {
+    let (scores, p_values): (Vec<Vec<f64>>, Vec<f64>) = parallel::map(columns.len(), &|column| {
         let column = &columns[column];
         let own = Ranks::of(column.values().collect());
         let ranks = column
@@ -108,9 +108,9 @@ pub fn combine(columns: &[AspectStatistics]) -> Combined {
         let weight = column.family.map_or(1.0, Family::weight);
         let scores: Vec<f64> = (column.values().map(|value| ranks.score(value, weight))).collect();
         (scores, own.p_value(column.data))
-    };
-    let (scores, p_values): (Vec<Vec<f64>>, Vec<f64>) =
-        parallel::map(columns.len(), &of_column).into_iter().unzip();
+    })
+    .into_iter()
+    .unzip();
     // from the least to the most significant of the data: the largest score so far of each set
     let mut order: Vec<usize> = (0..columns.len()).collect();
     order.sort_by(|&a, &b| scores[a][0].total_cmp(&scores[b][0]));

@@ -346,18 +346,42 @@ fn outcomes<S>(
     whole.into_iter().chain(classes).map(outcome).collect()
 }
 
-impl<P: Omnibus> CalibrationTest<P> for OmnibusTest {
-    /// The outcome in short: the estimate and the statistic are the largest standardised aspect; see
-    /// [`outcome`](OmnibusTest::outcome) for all of them.
+/// An omnibus test as a [`CalibrationTest`], for functions that run tests of any kind: the outcome in short, whose estimate
+/// and statistic are the largest standardised aspect. It has no aspects.
+///
+/// ```
+/// use burn::tensor::{Device, Int, Tensor};
+/// use burn_calibration::{
+///     distribution::Categorical, hypothesis::{CalibrationTest, OmnibusTest, Summarised},
+/// };
+/// use rand::{SeedableRng, rngs::StdRng};
+///
+/// # fn main() -> burn_calibration::error::Result<()> {
+/// let device = Device::default();
+/// let predictions = Categorical::from_probabilities(Tensor::from_floats([[0.9, 0.1]; 40], &device))?;
+/// let labels = Tensor::<1, Int>::arange(0..40, &device).remainder_scalar(2);
+/// let mut rng = StdRng::seed_from_u64(0);
+/// let test: &dyn CalibrationTest = &Summarised(OmnibusTest::new());
+/// assert_eq!(test.outcome(&predictions, &labels, &mut rng)?.p_value, 0.001);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[must_use]
+pub struct Summarised<T = OmnibusTest>(
+    /// The test: an [`OmnibusTest`], or a [`GivenTest`](super::GivenTest).
+    pub T,
+);
+
+impl<P: Omnibus> CalibrationTest<P> for Summarised<OmnibusTest> {
     fn outcome(
         &self,
         predictions: &P,
         targets: &P::Targets,
         rng: &mut dyn Rng,
     ) -> Result<TestOutcome> {
-        let outcome = self
-            .outcome(predictions, targets, rng)?
-            .in_short("omnibus test");
+        let outcome = self.0.outcome(predictions, targets, rng)?;
+        let outcome = outcome.in_short("omnibus test");
         Ok(outcome.with_expected_errors(predictions.expected_errors()))
     }
 }

@@ -1,4 +1,4 @@
-//! What real predictions say of their targets: errors in their units, and the ranks of the predictions.
+//! Errors of real targets in the units of their predictions, and the ranks of the predictions.
 
 use super::studentised::{PredictedError, mid_ranks};
 use crate::{
@@ -45,9 +45,13 @@ impl Predicted {
     /// - weight: that of a target among the draws of its prediction; 0 for predictions that are not draws
     pub fn new<P: Marginals>(predictions: &P, weight: f64) -> Self {
         let (d, rounding) = (predictions.dimensions(), rounding(predictions.dtype()));
-        let deviation = |variance: f64| match variance.sqrt() {
-            deviation if deviation > 0.0 && deviation.is_finite() => deviation,
-            _ => 0.0,
+        let deviation = |variance: f64| {
+            let deviation = variance.sqrt();
+            if deviation > 0.0 && deviation.is_finite() {
+                deviation
+            } else {
+                0.0
+            }
         };
         let deviations = to_vec(predictions.variances()).into_iter().map(deviation);
         let means = to_vec(predictions.means()).into_iter();

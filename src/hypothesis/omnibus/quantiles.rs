@@ -196,10 +196,10 @@ impl Evaluator<Vec<Vec<f64>>> for CoverageGaps {
     }
 
     fn values(&self, sets: &Vec<Vec<f64>>) -> Result<Vec<f64>> {
-        let of_set = |set: usize| -> Vec<f64> {
+        Ok(parallel::map(sets.len(), &|set| -> Vec<f64> {
             let looks = self.looks.iter();
             looks.map(|look| self.of(look, &sets[set])).collect()
-        };
-        Ok(parallel::map(sets.len(), &of_set).concat())
+        })
+        .concat())
     }
 }

@@ -3,7 +3,7 @@ use rand::Rng;
 use super::{
     aspect::{
         Aspect, BANDWIDTHS, BY_LANDMARKS, Deviation, LANDMARKS, Observed, Omnibus, OmnibusPlan,
-        TestedAspect, of_kernel, short,
+        TestedAspect, kernel_aspects, short,
     },
     combine::Family,
     step::PARTS,
@@ -36,7 +36,7 @@ where
         if self.len() > 1 {
             let kernel = with_bandwidth_of_some(kernel, &plain, rng)?;
             let skce = low_rank_of_targets((self, weight), kernel, &BANDWIDTHS, LANDMARKS, rng)?;
-            let aspects = of_kernel(kernel, BY_LANDMARKS, self.compared());
+            let aspects = kernel_aspects(kernel, BY_LANDMARKS, self.compared());
             let one_family = |aspect| TestedAspect {
                 family: Some(Family::Kernel),
                 ..aspect
@@ -278,7 +278,7 @@ impl RealAspect {
 }
 
 impl Moment {
-    /// Where a positive, or a negative, trend has the larger values.
+    /// The predictions that a trend is towards, by its sign.
     fn either(self, data: &Observed) -> &'static str {
         match self {
             Self::Mean => data.either("predictions are high", "predictions are low"),

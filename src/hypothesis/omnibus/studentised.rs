@@ -206,8 +206,7 @@ mod tests {
     }
 
     fn pairs(pairs: &[[f64; 2]]) -> impl Iterator<Item = Pair> + Clone {
-        let pair = |&[x, y]: &[f64; 2]| Pair { weight: 1.0, x, y };
-        pairs.iter().map(pair)
+        pairs.iter().map(|&[x, y]| Pair { weight: 1.0, x, y })
     }
 
     fn near(found: Studentised, estimate: f64, deviation: f64) {

@@ -115,7 +115,7 @@ impl Transforms {
         while left > 0 {
             let sets = (redrawer.draw)(redrawer.batch.min(left), rng);
             left -= sets.len();
-            let of_set = |set: usize| -> Vec<f64> {
+            for found in parallel::map(sets.len(), &|set| -> Vec<f64> {
                 let steps = self.steps(&sets[set]);
                 let scores: Vec<Scores> = steps.iter().map(Step::scores).collect();
                 let correlation = |pair| self.correlation(pair, &scores).estimate;
@@ -123,8 +123,7 @@ impl Transforms {
                     .iter()
                     .map(|(pair, _)| correlation(*pair))
                     .collect()
-            };
-            for found in parallel::map(sets.len(), &of_set) {
+            }) {
                 let pairs = sums.iter_mut().zip(found);
                 pairs.for_each(|(sum, found)| *sum += found);
             }
@@ -165,7 +164,8 @@ impl Transforms {
     }
 
     fn furthest_correlation(&self, scores: &[Scores]) -> Option<CorrelationNumbers> {
-        let of_pair = |&(pair, expected): &([usize; 2], f64)| {
+        let statistic = |of: &CorrelationNumbers| of.excess.statistic();
+        let all = self.pairs.iter().rev().map(|&(pair, expected)| {
             let found = self.correlation(pair, scores);
             let excess = Studentised {
                 estimate: found.estimate - expected,
@@ -176,9 +176,7 @@ impl Transforms {
                 pair,
                 found: found.estimate,
             }
-        };
-        let statistic = |of: &CorrelationNumbers| of.excess.statistic();
-        let all = self.pairs.iter().rev().map(of_pair);
+        });
         all.max_by(|a, b| statistic(a).total_cmp(&statistic(b)))
     }
 

@@ -69,7 +69,7 @@ pub trait TargetKernel<P: Predictive>: Debug {
     }
 }
 
-/// What follows from the expectations of any kernel.
+/// Products of residuals, which follow from the expectations of any kernel.
 impl<P: Predictive> dyn TargetKernel<P> + '_ {
     /// The inner products of the residuals of samples and others, differentiable, `[batches, n, k]`:
     /// `k_Y(y_i, z_j) − E_{P_i} k_Y(Z, z_j) − E_{Q_j} k_Y(Z, y_i) + E_{P_i, Q_j} k_Y(Z, Z')`.

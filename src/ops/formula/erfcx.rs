@@ -7,7 +7,7 @@
 
 use burn::tensor::Tensor;
 
-use super::{Formula, Number, divided_difference::divided_differences, elementwise};
+use super::{Formula, Number, elementwise, exponential::divided_differences};
 
 /// The coefficients of `p` in f64.
 const F64: [f64; 27] = [

@@ -1,7 +1,6 @@
 //! Formulas that are computed at each place of tensors, with their derivatives: one definition, in vectors of
 //! the processor on the host and in tensor operations elsewhere.
 
-mod divided_difference;
 mod erfcx;
 mod exponential;
 
@@ -199,17 +198,15 @@ fn in_vectors<const D: usize, const K: usize>(
     let memory = arguments.map(Memory::of);
     let mut tensors: Vec<Tensor<D>> = with_real!(dtype, T => {
         let arguments = memory.each_ref().map(|x| x.slice::<T>());
-        let of_part = |part: usize| {
+        let parts = parallel::map(n.div_ceil(AT_ONCE), &|part| {
             let places = part * AT_ONCE..n.min((part + 1) * AT_ONCE);
             Part::compute(formula, arguments.map(|x| &x[places.clone()]), slopes)
-        };
-        let parts = parallel::map(n.div_ceil(AT_ONCE), &of_part);
-        let whole = |k: usize| {
+        });
+        (0..if slopes { 1 + K } else { 1 }).map(|k| {
             let mut numbers: Vec<T> = parts.iter().flat_map(|part| &part[k]).copied().collect();
             numbers.truncate(n); // only the last part is padded
             Tensor::from_data(TensorData::new(numbers, shape.clone()), (&device, dtype))
-        };
-        (0..if slopes { 1 + K } else { 1 }).map(whole).collect()
+        }).collect()
     });
     let slopes = tensors.split_off(1);
     (tensors.swap_remove(0), slopes)

@@ -29,13 +29,12 @@ pub(crate) fn median_of_pairs(distances: Tensor<3>, kept: Option<Tensor<1, Bool>
     let [_, n, _] = distances.dims();
     if is_host(&device) {
         let kept = to_vec(kept.float());
-        let counts = |&(k, _): &(usize, f64)| {
-            k / n % n < k % n && kept[k / n] * kept[k / (n * n) * n + k % n] > 0.0
-        };
         let counted = to_vec(distances.clone())
             .into_iter()
             .enumerate()
-            .filter(counts);
+            .filter(|&(k, _)| {
+                k / n % n < k % n && kept[k / n] * kept[k / (n * n) * n + k % n] > 0.0
+            });
         let counted: Vec<f64> = counted.map(|(_, distance)| distance).collect();
         let is_finite = counted.iter().all(|distance| distance.is_finite());
         let median = if is_finite {

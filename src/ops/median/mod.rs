@@ -98,9 +98,11 @@ pub(crate) fn middle_ranks(count: u64) -> [u64; 2] {
 
 /// The mean of two middle distances, 1 if it is 0 or so small that it is no scale of a kernel in this dtype.
 pub(crate) fn mean_or_one(middle: &[f64], dtype: DType) -> f64 {
-    match middle.iter().map(|distance| 0.5 * distance).sum::<f64>() {
-        median if median < *scales_of(dtype).0.start() => 1.0,
-        median => median,
+    let median: f64 = middle.iter().map(|distance| 0.5 * distance).sum();
+    if median < *scales_of(dtype).0.start() {
+        1.0
+    } else {
+        median
     }
 }
 

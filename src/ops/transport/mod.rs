@@ -216,14 +216,14 @@ impl TransportPairs {
                 }
             }
         };
-        let merge = |(_, sums): &mut (Solver, [Clouds; 2]), (_, others): (Solver, [Clouds; 2])| {
+        let size = self.p.points(0).len();
+        let threads = threads_for(rows.max(m), COST * size, rows);
+        fold_tiles(rows, threads, start, step, |(_, sums), (_, others)| {
             for (sums, others) in sums.iter_mut().zip(&others) {
                 sums.add(0, (1.0, &others.weights), (1.0, &others.points));
             }
-        };
-        let size = self.p.points(0).len();
-        let threads = threads_for(rows.max(m), COST * size, rows);
-        fold_tiles(rows, threads, start, step, merge).1
+        })
+        .1
     }
 
     /// The slopes of a distance with respect to the points of both distributions, `[K, d]` and `[L, d]`, given

@@ -8,11 +8,12 @@ use super::{
 };
 use crate::{
     distribution::Subject,
+    error::Result,
     estimator::Event,
     recalibration::{
-        FitWarning, Keep, LogitMap, MapKind, TemperatureScaling,
-        common::*,
-        data::softmax,
+        FitTask, FitWarning, FittedMap, Keep, LogitMap, MapKind, Progress, Recalibration,
+        TemperatureScaling,
+        data::{FitData, softmax},
         family::log_losses,
         regularisation::{Split, left_out},
         task::{Purpose, fit_task},

@@ -17,7 +17,7 @@ use crate::{
 pub struct Choice {
     /// The name of the chosen candidate: "order-invariant", or "none".
     pub chosen: &'static str,
-    /// What the predictions are about.
+    /// The subject of the predictions.
     #[serde(skip)]
     pub subject: Subject,
     /// The change of the mean log loss by the chosen map, on samples that it was not fitted to; negative
@@ -72,7 +72,7 @@ pub struct Candidate {
     /// the event. None for distributions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overconfidence: Option<MeanEstimate>,
-    /// What the map keeps that was fitted to all samples.
+    /// The guarantees of the map that was fitted to all samples.
     pub guarantees: Guarantees,
 }
 
@@ -80,7 +80,7 @@ pub struct Candidate {
 #[derive(Debug, Clone, Copy, Serialize)]
 #[non_exhaustive]
 pub struct Cost {
-    /// What would be kept.
+    /// The property that would be kept.
     pub keep: Keep,
     /// The name of the map that would be chosen.
     pub name: &'static str,

@@ -1,17 +1,21 @@
 //! The maps of normal and Laplace predictions that are tried.
 
+use burn::tensor::Tensor;
+use statrs::distribution::{ContinuousCDF, Normal};
+
 use super::{
     AutoDistributionRecalibration,
     rules::{Tried, Validation},
     selection::{CandidateKind, Terms, choose, too_few},
 };
-use statrs::distribution::{ContinuousCDF, Normal};
-
 use crate::{
     distribution::{Component, Density as _, Marginals, Targets as _, Weights},
+    error::Result,
+    host::to_vec,
     recalibration::{
-        DistributionMap, DistributionMethod, FitWarning, Keep, Recalibrated, Robust, ScaleFamily,
-        VarianceScaling, common::*, regularisation::Split, scale::mean_powers,
+        DistributionMap, DistributionMethod, Fit, FitWarning, FittedMap, Keep, Progress,
+        Recalibrated, Recalibration, Robust, ScaleFamily, VarianceScaling, regularisation::Split,
+        scale::mean_powers,
     },
 };
 
@@ -27,7 +31,7 @@ const CANDIDATES: [(DistributionMethod, usize); 3] = [
     (DistributionMethod::Local, ENOUGH),
 ];
 
-/// How much larger `|z|^r` is in the row that stands for those that were not seen than in any row of the data.
+/// Ratio of `|z|^r` in the row that stands for those that were not seen to the largest of the data.
 ///
 /// Of a tail `P(|z| > x) ∝ x^−a` the part of the mean of `|z|^r` beyond the largest of `n` rows is in expectation that
 /// of one row with `a/(a − r)` times its number: 2.5 where `a = 5r/3`, heavier than Student's t with four degrees of

@@ -9,18 +9,27 @@ mod selection;
 
 use std::fmt;
 
+use burn::{
+    config::Config,
+    tensor::{Int, Tensor},
+};
+
 use self::{
     candidates::LogitSamples, distributions::DistributionSamples, rules::Validation,
     selection::kept_rows,
 };
 use super::{
-    DistributionMap, FitWarning, Keep, LogitMap, Robust, ScaleFamily, VarianceScalingConfig,
-    common::*,
+    DistributionMap, Fit, FitOptions, FitTask, FitWarning, FittedMap, Keep, LogitMap,
+    Recalibration, Robust, ScaleFamily, VarianceScalingConfig, at_least,
     map::by_inner_map,
     regularisation::{Split, folds, splits},
-    task::fit_task,
+    task::{DistributionTask, fit_task, no_criterion},
+    temperature::TemperatureScalingConfig,
 };
-use crate::distribution::{Categorical, Component, Marginals, Subject};
+use crate::{
+    distribution::{Categorical, Component, Marginals, Subject},
+    error::Result,
+};
 
 pub use self::choice::{Candidate, Choice, Cost, PassedOver};
 
@@ -202,7 +211,7 @@ const LEVEL: f64 = 0.04;
 const LEVEL_OF_SCALE: f64 = 0.025;
 
 impl AutoRecalibrationConfig {
-    /// What is left out of each fit to `n` samples, and how that is told.
+    /// The samples that each fit to `n` of them leaves out, and the description of that.
     fn validation(
         &self,
         n: usize,
@@ -287,7 +296,7 @@ impl AutoRecalibrationConfig {
     }
 }
 
-/// By the log score; another criterion is an error.
+/// The fit by the log score; another criterion is an error.
 impl<P: ScaleFamily + Component + Marginals> Fit<P, Tensor<2>> for AutoRecalibrationConfig {
     type Map = AutoDistributionRecalibration;
     type Scored = P;

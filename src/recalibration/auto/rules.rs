@@ -18,7 +18,7 @@ pub struct Tried {
     pub excess: Vec<f64>,
     /// The weights of the samples.
     pub weights: Weights,
-    /// Of a map of few parameters: the p-value of the score test that the predictions are calibrated as they are,
+    /// The p-value of the score test, for a map of few parameters, that the predictions are calibrated as they are,
     /// against this map.
     pub score_p_value: Option<f64>,
     /// Maps of a lower rank are simpler; those of one rank have as many parameters.
@@ -26,7 +26,7 @@ pub struct Tried {
     pub guarantees: Guarantees,
 }
 
-/// How samples were left out of fits.
+/// The scheme by which samples were left out of fits.
 #[derive(Debug, Clone, Copy)]
 pub struct Validation {
     /// The number of all samples.
@@ -98,7 +98,7 @@ impl Rules<'_> {
         }
     }
 
-    /// By how much the mean change of a map is larger with the rows beyond those of the fits; infinite where it is no
+    /// The rise of the mean change of a map with the rows beyond those of the fits; infinite where it is no
     /// number.
     fn shift_beyond(self, at: usize) -> f64 {
         let [from, to] = [0, at].map(|at| &self.tried[at]);
@@ -142,8 +142,7 @@ impl Rules<'_> {
             ..=1 => "one larger error than any so far",
             _ => "the rows that are left out, and one larger error,",
         };
-        let words = || format!("{rows} would undo the gain of {}", names.join(", "));
-        (!names.is_empty()).then(words)
+        (!names.is_empty()).then(|| format!("{rows} would undo the gain of {}", names.join(", ")))
     }
 
     /// The reason why there are too few samples for an interval, if there are. It needs at least this number of wrong

@@ -41,7 +41,7 @@ fn chi_squared(statistic: f64, freedom: usize) -> Option<f64> {
     statistic.is_finite().then(|| law.sf(statistic))
 }
 
-/// Against shifts of the classes that are uncertain often enough.
+/// The p-value against shifts of the classes that are uncertain often enough.
 fn shift_p_value(data: &FitData) -> Option<f64> {
     let m = data.classes;
     let probabilities = data.probabilities();
@@ -78,7 +78,7 @@ fn shift_p_value(data: &FitData) -> Option<f64> {
         .flatten()
 }
 
-/// Against a slope and an intercept of the log-odds of two classes.
+/// The p-value against a slope and an intercept of the log-odds of two classes.
 fn platt_p_value(data: &FitData) -> Option<f64> {
     let size = data.rows().map(|row| (row[1] - row[0]).abs());
     let size = size.fold(0.0, f64::max);

@@ -45,8 +45,8 @@ pub struct Terms<'a> {
 
 /// Tries all candidates, simple ones first, and chooses among them.
 ///
-/// What is evaluated of a map on samples that it was not fitted to are numbers, as many of each sample: logits of
-/// classes, log scores of distributions.
+/// A map is evaluated on samples that it was not fitted to. It gives as many numbers for each sample: logits of classes,
+/// log scores of distributions.
 ///
 /// - unchanged: a map that leaves the predictions as they are, as a trial by the name "none"
 /// - fit: fits a map to all samples, and gives its numbers where a cross-validation found them on the way

@@ -3,7 +3,7 @@ use std::f64::consts::PI;
 use burn::tensor::{Tensor, TensorData};
 use rand::{Rng, RngExt, seq::SliceRandom};
 
-use super::curve::LevelCurve;
+use super::LevelCurve;
 use crate::{
     distribution::{HostMarginals, Marginals, Predictive, Redraws, Sampler, Samples, Weighted},
     error::Result,

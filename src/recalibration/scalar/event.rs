@@ -1,23 +1,13 @@
 //! Events with their log-odds on the host.
 
-use crate::{distribution::Weights, recalibration::data::FitData};
+use crate::{distribution::Weights, estimator::Block, recalibration::data::FitData};
 
 use super::odds;
-
-/// Rows of equal log-odds.
-#[derive(Debug, Clone, Copy)]
-pub struct TiedRows {
-    /// The log-odds `s`.
-    pub score: f64,
-    pub samples: f64,
-    /// The number of them in which the event occurred.
-    pub hits: f64,
-}
 
 /// The outcomes of an event: its rows by increasing log-odds, those of equal log-odds together.
 #[derive(Debug, Clone)]
 pub struct EventOutcomes {
-    pub groups: Vec<TiedRows>,
+    pub groups: Vec<Block>,
     pub samples: f64,
     pub hits: f64,
 }
@@ -37,28 +27,19 @@ impl EventOutcomes {
         let scores: Vec<f64> = data.rows().flat_map(log_odds).collect();
         let of_event = |event: usize| {
             let class = if k == 1 { 1 } else { event };
-            let hits = data.labels.iter().map(|&label| label == class);
-            let scores = scores.iter().skip(event).step_by(k).copied();
-            let weights = weights.all(n).map(|w| w * scale);
-            Self::new(scores.zip(hits.zip(weights)))
+            let scores = scores.iter().skip(event).step_by(k);
+            let rows = scores.zip(&data.labels).zip(weights.all(n));
+            let row = |((&s, &label), w): ((&f64, &usize), f64)| {
+                (s, f64::from(label == class), w * scale)
+            };
+            Self::new(Block::ties(rows.map(row)))
         };
         (0..k).map(of_event).collect()
     }
 
-    fn new(rows: impl Iterator<Item = (f64, (bool, f64))>) -> Self {
-        let mut rows: Vec<_> = rows.collect();
-        rows.sort_by(|(s, _), (t, _)| s.total_cmp(t));
-        let group = |rows: &[(f64, (bool, f64))]| {
-            let hits = rows.iter().filter(|(_, (hit, _))| *hit);
-            TiedRows {
-                score: rows[0].0,
-                samples: rows.iter().map(|(_, (_, w))| w).sum(),
-                hits: hits.map(|(_, (_, w))| w).sum(),
-            }
-        };
-        let groups: Vec<_> = rows.chunk_by(|(s, _), (t, _)| s == t).map(group).collect();
+    fn new(groups: Vec<Block>) -> Self {
         Self {
-            samples: groups.iter().map(|group| group.samples).sum(),
+            samples: groups.iter().map(|group| group.weight).sum(),
             hits: groups.iter().map(|group| group.hits).sum(),
             groups,
         }
@@ -71,7 +52,7 @@ impl EventOutcomes {
         let both = self.hits > 0.0 && self.hits < self.samples;
         let from = first.unwrap_or(0);
         let rest = &self.groups[from..];
-        both && rest.iter().all(|group| group.hits == group.samples)
+        both && rest.iter().all(|group| group.hits == group.weight)
     }
 
     /// The Mann–Whitney statistic of the log-odds of samples with and without the event, standardised: about
@@ -81,7 +62,7 @@ impl EventOutcomes {
         let (hits, misses) = (self.hits, self.samples - self.hits);
         let (mut below, mut sum) = (0.0, 0.0);
         for group in &self.groups {
-            let missed = group.samples - group.hits;
+            let missed = group.weight - group.hits;
             sum += group.hits * (below + 0.5 * missed);
             below += missed;
         }
@@ -93,8 +74,8 @@ impl EventOutcomes {
         }
     }
 
-    /// What the event is fitted to where it occurs and where not: `(N₊+1)/(N₊+2)` and `1/(N₋+2)`, the
-    /// means of the posterior of each under a uniform prior, so that separable data have a finite fit.
+    /// The smoothed targets of samples with the event and without it: `(N₊+1)/(N₊+2)` and `1/(N₋+2)`. They are
+    /// the means of the posterior of each under a uniform prior, so that separable data have a finite fit.
     ///
     /// J. Platt: *Probabilistic outputs for support vector machines*, 1999, section 2.2.
     pub fn targets(&self) -> (f64, f64) {

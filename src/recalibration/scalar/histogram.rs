@@ -1,8 +1,11 @@
-use super::{
-    event::{EventOutcomes, TiedRows},
-    table::Table,
+use burn::config::Config;
+
+use super::{event::EventOutcomes, table::Table};
+use crate::{
+    error::{Result, check_parameter},
+    estimator::Block,
+    recalibration::{at_least, fitted::fitted_map},
 };
-use crate::recalibration::common::*;
 
 /// Configuration of [`HistogramBinning`], which it fits, with half a hit and half a miss added to each bin by default:
 /// `with_smoothing(1e-30)` gives the frequencies of the paper.
@@ -32,22 +35,22 @@ impl HistogramBinningConfig {
     /// Two knots at each log-odds where one bin ends and the next begins.
     pub(super) fn knots(&self, event: &EventOutcomes) -> Vec<(f64, f64)> {
         let mut before = 0.0;
-        let numbered = |group: &TiedRows| {
+        let numbered = |group: &Block| {
             let bin = (before * self.bins as f64 / event.samples) as u64;
-            before += group.samples;
+            before += group.weight;
             (bin, *group)
         };
-        let numbered: Vec<(u64, TiedRows)> = event.groups.iter().map(numbered).collect();
+        let numbered: Vec<(u64, Block)> = event.groups.iter().map(numbered).collect();
         let bins: Vec<_> = numbered.chunk_by(|a, b| a.0 == b.0).collect();
-        let value = |bin: &[(u64, TiedRows)]| {
-            let samples: f64 = bin.iter().map(|(_, group)| group.samples).sum();
+        let value = |bin: &[(u64, Block)]| {
+            let samples: f64 = bin.iter().map(|(_, group)| group.weight).sum();
             let hits: f64 = bin.iter().map(|(_, group)| group.hits).sum();
             let misses = samples - hits;
             ((hits + self.smoothing) / (misses + self.smoothing)).ln()
         };
-        let jump = |pair: &[&[(u64, TiedRows)]]| {
+        let jump = |pair: &[&[(u64, Block)]]| {
             let [below, above] = [pair[0], pair[1]];
-            let edge = 0.5 * below[below.len() - 1].1.score + 0.5 * above[0].1.score;
+            let edge = 0.5 * below[below.len() - 1].1.first + 0.5 * above[0].1.first;
             [(edge, value(below)), (edge, value(above))]
         };
         if bins.len() == 1 {

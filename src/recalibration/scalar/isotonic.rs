@@ -1,10 +1,13 @@
+use burn::config::Config;
+
 use super::{
-    event::{EventOutcomes, TiedRows},
+    event::EventOutcomes,
     table::{Table, bounded},
 };
 use crate::{
+    error::Result,
     estimator::{Block, pool},
-    recalibration::common::*,
+    recalibration::fitted::fitted_map,
 };
 
 /// Configuration of [`IsotonicRegression`], which it fits: the estimator of the paper, but for frequencies within
@@ -20,15 +23,11 @@ impl IsotonicRegressionConfig {
 
     /// The ends of the blocks of pooled adjacent violators, with their frequencies.
     pub(super) fn knots(&self, event: &EventOutcomes) -> Vec<(f64, f64)> {
-        let block = |group: &TiedRows| {
-            let weights = [group.samples, group.hits];
-            Block::of_ties(group.score, group.samples as usize, weights)
-        };
         let ends = |block: Block| {
             let value = bounded(block.frequency(), event.samples);
             [(block.first, value), (block.last, value)]
         };
-        let blocks = pool(event.groups.iter().map(block)).into_iter();
+        let blocks = pool(event.groups.iter().copied()).into_iter();
         let mut knots: Vec<_> = blocks.flat_map(ends).collect();
         knots.dedup();
         knots

@@ -2,11 +2,9 @@
 
 use nalgebra::SVector;
 
-use super::{
-    curve::Feature,
-    event::{EventOutcomes, TiedRows},
-};
+use super::{curve::Feature, event::EventOutcomes};
 use crate::{
+    estimator::Block,
     logistic::{Maximum, Sample, maximise},
     recalibration::{FitReport, FitStatus},
 };
@@ -38,9 +36,9 @@ impl<const P: usize> Logistic<P> {
         } else {
             (1.0, 0.0)
         };
-        let sample = |group: &TiedRows| {
-            let (samples, hits) = (group.samples, group.hits);
-            let feature = |j: usize| features.get(j).map_or(1.0, |x| x.at(group.score));
+        let sample = |group: &Block| {
+            let (samples, hits) = (group.weight, group.hits);
+            let feature = |j: usize| features.get(j).map_or(1.0, |x| x.at(group.first));
             Sample {
                 features: SVector::from_fn(|j, _| feature(j)),
                 weight: samples / event.samples,

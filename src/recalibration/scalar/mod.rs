@@ -8,9 +8,7 @@
 //!
 //! A map of few parameters is a `Curve`, one of knots a `Table`.
 
-mod cubic;
 mod curve;
-mod curves;
 pub(super) mod event;
 mod histogram;
 mod isotonic;
@@ -20,10 +18,19 @@ mod spline;
 pub(super) mod table;
 mod venn_abers;
 
-use self::event::EventOutcomes;
-use super::{common::*, task::closed_form};
+use burn::tensor::{Device, Tensor};
 
-pub use curves::*;
+use self::event::EventOutcomes;
+use super::{
+    FitTask, Recalibration,
+    task::{closed_form, no_criterion},
+};
+use crate::error::Result;
+
+pub use curve::{
+    BetaCalibration, BetaCalibrationConfig, PlattScaling, PlattScalingConfig, QuadraticScaling,
+    QuadraticScalingConfig,
+};
 pub use histogram::{HistogramBinning, HistogramBinningConfig};
 pub use isotonic::{IsotonicRegression, IsotonicRegressionConfig};
 pub use spline::{SplineCalibration, SplineCalibrationConfig};

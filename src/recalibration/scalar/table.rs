@@ -1,7 +1,20 @@
 //! Scalar maps of knots: probabilities at knots among the log-odds, linear between them.
 
+use burn::{
+    module::Module,
+    tensor::{Device, Int, Tensor},
+};
+
 use super::{closed_form_by_event, event::sigmoid, odds, recalibrated};
-use crate::recalibration::common::*;
+use crate::{
+    error::Result,
+    host::to_vec,
+    recalibration::{
+        FitTask, LogitFit,
+        fitted::Form,
+        parameter::{Parameter, check_shape, parameter},
+    },
+};
 
 /// For each event a function of its log-odds, linear between knots, constant beyond them.
 #[derive(Module, Debug)]

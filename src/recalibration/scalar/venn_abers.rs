@@ -1,10 +1,25 @@
+use burn::{
+    config::Config,
+    module::Module,
+    tensor::{Device, Tensor},
+};
+
 use super::{
     closed_form_by_event,
-    event::{EventOutcomes, TiedRows},
+    event::EventOutcomes,
     odds, recalibrated,
     table::{check_knots, knots_below},
 };
-use crate::recalibration::{common::*, fitted::expect_classes};
+use crate::{
+    error::Result,
+    estimator::Block,
+    host::to_vec,
+    recalibration::{
+        FitTask, LogitFit,
+        fitted::{Form, expect_classes, fitted_map},
+        parameter::{Parameter, check_shape, parameter},
+    },
+};
 
 /// Configuration of [`VennAbers`], which it fits.
 #[derive(Config, Debug)]
@@ -76,9 +91,9 @@ impl PooledGroups {
 
 /// The isotonic regressions of all beginnings, or of all ends, of the groups: of each its last block, or its
 /// first, from which the others follow.
-fn regressions(groups: &[TiedRows], of_ends: bool) -> Vec<PooledGroups> {
-    let block = |group: &TiedRows| PooledGroups {
-        samples: group.samples,
+fn regressions(groups: &[Block], of_ends: bool) -> Vec<PooledGroups> {
+    let block = |group: &Block| PooledGroups {
+        samples: group.weight,
         hits: group.hits,
         next: None,
     };
@@ -107,7 +122,7 @@ fn regressions(groups: &[TiedRows], of_ends: bool) -> Vec<PooledGroups> {
 
 /// The isotonic regressions of an event with one sample more.
 struct Augmented<'a> {
-    groups: &'a [TiedRows],
+    groups: &'a [Block],
     /// The weight of that sample.
     own: f64,
     beginnings: Vec<PooledGroups>,
@@ -134,7 +149,7 @@ impl<'a> Augmented<'a> {
             next: None,
         };
         if among {
-            block.samples += self.groups[group].samples;
+            block.samples += self.groups[group].weight;
             block.hits += self.groups[group].hits;
         }
         let mut left = group.checked_sub(1);
@@ -172,7 +187,7 @@ impl VennAbersTable {
         let [mut knots, mut lower, mut upper] = [const { Vec::new() }; 3];
         for event in events {
             let augmented = Augmented::new(event, own);
-            knots.extend(event.groups.iter().map(|group| group.score));
+            knots.extend(event.groups.iter().map(|group| group.first));
             let last = knots.last().copied().unwrap_or(BEYOND);
             knots.resize(knots.len().next_multiple_of(length), last.max(BEYOND));
             for (all, hit) in [(&mut lower, false), (&mut upper, true)] {

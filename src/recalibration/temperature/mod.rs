@@ -1,13 +1,34 @@
 //! Temperature scaling of logits and of predictive distributions.
 
 mod log_loss;
-mod search;
 
 use std::ops::RangeInclusive;
 
+use burn::{
+    config::Config,
+    module::Module,
+    tensor::{Device, Tensor},
+};
+
+use self::log_loss::Search;
+use super::{
+    Fit, FitOptions, FitReport, FitStatus, FitTask, Guarantees, LogitFit, Progress, Recalibration,
+    ScaleFamily,
+    data::FitData,
+    descent::{Limits, minimise},
+    fit::observer,
+    fitted::{Form, checked, fitted_map},
+    parameter::{Parameter, check_shape, parameter_row},
+    scale::mean_powers,
+    task::{DistributionTask, logit_criterion},
+    variance::ScaleFactors,
+};
+use crate::{
+    error::{Result, check_positive},
+    host::{to_scalar, to_vec},
+};
+
 pub(super) use self::log_loss::TemperedRows;
-use self::search::Search;
-use super::{ScaleFamily, common::*, scale::mean_powers, variance::ScaleFactors};
 
 /// Configuration of [`TemperatureScaling`], which it fits, of logits with a prior of `log T` by default:
 /// `with_prior(None)` is the estimator of Guo et al.
@@ -161,10 +182,9 @@ impl LogitFit for TemperatureScalingConfig {
                 let logits = data.tensor(data.logits.clone());
                 let (low, high) = rows.bounds().unwrap_or(0.0..=0.0).into_inner();
                 // constant beyond the bounds: a descent that gets there ends
-                let scaled = |x: &Tensor<1>| {
+                let at = logit_criterion(criterion, data, |x| {
                     logits.clone() * x.clone().clamp(low, high).exp().reshape([1, 1])
-                };
-                let at = logit_criterion(criterion, data, scaled);
+                });
                 let mut observe = observer(progress, 1, 1);
                 let (x, report) = minimise(at, &[start], self.limits(), &mut observe);
                 within(x[0], rows.bounds(), report)

@@ -296,7 +296,7 @@ fn tests_check_unchecked_predictions() {
     let labels = labels(&[0, 1, 0, 1]);
     let kernel = Kernel::exponential();
     let tests: [&dyn CalibrationTest; 11] = [
-        &OmnibusTest::new(),
+        &Summarised(OmnibusTest::new()),
         &AsymptoticSkceTest::new(kernel),
         &AsymptoticBlockSkceTest::linear(kernel),
         &DistributionFreeSkceTest::new(Skce::biased(kernel)),

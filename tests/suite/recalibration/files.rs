@@ -170,6 +170,56 @@ fn files_of_other_maps() {
     contains(&error, "it was changed after it was saved");
 }
 
+/// A map of a user's own kind.
+#[derive(Debug, Default)]
+struct OwnMap(FitRecord);
+
+impl FittedMap for OwnMap {
+    fn kind(&self) -> &'static str {
+        "map of my own"
+    }
+
+    fn width(&self) -> Option<usize> {
+        None
+    }
+
+    fn guarantees(&self) -> Guarantees {
+        Guarantees::NONE
+    }
+
+    fn named_parameters(&self) -> Vec<NamedParameter> {
+        vec![NamedParameter::new("share", vec![1], vec![0.5])]
+    }
+
+    fn fit_record(&self) -> &FitRecord {
+        &self.0
+    }
+
+    fn fit_record_mut(&mut self) -> &mut FitRecord {
+        &mut self.0
+    }
+}
+
+/// Nothing is said of a kind that the library does not know; its own loader reads it.
+#[test]
+fn files_of_kinds_that_are_not_known() {
+    let file = Temporary::new("own.map");
+    let path = file.0.as_path();
+    OwnMap::default().save(path).unwrap();
+    for error in [
+        load_map(path, &device()).unwrap_err(),
+        DistributionMap::load(path, &device()).unwrap_err(),
+    ] {
+        ends(
+            &error,
+            "not a saved map: no kind of map is called map of my own",
+        );
+    }
+    let restore = |saved: SavedMap| saved.fill(temperature_map(1.0)).map(|_| ());
+    let own = SavedMap::load(path, "map of my own", &device(), restore);
+    contains(&own.unwrap_err(), "temperature is missing"); // its parameter is another
+}
+
 /// What is not there, is a model, or is no record; and a folder that is not there.
 #[test]
 fn files_of_no_map() {

@@ -175,5 +175,5 @@ fn weights_direct_the_test() {
     let test = OmnibusTest::new().with_redraws(199);
     let outcome = test.outcome(&weighted, &of_weighted, &mut rng(973));
     assert!(outcome.unwrap().p_value <= 0.01);
-    assert!(test.p_value(&p, &y, 973) > 0.01);
+    assert!(Summarised(test).p_value(&p, &y, 973) > 0.01);
 }

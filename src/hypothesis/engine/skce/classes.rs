@@ -223,7 +223,7 @@ const LANES: usize = 64;
 fn products(kernel: &HostKernel, points: &ClassPoints, vectors: &[f64]) -> Vec<Vec<f64>> {
     let (n, m) = (points.rows.samples(), points.rows.classes);
     let (values, d) = (points.values(), points.d);
-    let of_block = |block: usize| {
+    let blocks = parallel::map(n.div_ceil(ROWS), &|block| {
         let own = block * ROWS..n.min((block + 1) * ROWS);
         let of_block = &values[own.start * d..own.end * d];
         let mut products = vec![vec![0.0; own.len() * m]; kernel.bandwidths()];
@@ -240,8 +240,7 @@ fn products(kernel: &HostKernel, points: &ClassPoints, vectors: &[f64]) -> Vec<V
             });
         }
         products
-    };
-    let blocks = parallel::map(n.div_ceil(ROWS), &of_block);
+    });
     let of_bandwidth = |b: usize| blocks.iter().flat_map(|block| &block[b]).copied().collect();
     (0..kernel.bandwidths()).map(of_bandwidth).collect()
 }

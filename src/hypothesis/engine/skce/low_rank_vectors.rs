@@ -98,7 +98,7 @@ impl OfTargets {
 
     /// The sums of each set.
     fn sums(&self, kernel: &LowRank<f64>, sets: &[Vec<f64>]) -> Vec<LowRankSums> {
-        let of_set = |set: usize| {
+        parallel::map(sets.len(), &|set| {
             let targets = &sets[set];
             let (n, r, width) = (kernel.samples(), self.rank, kernel.width());
             let residuals = self.residuals(targets);
@@ -112,8 +112,7 @@ impl OfTargets {
                 terms.for_each(|(sum, feature)| *sum += feature * square);
             }
             LowRankSums { z, diagonal }
-        };
-        parallel::map(sets.len(), &of_set)
+        })
     }
 }
 

@@ -47,7 +47,7 @@ impl<P: Geometry, T: TargetKernel<P::Unconditional> + Clone> VectorSkce<P, T> {
     }
 
     /// The predictions of the rows and of the columns of a tile.
-    fn of_tile(&self, tile: &Tile) -> [P::Unconditional; 2] {
+    fn in_tile(&self, tile: &Tile) -> [P::Unconditional; 2] {
         let all = self.predictions.unconditional();
         [&tile.rows, &tile.columns].map(|at| all.slice_rows(at.clone()))
     }
@@ -108,7 +108,7 @@ impl<P: Geometry, T: TargetKernel<P::Unconditional> + Clone> VectorSkce<P, T> {
         let n = all.len();
         let [constant, of_diagonal] = *self.constant.get_or_init(|| {
             let total = sum_over_pairs(n, |tile| {
-                let [p, q] = self.of_tile(tile);
+                let [p, q] = self.in_tile(tile);
                 self.weighted_gram(tile) * kernel.double_expectation(&p, &q, 1).squeeze_dim::<2>(0)
             });
             let diagonal = self.sum(kernel.double_expectation(all, all, n));
@@ -117,7 +117,7 @@ impl<P: Geometry, T: TargetKernel<P::Unconditional> + Clone> VectorSkce<P, T> {
         let mut totals = vec![constant; sets.len()];
         for tile in upper_tiles(n, SIDE) {
             let gram = self.weighted_gram(&tile).unsqueeze();
-            let [p, q] = self.of_tile(&tile);
+            let [p, q] = self.in_tile(&tile);
             let of_set = |y: &P::Targets| {
                 let [y, z] = [&tile.rows, &tile.columns].map(|rows| y.slice_rows(rows.clone()));
                 let product = kernel.between(&y, &z, &p, 1)

@@ -51,7 +51,7 @@ fn certain_predictions() {
     for test in [
         &ExactTest::new(Skce::biased(Kernel::exponential())) as &dyn CalibrationTest,
         &ExactTest::new(Ece::default()),
-        &OmnibusTest::new(),
+        &Summarised(OmnibusTest::new()),
     ] {
         let outcome = test.seeded(&categorical(&rows), &labels(&classes), 0);
         assert_eq!(outcome.p_value, 0.001);

@@ -55,6 +55,26 @@ proptest! {
     }
 }
 
+/// A summary has the p-value of the outcome, the largest aspect and the expected errors.
+#[test]
+fn summaries() {
+    let rows = random_probabilities(60, 3, &mut rng(640));
+    let (predictions, labels) = (
+        categorical(&rows),
+        labels(&random_labels(60, 3, &mut rng(641))),
+    );
+    let test = OmnibusTest::new().with_redraws(99);
+    let found = omnibus(test, &predictions, &labels, 5);
+    let summary = Summarised(test).seeded(&predictions, &labels, 5);
+    let sizes = found.aspects.iter().map(|aspect| aspect.standardised.abs());
+    assert_eq!(summary.estimate, sizes.fold(0.0, f64::max));
+    assert_eq!(
+        (summary.p_value, summary.samples, summary.replicates),
+        (found.p_value, 60, Some(found.redraws))
+    );
+    assert_eq!(summary.expected_errors, predictions.expected_errors());
+}
+
 /// The p-values of data without ties are those of either precision.
 #[test]
 fn precisions_agree() {
