@@ -19,8 +19,11 @@ fn numbers_are_those_of_the_estimators() {
     let report = ReportBuilder::new(&before, &y).with_after(&after);
     let report = report.with_title("Sales").build().unwrap();
     let section = &report.after.as_ref().unwrap().page;
-    assert_eq!(section.wis, WeightedIntervalScore.mean(&after, &y));
-    assert_eq!(section.wis_parts, WeightedIntervalScore.parts(&after, &y));
+    let means = &report.after.as_ref().unwrap().means;
+    let expected = WeightedIntervalScore.mean(&after, &y).unwrap();
+    assert_eq!(means.get("wis"), Some(&expected));
+    let expected = WeightedIntervalScore.parts(&after, &y).unwrap();
+    assert_eq!(means.get("wis_dispersion"), Some(&expected.dispersion));
     let intervals = QuantileCoverage::of_intervals(&after, &y);
     assert_eq!(section.central_intervals, intervals.unwrap());
     let curve = QuantileCoverage::curve(&section.levels);
