@@ -159,8 +159,10 @@ pub fn write(
         "\naspects of the omnibus test, {redraws} redraws\n{table}"
     )?;
     if let more @ 1.. = outcome.aspects.len() - aspects.len() {
-        let json = "aspects of larger p-values: the JSON has them";
-        writeln!(f, "  and {more} {json}")?;
+        writeln!(
+            f,
+            "  and {more} aspects with larger p-values, which --json lists"
+        )?;
     }
     Ok(())
 }

@@ -30,9 +30,9 @@ use crate::{
     program,
     progress::Progress,
     quantities::Pairs,
-    rows::Wanted,
+    rows::PredictionForm,
     vectors::VectorFiles,
-    words::{BeforeAfter, DataWords, KernelWords, Known, Named},
+    words::{BeforeAfter, Computed, DataWords, KernelWords, Named},
 };
 
 #[derive(Serialize)]
@@ -46,13 +46,13 @@ pub struct Comparison {
     #[serde(skip)]
     median: String,
     level: f64,
-    changes: Named<Known<Paired>>,
+    changes: Named<Computed<Paired>>,
     #[serde(flatten)]
     others: Others,
     /// The bins that were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     binned: Option<BinArgs>,
-    omnibus: BeforeAfter<Known<OmnibusOutcome>>,
+    omnibus: BeforeAfter<Computed<OmnibusOutcome>>,
     intervals: BeforeAfter<Named<Size>>,
 }
 
@@ -95,7 +95,7 @@ impl Outcome {
 #[derive(Serialize)]
 pub struct LevelChange {
     pub level: f64,
-    pub pinball: Known<Paired>,
+    pub pinball: Computed<Paired>,
 }
 
 /// An estimate before and after, and its paired difference.
@@ -106,9 +106,9 @@ pub struct Paired {
     difference: f64,
     #[serde(serialize_with = "serialize_or_infinite")]
     standard_error: f64,
-    interval: Known<(End, End)>,
-    pub p_value: Known<f64>,
-    /// Whether the p-value is the smallest that is told.
+    interval: Computed<(End, End)>,
+    pub p_value: Computed<f64>,
+    /// Whether the p-value is a bound, the least that a test reports.
     #[serde(skip_serializing_if = "Not::not")]
     is_bound: bool,
     /// Adjusted for all pairs of models, of several.
@@ -141,9 +141,9 @@ pub fn run(args: &CompareArgs) -> Result<Outcome> {
         models::check_names(&args.models)?;
     }
     match args.after_family.filter(|after| *after != args.family) {
-        None => with_family!(args.family, P => of_family::<P>(args)),
+        None => with_family!(args.family, P => compare_family::<P>(args)),
         Some(after) => with_vectors!(args.family, P => {
-            with_vectors!(after, Q => of_families::<P, Q>(args))
+            with_vectors!(after, Q => compare_families::<P, Q>(args))
         }),
     }
 }
@@ -161,7 +161,7 @@ fn inputs(args: &CompareArgs) -> Inputs<'_> {
 }
 
 /// An estimate with its paired change.
-pub type Change = (Name, Known<Paired>);
+pub type Change = (Name, Computed<Paired>);
 
 /// A paired change, with its interval and p-value where there are some.
 pub fn change(args: &CompareArgs, name: Name, gain: error::Result<Improvement>) -> Change {
@@ -173,16 +173,16 @@ pub fn change(args: &CompareArgs, name: Name, gain: error::Result<Improvement>) 
             after: gain.after.estimate,
             difference: gain.difference.estimate,
             standard_error: gain.difference.standard_error,
-            interval: Known::of(
+            interval: Computed::of(
                 interval.map(|interval| (End(interval.lower), End(interval.upper))),
             ),
             is_bound: p_value.as_ref().is_ok_and(is_least),
-            p_value: Known::of(p_value),
+            p_value: Computed::of(p_value),
             adjusted_p_value: None,
             unbounded: gain.unbounded(),
         }
     };
-    (name, Known::of(gain.map(paired)))
+    (name, Computed::of(gain.map(paired)))
 }
 
 /// The paired changes of the scores that both sides have.
@@ -225,8 +225,8 @@ pub fn paired<P: Kind>(
 }
 
 /// Compares predictions of one family: two sets, or several models.
-fn of_family<P: Kind>(args: &CompareArgs) -> Result<Outcome> {
-    let loaded = P::read(&inputs(args), &args.source, Wanted::Probabilities)?;
+fn compare_family<P: Kind>(args: &CompareArgs) -> Result<Outcome> {
+    let loaded = P::read(&inputs(args), &args.source, PredictionForm::Probabilities)?;
     let (data, targets) = (loaded.data, loaded.targets);
     let view = |set: P| View::new(set, targets.clone(), None, &data.class_names);
     let views: Vec<View<P>> = loaded.sets.into_iter().map(view).collect();
@@ -242,7 +242,7 @@ fn of_family<P: Kind>(args: &CompareArgs) -> Result<Outcome> {
 }
 
 /// Compares predictions of real numbers of two families.
-fn of_families<P, Q>(args: &CompareArgs) -> Result<Outcome>
+fn compare_families<P, Q>(args: &CompareArgs) -> Result<Outcome>
 where
     P: Kind<Targets = Tensor<2>> + Vectors,
     Q: Kind<Targets = Tensor<2>> + Vectors,
@@ -267,7 +267,7 @@ fn compared<P: Kind, Q: Kind>(
     changes: impl FnOnce(Option<Kernel>) -> Result<(Vec<Change>, Others)>,
 ) -> Result<Outcome> {
     let count = redraws("--redraws", args.redraws, before.predictions.dimensions())?;
-    let progress = Progress::watched(4, &args.source.rows.held.watcher);
+    let progress = Progress::watched(4, &args.source.watcher);
     progress.step("bandwidth");
     let mut rng = StdRng::seed_from_u64(args.source.seed);
     let kernel = P::Kernel::asked(&args.kernel, &before.predictions, &mut rng)?;

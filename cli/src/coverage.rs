@@ -23,7 +23,7 @@ pub struct Coverage {
 pub struct LevelCoverage {
     #[serde(flatten)]
     pub coverage: QuantileCoverage,
-    /// Whether the p-value is the least that is told.
+    /// Whether the p-value is a bound, the least that a test reports.
     #[serde(skip_serializing_if = "Not::not")]
     pub is_bound: bool,
     pub interval: Interval,

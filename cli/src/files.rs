@@ -10,7 +10,13 @@ pub use burn_calibration_reader::{File, Files, Inputs, LeftOut, OpenFiles};
 
 use burn_calibration_reader::RowWeights;
 
-use crate::{error::Result, kind::Kind, notes::say, words::DataWords};
+use crate::{
+    args::SourceArgs,
+    error::Result,
+    kind::Kind,
+    notes::{noted, say},
+    words::DataWords,
+};
 
 /// Weights of the samples, and what they are worth.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -45,6 +51,27 @@ impl From<RowWeights> for SampleWeights {
             outcome_correlation: None,
         }
     }
+}
+
+/// Reads the files that a command names, with the names of the classes, or takes the arrays of a program in their place.
+pub fn read(
+    inputs: &Inputs,
+    args: &SourceArgs,
+    are_classes: bool,
+    names: impl FnOnce(&OpenFiles) -> Result<Vec<String>>,
+) -> Result<Files> {
+    if let Some(data) = &args.arrays {
+        return noted(|notes| data.files(are_classes, notes));
+    }
+    let options = args.options();
+    let mut files = OpenFiles::new(inputs, &options, are_classes)?;
+    let names = names(&files)?;
+    if are_classes {
+        files.open_labels(&names)?;
+    } else {
+        files.open_targets()?;
+    }
+    noted(|notes| files.read(&names, notes))
 }
 
 /// What a set of the predictions of files is, for a result of it.

@@ -48,7 +48,7 @@ pub struct Column {
 /// The columns of the file that a command names, if it names one, except for labels or targets: given what
 /// happened no model is calibrated. Labels are seen as they are written, by their numbers, and by the names
 /// of their classes.
-pub fn of_files(files: &Files, targets: &[f64], names: &[String]) -> Result<Vec<Column>> {
+pub fn variables(files: &Files, targets: &[f64], names: &[String]) -> Result<Vec<Column>> {
     let Some(File { path, table }) = &files.given else {
         return Ok(Vec::new());
     };

@@ -46,10 +46,9 @@ mod words;
 mod writer;
 
 pub use args::{BandwidthChoice, FamilyName, LensName};
-pub use burn_calibration_reader::{HeldColumn, HeldValues};
 pub use calls::{
     Array, CompareOptions, Data, EvaluateOptions, MonitorOptions, NamedPredictions, Page,
-    ReportOptions, compare, evaluate, monitor, monitor_report, report,
+    ReportOptions, Variable, VariableValues, compare, evaluate, monitor, monitor_report, report,
 };
 pub use program::Answer;
 pub use read::{ClassFiles, read_classes};

@@ -33,7 +33,7 @@ use crate::{
     summarise::setting,
     table::TextTable,
     words::{
-        DataWords, KernelWords, Known, Named, OutcomeSpace, TargetWords, is_classes, key,
+        Computed, DataWords, KernelWords, Named, OutcomeSpace, TargetWords, is_classes, key,
         probability,
     },
 };
@@ -157,7 +157,7 @@ pub struct Merged {
     family: String,
     parts: usize,
     estimates: Named<Estimate>,
-    skce: Known<SkceBlocks>,
+    skce: Computed<SkceBlocks>,
 }
 
 /// The blocks of the SKCE, and their test.
@@ -169,14 +169,14 @@ struct SkceBlocks {
     block: usize,
     blocks: u64,
     left_out: u64,
-    test: Known<TestOutcome>,
+    test: Computed<TestOutcome>,
 }
 
 pub fn run(args: &MergeArgs) -> Result<Merged> {
     if holds_means(&args.parts[0]) {
-        of_means(&load(args)?, args.parts.len())
+        merged_means(&load(args)?, args.parts.len())
     } else {
-        Ok(of_evaluation(&load(args)?, args.parts.len()))
+        Ok(merged_evaluation(&load(args)?, args.parts.len()))
     }
 }
 
@@ -199,7 +199,7 @@ fn load<S: Sums>(args: &MergeArgs) -> Result<S> {
 
 const NO_BANDWIDTH: &str = "summarise was given no --bandwidth";
 
-fn of_evaluation(evaluation: &Evaluation, parts: usize) -> Merged {
+fn merged_evaluation(evaluation: &Evaluation, parts: usize) -> Merged {
     let brier = evaluation.brier();
     let Observations {
         classes,
@@ -215,7 +215,7 @@ fn of_evaluation(evaluation: &Evaluation, parts: usize) -> Merged {
         family: key(FamilyName::Categorical),
         parts,
         estimates: Named(estimates(evaluation)),
-        skce: Known::or_skipped(evaluation.skce().map(SkceBlocks::from), NO_BANDWIDTH),
+        skce: Computed::or_skipped(evaluation.skce().map(SkceBlocks::from), NO_BANDWIDTH),
     }
 }
 
@@ -238,7 +238,7 @@ const MEANS: [Name; 5] = [
     names::SKCE_BLOCK,
 ];
 
-fn of_means(means: &Means, parts: usize) -> Result<Merged> {
+fn merged_means(means: &Means, parts: usize) -> Result<Merged> {
     let names = MEANS.into_iter();
     let names = names.filter(|name| means.names().any(|found| found == name.key));
     let estimate = |name: Name| (name.clone(), Estimate::new("", means.mean(name.key)));
@@ -254,10 +254,10 @@ fn of_means(means: &Means, parts: usize) -> Result<Merged> {
                 OutcomeSpace::Dimensions(parsed(means, setting::DIMENSIONS)?),
             )
         },
-        family: of(means, setting::FAMILY)?.to_owned(),
+        family: setting_of(means, setting::FAMILY)?.to_owned(),
         parts,
         estimates: Named(names.map(estimate).collect()),
-        skce: Known::or_skipped(blocks, NO_BANDWIDTH),
+        skce: Computed::or_skipped(blocks, NO_BANDWIDTH),
     })
 }
 
@@ -266,29 +266,31 @@ fn blocks_of(means: &Means, samples: u64) -> Result<SkceBlocks> {
     let blocks = means.count(name);
     Ok(SkceBlocks {
         kernel: KernelWords {
-            profile: of(means, setting::PROFILE)?.to_owned(),
-            distance: distance_name(distance(of(means, setting::DISTANCE)?).map_err(Error::new)?),
+            profile: setting_of(means, setting::PROFILE)?.to_owned(),
+            distance: distance_name(
+                distance(setting_of(means, setting::DISTANCE)?).map_err(Error::new)?,
+            ),
             bandwidth: parsed(means, setting::BANDWIDTH)?,
         },
         on_targets: Some(TargetWords {
-            profile: of(means, setting::TARGET_PROFILE)?.to_owned(),
+            profile: setting_of(means, setting::TARGET_PROFILE)?.to_owned(),
             length_scale: parsed(means, setting::LENGTH_SCALE)?,
         }),
         block,
         blocks,
         left_out: samples.saturating_sub(blocks.saturating_mul(block as u64)),
-        test: Known::of(means.block_test(name, block, samples as usize)),
+        test: Computed::of(means.block_test(name, block, samples as usize)),
     })
 }
 
 /// A setting that summarise writes.
-fn of<'a>(means: &'a Means, name: &str) -> Result<&'a str> {
+fn setting_of<'a>(means: &'a Means, name: &str) -> Result<&'a str> {
     let setting = means.setting(name);
     setting.ok_or_else(|| wrong!("means without the setting {name}, expected those of summarise"))
 }
 
 fn parsed<T: FromStr<Err: fmt::Display>>(means: &Means, name: &str) -> Result<T> {
-    let number = of(means, name)?.parse();
+    let number = setting_of(means, name)?.parse();
     number.map_err(|e: T::Err| wrong!("the setting {name}: {e}"))
 }
 
@@ -311,26 +313,16 @@ fn estimates(all: &Evaluation) -> NamedEstimates {
         (names::LOG, Estimate::new("", all.log().mean())),
         (names::SPHERICAL, Estimate::new("", all.spherical().mean())),
     ];
-    if is_classes(&all.subject()) {
-        estimates.extend([
-            (binned(names::ECE_TOP_LABEL), Estimate::new("", top.ece())),
-            (binned(names::MCE_TOP_LABEL), Estimate::new("", top.mce())),
-            (
-                binned(names::ECE_CLASS_WISE),
-                Estimate::new("", all.class_wise().cwce()),
-            ),
-        ])
+    let (ece, mce) = if is_classes(&all.subject()) {
+        (names::ECE_TOP_LABEL, names::MCE_TOP_LABEL)
     } else {
-        estimates.extend([
-            (
-                binned(names::ECE_EVENT.of(of)),
-                Estimate::new("", top.ece()),
-            ),
-            (
-                binned(names::MCE_EVENT.of(of)),
-                Estimate::new("", top.mce()),
-            ),
-        ])
+        (names::ECE_EVENT.of(of), names::MCE_EVENT.of(of))
+    };
+    estimates.push((binned(ece), Estimate::new("", top.ece())));
+    estimates.push((binned(mce), Estimate::new("", top.mce())));
+    if is_classes(&all.subject()) {
+        let cwce = Estimate::new("", all.class_wise().cwce());
+        estimates.push((binned(names::ECE_CLASS_WISE), cwce));
     }
     let skce = all
         .skce()
@@ -347,14 +339,14 @@ impl From<&BlockSkceAccumulator> for SkceBlocks {
             block: skce.size(),
             blocks: skce.blocks(),
             left_out: skce.left_out(),
-            test: Known::of(skce.outcome()),
+            test: Computed::of(skce.outcome()),
         }
     }
 }
 
 impl fmt::Display for Merged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let data = self.data.of_family(&self.family);
+        let data = self.data.in_words_of(&self.family);
         let separator = match self.data.outcomes {
             OutcomeSpace::Classes(_) => "",
             OutcomeSpace::Dimensions(_) => ",",
@@ -365,7 +357,7 @@ impl fmt::Display for Merged {
             table.known(title, &estimate.value, Value::cells, "");
         }
         write!(f, "{table}")?;
-        let Known(Ok(skce)) = &self.skce else {
+        let Computed(Ok(skce)) = &self.skce else {
             return Ok(());
         };
         write!(f, "\n{}", skce.kernel)?;

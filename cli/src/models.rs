@@ -18,7 +18,7 @@ use crate::{
     progress::Progress,
     quantities::Pairs,
     table::TextTable,
-    words::{DataWords, KernelWords, Known, Named, shown},
+    words::{Computed, DataWords, KernelWords, Named, shown},
 };
 
 /// Several models.
@@ -49,7 +49,7 @@ struct Model {
 struct ModelPair {
     before: String,
     after: String,
-    changes: Named<Known<Paired>>,
+    changes: Named<Computed<Paired>>,
 }
 
 /// Checks the names of models: two or more, each once.
@@ -135,7 +135,7 @@ impl Models {
     /// A score of a model, from a pair that it is one of.
     fn score(&self, model: &str, at: usize) -> Option<f64> {
         self.pairs.iter().find_map(|pair| {
-            let (_, Known(change)) = &pair.changes.0[at];
+            let (_, Computed(change)) = &pair.changes.0[at];
             let [before, after] = change.as_ref().ok()?.ends();
             let of_before = (pair.before == model).then_some(before);
             of_before.or((pair.after == model).then_some(after))
@@ -204,8 +204,8 @@ impl fmt::Display for Models {
         }
         writeln!(
             f,
-            "The difference is after - before: negative is a gain. Adjusted p-values allow for the {} pairs of a line \
-             (Holm); each interval\nis for one pair.",
+            "The difference is after - before; a negative one is a gain. P-values are adjusted for the {} pairs of each line \
+             (Holm);\neach interval is for one pair.",
             self.pairs.len()
         )
     }

@@ -3,8 +3,9 @@
 use burn::tensor::{Device, Tensor, TensorData};
 use burn_calibration::distribution::Categorical;
 use burn_calibration_reader::{
-    labels,
+    TextColumn, labels,
     names::{Names, columns_by_stem},
+    titled,
 };
 use burn_calibration_report::View;
 
@@ -12,12 +13,11 @@ use crate::{
     args::{EvaluateArgs, LensName},
     error::{Context, Result, ensure},
     evaluate::Views,
-    files::{File, Inputs, OpenFiles, SampleWeights},
+    files::{self, File, Inputs, SampleWeights},
     given,
     kind::LazyViews,
     limits::redraws,
-    notes::noted,
-    rows::{Wanted, rows_of},
+    rows::{PredictionForm, rows_of},
     words::{DataWords, Named, OutcomeSpace},
 };
 
@@ -27,9 +27,7 @@ use crate::{
 pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<(Views, LazyViews<Categorical>)> {
     let args = &of.source;
     let options = args.options();
-    let mut files = OpenFiles::new(inputs, &options, true)?;
-    files.open_labels(&[])?;
-    let files = noted(|notes| files.read(&[], notes))?;
+    let files = files::read(inputs, args, true, |_| Ok(Vec::new()))?;
     let File { path, table } = &files.sets[0];
     let of_labels = files.of_labels();
     let (count, found) = (table.numbers.columns, of_labels.table.labels.len());
@@ -67,10 +65,12 @@ pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<(Views, LazyViews<Cate
         };
         let title = table.title(column);
         let none = Names { names: &[], of: "" };
-        let event = rows_of(&mut file, &of_event, Wanted::Probabilities, none);
+        let event = rows_of(&mut file, &of_event, PredictionForm::Probabilities, none);
         let event = event.map_err(|error| error.in_column(title))?.predictions;
         let at = order.as_ref().map_or(column, |order| order[column]);
-        let labels = labels::of_event(options.one_based, of_labels, at)?;
+        let labels = labels::numbers(2, options.one_based, of_labels, at);
+        let TextColumn { name, at, .. } = &of_labels.table.labels[at];
+        let labels = labels.map_err(|error| error.in_column(titled(*at, name)))?;
         let shape = [labels.len()];
         let labels = Tensor::from_data(TensorData::new(labels, shape), &Device::flex());
         if let Some(weights) = &mut samples {
@@ -88,7 +88,7 @@ pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<(Views, LazyViews<Cate
         },
         summary: Named::default(),
         lens: LensName::ClassWise,
-        given: given::of_files(&files, &[], &[])?,
+        given: given::variables(&files, &[], &[])?,
         redraws: redraws("--redraws", of.redraws, 2)?,
     };
     Ok((views, Box::new(list.into_iter())))

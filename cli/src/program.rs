@@ -1,54 +1,15 @@
-//! The command for programs, with predictions in memory instead of files, and answers instead of output.
+//! The command for programs: options that are parsed, and answers in the place of output.
 
-use std::{ffi::OsString, fmt, path::Path, sync::Arc};
+use std::{ffi::OsString, fmt};
 
 use burn_calibration::hypothesis::OmnibusOutcome;
-use burn_calibration_reader::{Held, Memory};
 use clap::{ArgMatches, Parser};
 use serde::Serialize;
 
 use crate::{
     error::Result,
-    progress::Watcher,
-    words::{Known, object},
+    words::{Computed, object},
 };
-
-/// Files in memory, with names that the options of a command can use instead of paths, and the function that is told of
-/// the progress, if there is one.
-#[derive(Debug, Clone, Default)]
-pub struct HeldFiles {
-    pub(crate) memory: Memory,
-    /// The names of the classes, which may be none, where labels are the numbers of columns.
-    pub(crate) classes: Option<Arc<[String]>>,
-    pub(crate) watcher: Watcher,
-}
-
-impl HeldFiles {
-    /// Holds files under these names.
-    pub fn new(files: impl IntoIterator<Item = (String, Held)>) -> Self {
-        Self {
-            memory: Memory::new(files),
-            ..Self::default()
-        }
-    }
-
-    /// Names the classes in the order of the columns. Labels are the numbers of columns, from 0, whatever the names.
-    pub fn with_class_names(self, names: Vec<String>) -> Self {
-        let classes = Some(names.into());
-        Self { classes, ..self }
-    }
-
-    /// Tells a function of each step of the work as it begins: its title, its number from 0, and how many steps there
-    /// are. A panic of the function ends the work, and reaches the caller.
-    pub fn with_progress(self, told: impl Fn(&str, u64, u64) + Send + Sync + 'static) -> Self {
-        let watcher = Watcher::new(told);
-        Self { watcher, ..self }
-    }
-
-    pub(crate) fn get(&self, path: &Path) -> Option<&Held> {
-        self.memory.get(path)
-    }
-}
 
 /// The answer of a command.
 #[derive(Debug, Clone)]
@@ -84,7 +45,7 @@ pub fn parsed<T: Parser, Text: Into<OsString> + Clone>(
 }
 
 /// Omnibus tests with what they are of.
-pub type Outcomes<'a> = Vec<(String, &'a Known<OmnibusOutcome>)>;
+pub type Outcomes<'a> = Vec<(String, &'a Computed<OmnibusOutcome>)>;
 
 impl Answer {
     /// Writes an outcome of a command as JSON and in words.
@@ -93,7 +54,7 @@ impl Answer {
         outcome: &T,
         outcomes: Outcomes,
     ) -> Result<Self> {
-        let known = |(of, outcome): (String, &Known<OmnibusOutcome>)| {
+        let known = |(of, outcome): (String, &Computed<OmnibusOutcome>)| {
             let outcome = outcome.0.as_ref().cloned();
             (of, outcome.map_err(|reason| reason.to_string()))
         };

@@ -14,15 +14,16 @@ pub struct Progress {
     watcher: Watcher,
 }
 
-/// Is told of each step as it begins: its title, its number from 0, and how many steps there are. Nobody by default.
+/// The progress callback of a program: it gets the title of each step before it begins, its number from 0, and how many
+/// steps there are. There is none by default.
 #[derive(Clone, Default)]
 pub struct Watcher(Option<Arc<Watch>>);
 
 type Watch = dyn Fn(&str, u64, u64) + Send + Sync;
 
 impl Watcher {
-    pub fn new(told: impl Fn(&str, u64, u64) + Send + Sync + 'static) -> Self {
-        Self(Some(Arc::new(told)))
+    pub fn new(callback: impl Fn(&str, u64, u64) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(callback)))
     }
 }
 
@@ -67,8 +68,8 @@ impl Progress {
             self.bar.inc(1);
         }
         self.bar.set_message(title.to_owned());
-        if let Some(told) = &self.watcher.0 {
-            told(title, self.bar.position(), self.bar.length().unwrap_or(0));
+        if let Some(callback) = &self.watcher.0 {
+            callback(title, self.bar.position(), self.bar.length().unwrap_or(0));
         }
     }
 

@@ -23,7 +23,7 @@ use crate::{
     files::{File, Inputs},
     kind::{Kind, Loaded},
     notes::say,
-    rows::Wanted,
+    rows::PredictionForm,
     vectors::{VectorFiles, one_dimension},
     words::OutcomeSpace,
 };
@@ -31,7 +31,7 @@ use crate::{
 impl Kind for QuantileForecasts {
     const OUTCOMES: fn(usize) -> OutcomeSpace = OutcomeSpace::Dimensions;
 
-    fn read(inputs: &Inputs, args: &SourceArgs, _wanted: Wanted) -> Result<Loaded<Self>> {
+    fn read(inputs: &Inputs, args: &SourceArgs, _form: PredictionForm) -> Result<Loaded<Self>> {
         VectorFiles::read(inputs, args)?.loaded(|files, at| {
             files.parse_by(at, |file, rows, dimensions| {
                 one_dimension(dimensions)?;

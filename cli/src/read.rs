@@ -13,7 +13,7 @@ use crate::{
     files::Inputs,
     kind::Kind,
     program::parsed,
-    rows::{self, FilePredictions, Wanted, zero_refused},
+    rows::{self, FilePredictions, PredictionForm, zero_refused},
 };
 
 /// Predictions of classes and their labels, read by [`read_classes`], in f64 on Burn's default CPU backend.
@@ -110,7 +110,7 @@ pub fn read_classes<T: Into<OsString> + Clone>(
     let (options, command, given) = parsed?;
     check_options(&command, &given, FamilyName::Categorical).map_err(data_error)?;
     let inputs = Inputs::of(&options.predictions);
-    let loaded = Categorical::read(&inputs, &options.source, Wanted::Logits);
+    let loaded = Categorical::read(&inputs, &options.source, PredictionForm::Logits);
     let mut loaded = loaded.of(&options.predictions).map_err(data_error)?;
     Ok(ClassFiles {
         resolution: loaded.data.resolution,

@@ -11,11 +11,12 @@ use crate::{
     error::{Result, wrong},
     files::{Inputs, in_words},
     kind::{Kind, with_family, with_vectors},
-    monitor, notes,
+    monitor::State,
+    notes,
     outputs::is_standard_output,
     progress::Progress,
     quantities::Pairs,
-    rows::Wanted,
+    rows::PredictionForm,
     vectors::VectorFiles,
     words::{DataWords, KernelWords, TargetWords, object, say},
 };
@@ -73,8 +74,8 @@ pub fn html(args: &ReportArgs) -> Result<String> {
 }
 
 fn make(args: &ReportArgs, sink: Sink) -> Result<()> {
-    if let Some(state) = &args.state {
-        return report_of_state(args, state, sink);
+    if let Some(path) = &args.state {
+        return report_of_state(args, path, sink);
     }
     match args.after_family.filter(|after| *after != args.family) {
         None => with_family!(args.family, P => report::<P>(args, sink)),
@@ -84,13 +85,9 @@ fn make(args: &ReportArgs, sink: Sink) -> Result<()> {
 
 /// The page of the state of a monitor.
 fn report_of_state(args: &ReportArgs, path: &Path, sink: Sink) -> Result<()> {
-    let state = monitor::State::of_file(path, &args.source.rows.held)?;
+    let state = State::of_file(path)?;
     let state = state.ok_or_else(|| wrong!("{}: no such file", path.display()))?;
-    let report = state.report();
-    let report = match &args.title {
-        Some(title) => report.with_title(title),
-        None => report,
-    };
+    let report = state.report_under(args.title.as_deref());
     sink(Page {
         html: report.to_html(),
         save_diagrams: &|folder| report.save_diagrams(folder),
@@ -108,7 +105,7 @@ fn inputs(args: &ReportArgs) -> Result<Inputs<'_>> {
 
 /// The report of predictions of one family.
 fn report<P: Kind>(args: &ReportArgs, sink: Sink) -> Result<()> {
-    let loaded = P::read(&inputs(args)?, &args.source, Wanted::Probabilities)?;
+    let loaded = P::read(&inputs(args)?, &args.source, PredictionForm::Probabilities)?;
     let (sets, data) = (&loaded.sets, loaded.data.clone());
     let builder = ReportBuilder::new(&sets[0], &loaded.targets);
     let builder = P::set_up(builder, &data.class_names, args);
@@ -139,7 +136,7 @@ fn make_report<P: Kind>(
     data: DataWords,
     builder: ReportBuilder<P>,
 ) -> Result<()> {
-    let progress = Progress::watched(1, &args.source.rows.held.watcher);
+    let progress = Progress::watched(1, &args.source.watcher);
     progress.step("numbers and diagrams");
     let title = args.title.as_deref().unwrap_or("Calibration report");
     let builder = builder.with_title(title).with_seed(args.source.seed);

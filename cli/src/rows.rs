@@ -16,7 +16,7 @@ use burn_calibration_reader::{
 use crate::{
     args::SourceArgs,
     error::{Context, Error, Result, ensure, wrong},
-    files::{File, Inputs, OpenFiles, SampleWeights, in_words},
+    files::{self, File, Inputs, SampleWeights, in_words},
     given,
     kind::Loaded,
     notes::noted,
@@ -28,9 +28,9 @@ use crate::{
 /// The logarithm that stands for that of 0 where only the order counts: its exponential is 0.
 pub const LOG_OF_ZERO: f64 = -800.0;
 
-/// What is computed from the predictions.
+/// What predictions of classes are held as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
+pub enum PredictionForm {
     /// Their logits, where the file has them.
     Logits,
     /// The probabilities and their logarithms: logits are left out where nothing is lost with them.
@@ -62,10 +62,10 @@ impl FilePredictions {
 pub fn rows_of(
     file: &mut File,
     options: &ReadOptions,
-    wanted: Wanted,
+    form: PredictionForm,
     like: Names,
 ) -> Result<FilePredictions> {
-    let wants_probabilities = wanted == Wanted::Probabilities;
+    let wants_probabilities = form == PredictionForm::Probabilities;
     let made = noted(|notes| file.take_class_numbers(options, like, wants_probabilities, notes))?;
     let numbers = tensor(made.numbers);
     let predictions = if made.are_probabilities {
@@ -104,14 +104,13 @@ fn class_names(names: &str) -> Vec<String> {
 pub fn read_classes(
     inputs: &Inputs,
     args: &SourceArgs,
-    wanted: Wanted,
+    form: PredictionForm,
 ) -> Result<Loaded<Categorical>> {
     let options = args.options();
-    let mut files = OpenFiles::new(inputs, &options, true)?;
+    let of_arrays = args.arrays.as_ref().map(|data| &data.class_names[..]);
+    let of_arrays = of_arrays.unwrap_or_default();
     let by_option = args.labels.classes.as_deref();
-    let held = args.rows.held.classes.as_deref().unwrap_or_default();
-    let by_option = by_option.map_or_else(|| held.to_vec(), class_names);
-    let is_event = args.rows.positive || files.is_confidence();
+    let by_option = by_option.map_or_else(|| of_arrays.to_vec(), class_names);
     let check_names = |count: usize| -> Result<()> {
         ensure!(
             by_option.is_empty() || by_option.len() == count,
@@ -121,26 +120,32 @@ pub fn read_classes(
         );
         Ok(())
     };
-    match files.width() {
-        _ if is_event => check_names(2)?,
-        1 => {} // may be a column of lists
-        width => check_names(width)?,
-    }
-    let words = match &by_option[..] {
-        [] if is_event => Vec::new(),
-        [] => files.names(),
-        names => names.to_vec(),
+    let classes = |is_confidence: bool, columns: usize| {
+        if args.rows.positive || is_confidence {
+            2
+        } else {
+            columns
+        }
     };
-    files.open_labels(&words)?;
-    let mut files = noted(|notes| files.read(&words, notes))?;
-    if !is_event {
-        check_names(files.sets[0].table.numbers.columns)?;
-    }
+    let mut files = files::read(inputs, args, true, |files| {
+        let count = classes(files.is_confidence(), files.width());
+        if count > 1 {
+            check_names(count)?; // one column may hold lists
+        }
+        let is_event = args.rows.positive || files.is_confidence();
+        Ok(match &by_option[..] {
+            [] if is_event => Vec::new(),
+            [] => files.names(),
+            names => names.to_vec(),
+        })
+    })?;
+    let table = &files.sets[0].table;
+    check_names(classes(table.is_confidence, table.numbers.columns))?;
     let like = Names {
         names: &by_option,
         of: OPTION,
     };
-    let own = rows_of(&mut files.sets[0], &options, wanted, like)?;
+    let own = rows_of(&mut files.sets[0], &options, form, like)?;
     let names = match &by_option[..] {
         [] => own.class_names(),
         names => names,
@@ -148,7 +153,12 @@ pub fn read_classes(
     check_distinct(names).of(OPTION.as_ref())?;
     let classes = own.predictions.classes();
     let classes = LabelClasses::new(names, classes, options.one_based, options.by_position);
-    let labels = noted(|notes| labels::of_files(&options, &files, &classes, notes))?;
+    let of_labels = files.of_labels();
+    let labels = if args.arrays.is_some() && of_labels.table.labels.len() == 1 {
+        labels::numbers(own.predictions.classes(), false, of_labels, 0)?
+    } else {
+        noted(|notes| labels::of_files(&options, &files, &classes, notes))?
+    };
     let (first, others) = files.sets.split_first_mut().expect("there is a file");
     let of = first.path.display().to_string();
     let mut sets = Vec::new();
@@ -157,7 +167,7 @@ pub fn read_classes(
             names: own.class_names(),
             of: &of,
         };
-        let rows = rows_of(file, &options, wanted, like)?;
+        let rows = rows_of(file, &options, form, like)?;
         let (found, expected) = (rows.predictions.classes(), own.predictions.classes());
         ensure!(
             found == expected,
@@ -171,13 +181,12 @@ pub fn read_classes(
         [] => by_option.clone(),
         names => names.to_vec(),
     };
-    let names = if held.is_empty() {
-        classes.names()
-    } else {
-        held.to_vec()
+    let names = match of_arrays {
+        [] => classes.names(),
+        names => names.to_vec(),
     };
     let numbers: Vec<f64> = labels.iter().map(|&class| class as f64).collect();
-    let given = given::of_files(&files, &numbers, &names)?;
+    let given = given::variables(&files, &numbers, &names)?;
     let targets = TensorData::new(labels, [own.predictions.len()]);
     sets.insert(0, own.predictions);
     let targets = Tensor::from_data(targets, &Device::flex());

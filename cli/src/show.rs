@@ -20,7 +20,7 @@ use crate::{
     fit::{CORRECTNESS, NOT_KNOWN, warnings},
     outputs::to_write,
     rows::clip_words,
-    words::{Known, key, object},
+    words::{Computed, key, object},
 };
 
 #[derive(Serialize)]
@@ -33,7 +33,7 @@ pub struct Shown {
     number: Option<usize>,
     #[serde(flatten)]
     guarantees: Guarantees,
-    fit: Known<FitReport>,
+    fit: Computed<FitReport>,
     fitted_to: FittedTo,
     parameters: Vec<NamedParameter>,
     /// What becomes of the ranking of an event, of maps of two classes where it is known.
@@ -147,7 +147,7 @@ pub fn run(args: &ShowArgs) -> Result<Shown> {
         of,
         number: map.width(),
         guarantees: map.guarantees(),
-        fit: Known::or_skipped(map.report().cloned(), NOT_KNOWN),
+        fit: Computed::or_skipped(map.report().cloned(), NOT_KNOWN),
         fitted_to: map.fitted_to().clone(),
         parameters: map.named_parameters(),
         ranking: (of_classes.as_ref()).and_then(|of| Ranking::of(of, &map.fitted_to().columns)),
@@ -199,8 +199,8 @@ impl fmt::Display for Shown {
             None => writeln!(f, "{kind} of any number of {of}")?,
         }
         match &self.fit {
-            Known(Ok(report)) => writeln!(f, "fit: {report}")?,
-            Known(Err(_)) => writeln!(f, "fit: not known")?,
+            Computed(Ok(report)) => writeln!(f, "fit: {report}")?,
+            Computed(Err(_)) => writeln!(f, "fit: not known")?,
         }
         let FittedTo {
             family,

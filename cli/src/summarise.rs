@@ -22,7 +22,7 @@ use crate::{
     limits::check_bins,
     merge::{Piece, Sums},
     outputs::to_write,
-    rows::Wanted,
+    rows::PredictionForm,
     words::{DataWords, KernelWords, TargetWords, key},
 };
 
@@ -40,14 +40,14 @@ pub mod setting {
 
 pub fn run(args: &SummariseArgs) -> Result<Summary> {
     match args.input.family {
-        FamilyName::Categorical => of_classes(args),
-        family => with_vectors!(family, P => of_vectors::<P>(args)),
+        FamilyName::Categorical => summarise_classes(args),
+        family => with_vectors!(family, P => summarise_vectors::<P>(args)),
     }
 }
 
-fn of_classes(args: &SummariseArgs) -> Result<Summary> {
+fn summarise_classes(args: &SummariseArgs) -> Result<Summary> {
     let inputs = Inputs::of(&args.input.predictions);
-    let loaded = Categorical::read(&inputs, &args.source, Wanted::Logits)?;
+    let loaded = Categorical::read(&inputs, &args.source, PredictionForm::Logits)?;
     let data = loaded.data.without_names();
     let (predictions, _) = loaded.sets[0].parted();
     check_bins(args.bins, predictions.classes())?;
@@ -71,13 +71,13 @@ fn of_classes(args: &SummariseArgs) -> Result<Summary> {
 }
 
 /// Sums up scores, coverages, and estimates of the SKCE in blocks.
-fn of_vectors<P>(args: &SummariseArgs) -> Result<Summary>
+fn summarise_vectors<P>(args: &SummariseArgs) -> Result<Summary>
 where
     P: Kind<Targets = Tensor<2>> + Vectors,
     RealKernel: TargetKernel<P>,
 {
     let inputs = Inputs::of(&args.input.predictions);
-    let loaded = P::read(&inputs, &args.source, Wanted::Probabilities)?;
+    let loaded = P::read(&inputs, &args.source, PredictionForm::Probabilities)?;
     let (targets, data) = (loaded.targets, loaded.data);
     let predictions = &loaded.sets[0].parted().0;
     let weights = data.weights.clone().unwrap_or_default();

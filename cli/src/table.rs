@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::words::Known;
+use crate::words::Computed;
 
 /// A table of titles and cells. Each column is as wide as its widest cell; cells end where their columns end.
 #[derive(Default)]
@@ -42,7 +42,7 @@ impl TextTable {
     pub fn known<T>(
         &mut self,
         title: &str,
-        value: &Known<T>,
+        value: &Computed<T>,
         cells: impl Fn(&T) -> Vec<String>,
         note: &str,
     ) {

@@ -21,14 +21,14 @@ use rand::rngs::StdRng;
 use crate::{
     args::{EvaluateArgs, LengthScale, RowsArgs, SourceArgs},
     error::{Context, Result, ensure},
-    files::{File, Files, Inputs, OpenFiles, SampleWeights, in_words},
+    files::{self, File, Files, Inputs, SampleWeights, in_words},
     given,
     kernel::{fixed, some},
     kind::{Kind, Loaded, Vectors, WithKernel},
     limits::QUADRATIC_LIMIT,
     notes::{noted, say},
     roles::{Halves, by_names, check_no_variances, take_roots},
-    rows::Wanted,
+    rows::PredictionForm,
     source::{are_levels, order_columns, targets, tensor},
     words::{OutcomeSpace, TargetWords},
 };
@@ -146,10 +146,7 @@ impl VectorFiles {
     /// Reads them, the targets from a file of their own or columns of the first: columns by their names, where
     /// they have those of the first file, and rows by their order or by --id.
     pub fn read(inputs: &Inputs, args: &SourceArgs) -> Result<Self> {
-        let options = args.options();
-        let mut files = OpenFiles::new(inputs, &options, false)?;
-        files.open_targets()?;
-        let mut files = noted(|notes| files.read(&[], notes))?;
+        let mut files = files::read(inputs, args, false, |_| Ok(Vec::new()))?;
         let are_beside = files.labels.is_none();
         let (first, others) = files.sets.split_first_mut().expect("there is a file");
         for file in others {
@@ -236,7 +233,7 @@ impl VectorFiles {
         Ok(Loaded {
             data: in_words(&self.files, &self.weights, &sets[0], Vec::new()),
             sets,
-            given: given::of_files(&self.files, &numbers, &[])?,
+            given: given::variables(&self.files, &numbers, &[])?,
             columns: std::mem::take(&mut self.files.sets[0].table.names),
             targets: self.targets,
         })
@@ -251,7 +248,7 @@ where
 {
     const OUTCOMES: fn(usize) -> OutcomeSpace = OutcomeSpace::Dimensions;
 
-    fn read(inputs: &Inputs, args: &SourceArgs, _wanted: Wanted) -> Result<Loaded<Self>> {
+    fn read(inputs: &Inputs, args: &SourceArgs, _form: PredictionForm) -> Result<Loaded<Self>> {
         VectorFiles::read(inputs, args)?.loaded(|files, at| files.parse(at, &args.rows))
     }
 

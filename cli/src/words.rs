@@ -24,7 +24,7 @@ use crate::{
     outputs::is_standard_output,
 };
 
-pub use burn_calibration_report::{Known, Missing, Named, probability, shown};
+pub use burn_calibration_report::{Computed, Missing, Named, probability, shown};
 
 /// Checks that every number of an outcome is finite.
 pub fn check_finite(outcome: &impl Serialize) -> Result<()> {
@@ -84,8 +84,8 @@ impl fmt::Display for RoundedZeros {
         let most = format!("{most:.*}", decimals + 1);
         write!(
             f,
-            "note: {label} of {zero}, which may have been {most} before it was rounded: what is said of a label of \
-             probability 0 may be due to the rounding"
+            "note: {label} of {zero}, which may have been {most} before it was rounded: findings about labels of \
+             probability 0 may be due to rounding"
         )
     }
 }
@@ -118,8 +118,8 @@ impl DataWords {
         }
     }
 
-    /// That there are weights, and what they are worth.
-    pub fn of_weights(&self) -> String {
+    /// The effective sample size, in words; empty without weights.
+    pub fn weights_in_words(&self) -> String {
         let words = |weights: &SampleWeights| {
             let effective = significant(weights.effective_n, 4);
             format!(", with weights: an effective number of {effective}")
@@ -128,13 +128,13 @@ impl DataWords {
     }
 
     /// The predictions of a family.
-    pub fn of_family(&self, family: &str) -> String {
+    pub fn in_words_of(&self, family: &str) -> String {
         match self.outcomes {
             OutcomeSpace::Classes(_) => self.to_string(),
             OutcomeSpace::Dimensions(dimensions) => format!(
                 "{} predictions of the family {family}, targets of dimension {dimensions}{}",
                 self.n,
-                self.of_weights()
+                self.weights_in_words()
             ),
         }
     }
@@ -154,7 +154,7 @@ impl fmt::Display for DataWords {
             (_, OutcomeSpace::Dimensions(1)) => write!(f, "{n} predictions of 1 dimension"),
             (_, OutcomeSpace::Dimensions(d)) => write!(f, "{n} predictions of {d} dimensions"),
         }?;
-        f.write_str(&self.of_weights())
+        f.write_str(&self.weights_in_words())
     }
 }
 

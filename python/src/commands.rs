@@ -2,8 +2,8 @@
 
 use burn_calibration::hypothesis::OmnibusOutcome;
 use burn_calibration_cli::{
-    self as answers, Answer, Array, BandwidthChoice, CompareOptions, EvaluateOptions, FamilyName,
-    HeldColumn, HeldValues, LensName, MonitorOptions, ReportOptions,
+    self as answers, Array, BandwidthChoice, CompareOptions, EvaluateOptions, FamilyName, LensName,
+    MonitorOptions, ReportOptions, Variable, VariableValues,
 };
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -45,6 +45,7 @@ pub struct Data<'py> {
     weights: Option<PyReadonlyArray2<'py, f64>>,
     given: Vec<(String, Column)>,
     class_names: Vec<String>,
+    are_ordered: bool,
 }
 
 /// The bandwidth of a kernel: a number, the median over some samples or with the diagonal, else the median.
@@ -72,7 +73,7 @@ pub enum Lens {
 
 /// An answer of the library.
 #[pyclass(frozen, get_all, module = "burn_calibration._native")]
-pub struct Told {
+pub struct Answer {
     /// The JSON.
     json: String,
     text: String,
@@ -115,7 +116,7 @@ impl Data<'_> {
             after: after.transpose()?,
             are_logits: self.are_logits,
             is_event: self.is_event,
-            are_ordered: false,
+            are_ordered: self.are_ordered,
             levels: self.levels,
             outcomes: array(&self.outcomes)?,
             weights: weights.map(|weights| weights.values),
@@ -132,12 +133,12 @@ fn array(array: &PyReadonlyArray2<f64>) -> PyResult<Array> {
     })
 }
 
-fn column((name, column): (String, Column)) -> HeldColumn {
+fn column((name, column): (String, Column)) -> Variable {
     let values = match column {
-        Column::Numbers(numbers) => HeldValues::Numbers(numbers),
-        Column::Groups(groups) => HeldValues::Groups(groups),
+        Column::Numbers(numbers) => VariableValues::Numbers(numbers),
+        Column::Groups(groups) => VariableValues::Groups(groups),
     };
-    HeldColumn { name, values }
+    Variable { name, values }
 }
 
 impl From<Bandwidth> for BandwidthChoice {
@@ -169,7 +170,7 @@ impl From<Lens> for LensName {
     }
 }
 
-/// Tells the caller of each step of an answer.
+/// The progress callback of an answer.
 fn steps<T: Clone + Send + 'static>(
     reporter: &Reporter<T>,
 ) -> impl Fn(&str, u64, u64) + Send + Sync + use<T> {
@@ -195,7 +196,7 @@ pub fn evaluate(
     bins: Option<u32>,
     redraws: Option<u32>,
     seed: u64,
-) -> PyResult<Told> {
+) -> PyResult<Answer> {
     let usual = EvaluateOptions::default();
     let profile = kernel.map(|kernel| kernel.parse().map_err(value_error));
     let options = EvaluateOptions {
@@ -214,7 +215,7 @@ pub fn evaluate(
     let answer = work::run(py, progress, move |reporter| {
         answers::evaluate(data, &options, steps(reporter))
     })?;
-    Ok(told(answer.map_err(value_error)?))
+    Ok(answer.map_err(value_error)?.into())
 }
 
 /// Compares predictions with those after, of the same samples; the callback is that of `evaluate`.
@@ -227,7 +228,7 @@ pub fn compare(
     level: f64,
     redraws: Option<u32>,
     seed: u64,
-) -> PyResult<Told> {
+) -> PyResult<Answer> {
     let usual = CompareOptions::default();
     let redraws = redraws.unwrap_or(usual.redraws);
     let options = CompareOptions {
@@ -239,7 +240,7 @@ pub fn compare(
     let answer = work::run(py, progress, move |reporter| {
         answers::compare(data, &options, steps(reporter))
     })?;
-    Ok(told(answer.map_err(value_error)?))
+    Ok(answer.map_err(value_error)?.into())
 }
 
 /// Makes a page with numbers and diagrams; the callback is that of `evaluate`.
@@ -272,40 +273,36 @@ pub fn monitor(
     data: Data<'_>,
     level: f64,
     rows_between_alarms: f64,
-) -> PyResult<Told> {
+) -> PyResult<Answer> {
     let options = MonitorOptions {
         level: Some(level),
         rows_between_alarms: Some(rows_between_alarms),
     };
     let data = data.owned()?;
     let answer = work::run(py, None, move |_| answers::monitor(&state, data, &options))?;
-    Ok(told(answer.map_err(value_error)?))
+    Ok(answer.map_err(value_error)?.into())
 }
 
 /// Makes a page of the state of a monitor.
 #[pyfunction]
 pub fn monitor_report(py: Python<'_>, state: String, title: Option<String>) -> PyResult<Page> {
-    let page = work::run(py, None, move |_| answers::monitor_report(&state, title))?;
+    let page = work::run(py, None, move |_| {
+        answers::monitor_report(&state, title.as_deref())
+    })?;
     let page = page.map_err(value_error)?;
     Ok((page.html, page.notes))
 }
 
-fn told(answer: Answer) -> Told {
-    let Answer {
-        json,
-        text,
-        outcomes,
-        state,
-        notes,
-        ..
-    } = answer;
-    let outcomes: Vec<Value> = outcomes.iter().map(outcome).collect();
-    Told {
-        json,
-        text,
-        outcomes: Value::from(outcomes).to_string(),
-        state,
-        notes,
+impl From<answers::Answer> for Answer {
+    fn from(answer: answers::Answer) -> Self {
+        let outcomes: Vec<Value> = answer.outcomes.iter().map(outcome).collect();
+        Self {
+            json: answer.json,
+            text: answer.text,
+            outcomes: Value::from(outcomes).to_string(),
+            state: answer.state,
+            notes: answer.notes,
+        }
     }
 }
 

@@ -29,7 +29,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(penalties::skce, module)?)?;
     module.add_function(wrap_pyfunction!(penalties::mmce, module)?)?;
     module.add_class::<commands::Lens>()?;
-    module.add_class::<commands::Told>()?;
+    module.add_class::<commands::Answer>()?;
     module.add_function(wrap_pyfunction!(commands::evaluate, module)?)?;
     module.add_function(wrap_pyfunction!(commands::compare, module)?)?;
     module.add_function(wrap_pyfunction!(commands::report, module)?)?;

@@ -100,6 +100,25 @@ def test_names_of_classes():
         bc.evaluate(names[labels], logits=logits)
 
 
+def test_classes_in_an_order():
+    logits, labels = draw(300, 4, seed=5)
+    p = softmax(logits)
+    found = bc.evaluate(labels, p, ordered=True, redraws=99).to_dict()["estimates"]["ranked_probability"]
+    # by hand: squared distances of cumulative probabilities from those of the label, here without the last, which are 1
+    cumulative, occurred = p.cumsum(axis=1)[:, :-1], labels[:, None] <= np.arange(3)
+    assert found == pytest.approx(((cumulative - occurred) ** 2).sum(axis=1).mean(), rel=1e-12)
+    assert "ranked_probability" not in bc.evaluate(labels, p, redraws=99).to_dict()["estimates"]
+    gain = bc.compare(labels, p, softmax(logits / 2), ordered=True, redraws=99).to_dict()["changes"]
+    assert gain["ranked_probability"]["before"] == pytest.approx(found, rel=1e-12)
+    assert "anked probability score" in bc.report(labels, p, ordered=True)
+    for call, reason in [
+        (lambda: bc.evaluate(labels > 0, p[:, 1], ordered=True), "an event has no classes in an order"),
+        (lambda: bc.evaluate(labels, p, ordered=True, lens="top-label"), "lens 'top-label' looks at one event"),
+    ]:
+        with pytest.raises(ValueError, match=reason):
+            call()
+
+
 def test_a_page(tmp_path):
     logits, labels = draw(200, 3)
     page = bc.report(

@@ -45,7 +45,7 @@ pub struct PredictionColumns<'a> {
     pub given: Option<&'a str>,
     /// What the names of the columns of each of several models begin with.
     pub models: &'a [String],
-    /// Whether the columns are confidence and correctness, if that is not told by their names.
+    /// Whether the columns are confidence and correctness, if their names do not say it.
     pub confidence: Option<bool>,
     /// The column of correctness where no name tells it.
     pub correct: Option<usize>,
@@ -236,8 +236,8 @@ impl Opened {
         let titles = clipped(&titles.collect::<Vec<_>>().join(", "));
         match left_out.len() {
             0 => {}
-            1 => (self.notes).push(format!("{titles} is no column of numbers, and left out")),
-            _ => (self.notes).push(format!("{titles} are no columns of numbers, and left out")),
+            1 => (self.notes).push(format!("{titles} is not numeric, so it is left out")),
+            _ => (self.notes).push(format!("{titles} are not numeric, so they are left out")),
         }
     }
 

@@ -8,7 +8,6 @@ use crate::{
     Cells, File, Files, Notes, ReadOptions, Table, TextColumn, clipped,
     error::{Context, Result, bail, ensure, wrong},
     names::{numbered, places_of, stems},
-    titled,
 };
 
 /// What makes the stream of drawn labels another than that of redraws.
@@ -22,33 +21,32 @@ pub fn of_files(
     notes: &mut Notes,
 ) -> Result<Vec<i64>> {
     let File { path, table } = files.of_labels();
-    let are_columns = options.labels_are_columns;
-    let numbered = LabelClasses::new(&[], classes.count, false, true);
     let labels = if options.soft_labels {
         drawn(table, classes, options.seed)
     } else {
-        labels_of(table, if are_columns { &numbered } else { classes })
+        labels_of(table, classes)
     };
     let labels = labels.on(path, &table.lines)?;
     if options.soft_labels {
         let note = "labels are frequencies: one is drawn for each row, seed";
         notes.say(path, format_args!("{note} {}", options.seed));
-    } else if classes.count > 2 && !are_columns && classes.may_count_from_1(table, &labels) {
+    } else if classes.count > 2 && classes.may_count_from_1(table, &labels) {
         let note = "no label is 0, the first class: add --one-based if labels count from 1";
         notes.say(path, note);
     }
     Ok(labels)
 }
 
-/// The labels of an event, 0 or 1, in a column of a file.
-pub fn of_event(one_based: bool, File { path, table }: &File, column: usize) -> Result<Vec<i64>> {
-    let TextColumn {
-        name, at, cells, ..
-    } = &table.labels[column];
-    let labels = LabelClasses::new(&[], 2, one_based, true).parse(cells);
-    labels
-        .map_err(|error| error.in_column(titled(*at, name)))
-        .on(path, &table.lines)
+/// The labels in a column of a file, as numbers of so many classes whatever the names of these.
+pub fn numbers(
+    count: usize,
+    one_based: bool,
+    File { path, table }: &File,
+    column: usize,
+) -> Result<Vec<i64>> {
+    let classes = LabelClasses::new(&[], count, one_based, true);
+    let labels = classes.parse(&table.labels[column].cells);
+    labels.on(path, &table.lines)
 }
 
 /// Checks that the labels beside other predictions of the same samples, if there are some, are those of the

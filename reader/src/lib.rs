@@ -9,7 +9,6 @@ mod element;
 pub mod error;
 mod files;
 mod header;
-mod held;
 mod json;
 pub mod labels;
 mod limits;
@@ -34,11 +33,10 @@ pub use choice::{Choice, PredictionColumns};
 pub use class_numbers::ClassNumbers;
 pub use error::{Context, Error, Result};
 pub use files::{File, Files, Inputs, LeftOut, OpenFiles, RowWeights};
-pub use held::{Held, HeldColumn, HeldValues, Memory};
 pub use notes::Notes;
 pub use open::is_standard_input;
 pub use opened::Opened;
-pub use options::{NumberOptions, ReadOptions};
+pub use options::{NumberOptions, ReadOptions, Texts};
 #[cfg(feature = "parquet")]
 pub use parquet::THREAD as PARQUET_THREAD;
 pub use resolution::Resolution;
@@ -130,6 +128,23 @@ pub fn is_missing(cell: &str) -> bool {
 }
 
 impl Table {
+    /// Numbers without the names of their columns.
+    pub fn of_numbers(numbers: Matrix) -> Self {
+        Self {
+            places: (0..numbers.columns).collect(),
+            numbers,
+            ..Self::default()
+        }
+    }
+
+    /// Columns of text.
+    pub fn of_texts(columns: Vec<TextColumn>) -> Self {
+        Self {
+            labels: columns,
+            ..Self::default()
+        }
+    }
+
     /// The number of rows.
     pub fn rows(&self) -> usize {
         match self.labels.first() {
@@ -237,6 +252,8 @@ pub struct OpenOptions<'a> {
     pub words: &'a [String],
     /// Whether a blank line between the rows of a single column is a row without a value.
     pub blank_is_row: bool,
+    /// Texts in the place of files.
+    pub texts: Option<&'a Texts>,
 }
 
 /// A column, by its name and its first value or its type.

@@ -43,7 +43,7 @@ pub fn columns(expected: Names, found: &[String]) -> Result<Option<Vec<usize>>> 
     ))
 }
 
-/// The same, where the names of each side may have a text before and after what tells them apart: `y_cat` and
+/// The same, where the names of each side may have a text before and after the part in which they differ: `y_cat` and
 /// `y_dog` are the columns of `p_cat` and `p_dog`.
 pub fn columns_by_stem(expected: Names, found: &[String]) -> Result<Option<Vec<usize>>> {
     columns(expected, found).or_else(|error| {

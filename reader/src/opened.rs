@@ -15,10 +15,7 @@ use super::{
     text::TextFile,
     titled,
 };
-use crate::{
-    error::{Context, Result},
-    held::{Held, HeldColumn, HeldValues, Memory},
-};
+use crate::error::{Context, Result};
 
 /// A file whose columns are known, and whose rows are still to be read.
 pub struct Opened {
@@ -39,25 +36,15 @@ enum Body {
     Text(TextFile),
     JsonLines(JsonLines),
     Array(Matrix),
-    /// Columns in memory.
-    Columns(Vec<HeldColumn>),
     #[cfg(feature = "parquet")]
     Parquet(ParquetFile),
 }
 
 impl Opened {
-    /// Opens a file in memory, if it is held there, or else one of the file system.
-    pub fn new(path: &Path, held: &Memory, options: &OpenOptions) -> Result<Self> {
-        let opened = match held.get(path) {
-            Some(Held::Numbers { columns, values }) => {
-                let (columns, values) = (*columns, values.clone());
-                Ok(Self::array(Matrix { columns, values }))
-            }
-            Some(Held::Text(text)) => {
-                let bytes = Cursor::new(text.clone().into_bytes());
-                Self::text(Box::new(bytes), options)
-            }
-            Some(Held::Columns(columns)) => Ok(Self::columns(columns.clone())),
+    /// Opens a file, or the text that stands in its place.
+    pub fn new(path: &Path, options: &OpenOptions) -> Result<Self> {
+        let opened = match options.texts.and_then(|texts| texts.get(path)) {
+            Some(text) => Self::text(Box::new(Cursor::new(text.clone())), options),
             None => Self::file(path, options),
         };
         let mut opened = opened.of(path)?;
@@ -114,23 +101,6 @@ impl Opened {
         };
         let columns = vec![column; array.columns];
         Self::with(columns, false, Body::Array(array))
-    }
-
-    fn columns(columns: Vec<HeldColumn>) -> Self {
-        let column = |column: &HeldColumn| ColumnInfo {
-            name: column.name.clone(),
-            kind: match column.values {
-                HeldValues::Numbers(_) => ColumnKind::Numbers,
-                HeldValues::Groups(_) => ColumnKind::Text,
-            },
-        };
-        let infos = columns.iter().map(column).collect();
-        Self::with(infos, true, Body::Columns(columns))
-    }
-
-    /// Whether the columns are in memory: then all of them are what the program says.
-    pub fn is_held(&self) -> bool {
-        matches!(self.body, Body::Columns(_))
     }
 
     /// The names of the columns; empty without a header.
@@ -206,9 +176,6 @@ impl Opened {
     /// the index of pandas.
     pub fn is_index(&self, column: usize) -> bool {
         let name = &self.columns[column].name;
-        if self.is_held() {
-            return false;
-        }
         let is_first = || name.is_empty() || name.eq_ignore_ascii_case("unnamed: 0");
         self.has_header && (name == "__index_level_0__" || column == 0 && is_first())
     }
@@ -224,7 +191,7 @@ impl Opened {
     ///
     /// A row of another length than the first, and a cell that is no number where one is expected, with their places.
     pub fn read(self, are_percentages: bool) -> Result<Table> {
-        let (choice, is_held) = (self.choice, matches!(self.body, Body::Columns(_)));
+        let choice = self.choice;
         let texts = choice.labels.iter().chain(&choice.weights);
         let texts = texts.chain(&choice.id).chain(&choice.others);
         let plan = Plan {
@@ -237,7 +204,6 @@ impl Opened {
             Body::Text(file) => file.read(&plan),
             Body::JsonLines(file) => file.read(&plan),
             Body::Array(numbers) => Ok(array_rows(numbers, &plan)),
-            Body::Columns(columns) => Ok(column_rows(&columns, &plan)),
             #[cfg(feature = "parquet")]
             Body::Parquet(file) => file.read(&plan),
         };
@@ -247,7 +213,7 @@ impl Opened {
             name: self.columns[at].name.clone(),
             at,
             cells,
-            are_groups: is_held && self.columns[at].kind == ColumnKind::Text,
+            are_groups: false,
         });
         let has_names = self.has_header && rows.numbers.columns == plan.numbers.len();
         let named = plan.numbers.iter().filter(|_| has_names);
@@ -265,18 +231,6 @@ impl Opened {
             is_default: choice.is_default,
             places: plan.numbers,
         })
-    }
-}
-
-/// Columns in memory as text.
-fn column_rows(columns: &[HeldColumn], plan: &Plan) -> Rows {
-    let text = |&at: &usize| match &columns[at].values {
-        HeldValues::Numbers(numbers) => numbers.iter().map(f64::to_string).collect(),
-        HeldValues::Groups(groups) => groups.iter().collect(),
-    };
-    Rows {
-        texts: plan.texts.iter().map(text).collect(),
-        ..Rows::default()
     }
 }
 

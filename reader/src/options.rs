@@ -1,8 +1,9 @@
 //! What is said of the files of one call.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
-use crate::Memory;
+/// Texts of tables in the place of files, by the names that stand for their paths.
+pub type Texts = Arc<BTreeMap<PathBuf, String>>;
 
 /// How files of predictions and labels are read. By default nothing is said of them.
 #[derive(Debug, Clone, Default)]
@@ -26,8 +27,6 @@ pub struct ReadOptions {
     pub seed: u64,
     /// Whether labels count from 1.
     pub one_based: bool,
-    /// Whether labels are the numbers of columns from 0, whatever the names of these.
-    pub labels_are_columns: bool,
     /// Whether the first line of the predictions is a header, if it is not to be found out.
     pub header: Option<bool>,
     /// The same of the labels.
@@ -42,8 +41,8 @@ pub struct ReadOptions {
     pub confidence_correctness: bool,
     /// What numbers of class predictions are.
     pub numbers: NumberOptions,
-    /// Files in memory.
-    pub memory: Memory,
+    /// Texts in the place of files.
+    pub texts: Texts,
 }
 
 /// What the numbers of class predictions are. By default they are probabilities.

@@ -132,12 +132,14 @@ impl Records {
             }
             self.lines.advance()?;
         }
-        let text = str::from_utf8(&self.bytes[..size]);
-        let text = text.map_err(|_| wrong!("line {line}: no text in UTF-8"))?;
+        let text = str::from_utf8(&self.bytes[..size]).ok();
         cells.clear();
         let mut start = 0;
         for &end in &self.ends[..count] {
-            cells.push_field(text[start..end].trim());
+            // bytes of two cells may be a character together, which is none in either
+            let cell = text.and_then(|text| text.get(start..end));
+            let cell = cell.ok_or_else(|| wrong!("line {line}: no text in UTF-8"))?;
+            cells.push_field(cell.trim());
             start = end;
         }
         Ok(())

@@ -1,14 +1,15 @@
 use burn_calibration::{
     error,
+    estimator::MeanEstimate,
     hypothesis::{AspectOutcome, OmnibusOutcome},
     names::Name,
 };
 use serde::Serialize;
 
 use super::{
-    estimate::{Estimate, Estimates, NamedEstimates, Tested},
+    estimate::{Estimate, Estimates, NamedEstimates, Tested, Value},
     size::Size,
-    value::{Known, Named},
+    value::{Computed, Named},
 };
 
 /// The answer about one set of predictions: is it calibrated, where does it fail, and how large are the errors? Text, JSON
@@ -17,7 +18,7 @@ use super::{
 #[non_exhaustive]
 pub struct Answer {
     /// The omnibus test of all samples, or why there is none.
-    pub omnibus: Known<OmnibusOutcome>,
+    pub omnibus: Computed<OmnibusOutcome>,
     /// The sizes of the errors, the first of them in the large.
     pub intervals: Named<Size>,
     /// The estimates.
@@ -36,7 +37,7 @@ impl Answer {
             Some((name.clone(), *interval))
         });
         Self {
-            omnibus: Known::of(omnibus.map(|outcome| outcome.beside(known))),
+            omnibus: Computed::of(omnibus.map(|outcome| outcome.beside(known))),
             intervals: Named(intervals),
             estimates: Estimates::default(),
             tests: None,
@@ -74,7 +75,7 @@ impl Answer {
     }
 }
 
-/// One set of predictions: the answer about it, and the diagrams of its page with their numbers.
+/// One set of predictions: the answer about it, and the diagrams of its page.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Assessed<S> {
@@ -84,6 +85,32 @@ pub struct Assessed<S> {
     /// What happened on average, and what was predicted, of classes.
     #[serde(skip)]
     pub summary: Named<Estimate>,
-    /// The means with their standard errors, and the diagrams.
+    /// The means over samples among the summary and the estimates, with their standard errors.
+    pub means: Named<MeanEstimate>,
+    /// The diagrams.
     pub page: S,
+}
+
+impl<S> Assessed<S> {
+    pub(super) fn new(answer: Answer, summary: NamedEstimates, page: S) -> Self {
+        let mean = |(name, estimate): &(Name, Estimate)| match estimate.value.0 {
+            Ok(Value::Score(mean) | Value::Mean(mean)) => Some((name.clone(), mean)),
+            _ => None,
+        };
+        let estimates = summary.iter().chain(&answer.estimates.0.0);
+        Self {
+            means: Named(estimates.filter_map(mean).collect()),
+            summary: Named(summary),
+            answer,
+            page,
+        }
+    }
+
+    /// The number of an estimate or of the summary by its key, NaN where there is none.
+    pub(super) fn number(&self, key: &str) -> f64 {
+        let estimates = &self.answer.estimates.0;
+        let estimate = self.summary.get(key).or_else(|| estimates.get(key));
+        let value = estimate.and_then(|estimate| estimate.value.0.as_ref().ok());
+        value.map_or(f64::NAN, Value::number)
+    }
 }

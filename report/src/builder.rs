@@ -23,7 +23,8 @@ use burn_calibration::{distribution::Targets, error::Result, estimator::Binning}
 /// let targets = Tensor::<2>::from_floats([[-1.0], [0.5], [2.0]], &Device::default());
 /// let predictions = Normal::new(targets.zeros_like(), targets.ones_like());
 /// let report = ReportBuilder::new(&predictions, &targets).build()?;
-/// assert!((report.before.page.root_mean_squared_error - 1.75f64.sqrt()).abs() < 1e-6);
+/// let error = report.before.answer.estimates.0.get("root_mean_squared_error").unwrap();
+/// assert!((error.value.0.as_ref().unwrap().number() - 1.75f64.sqrt()).abs() < 1e-6);
 /// assert!(report.to_html().contains("3 predictions"));
 /// # Ok(())
 /// # }
@@ -142,7 +143,7 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
     /// finite and an SKCE of too few samples are not errors: the page says why they are missing.
     pub fn build(self) -> Result<Report<P::Section>> {
         let (before, targets) = (self.predictions, self.targets);
-        let (plain, _) = before.parted();
+        let (plain, weights) = before.parted();
         plain.check()?;
         plain.check_targets(targets)?;
         if let Some(after) = self.after {
@@ -179,6 +180,7 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
             title: self.title,
             notes: self.notes,
             samples,
+            effective_samples: weights.effective(samples),
             level: self.level,
             kernel: plan.kernel,
             skce_samples: rows.as_ref().map_or(samples, Vec::len),

@@ -107,7 +107,7 @@ pub(super) fn numbers(diagram: &CorpDiagram, what: &str) -> Markup {
             if step.is_inside { "inside" } else { "outside" }.into(),
         ]
     };
-    table::of_picture(
+    table::picture_table(
         &format!("{what}: samples and frequency of each step, and whether it lies in the band"),
         &["probability", "samples", "frequency", "band"],
         diagram.steps.iter().map(row),

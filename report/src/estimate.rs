@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use super::{
     size::Unit,
-    value::{Known, Named},
+    value::{Computed, Named},
 };
 
 /// A number that describes predictions.
@@ -29,7 +29,7 @@ pub struct Estimate {
     #[serde(skip)]
     pub if_calibrated: Option<f64>,
     /// The value, or why there is none.
-    pub value: Known<Value>,
+    pub value: Computed<Value>,
 }
 
 /// The value of an [`Estimate`].
@@ -52,14 +52,14 @@ impl Estimate {
             meaning: "",
             unit: Unit::Decimals,
             if_calibrated: None,
-            value: Known::of(value.map(Into::into)),
+            value: Computed::of(value.map(Into::into)),
         }
     }
 
     /// An estimate that was not tried, and the reason.
     pub fn skipped(of: &str, reason: &str) -> Self {
         Self {
-            value: Known::or_skipped(None, reason),
+            value: Computed::or_skipped(None, reason),
             ..Self::new(of, Ok(0.0))
         }
     }
@@ -163,7 +163,7 @@ pub struct Tested {
     #[serde(skip)]
     pub of: String,
     /// The outcome, or why there is none.
-    pub value: Known<TestOutcome>,
+    pub value: Computed<TestOutcome>,
 }
 
 /// Estimates with their names.

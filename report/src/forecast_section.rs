@@ -2,10 +2,10 @@ use burn::tensor::Tensor;
 use serde::Serialize;
 
 use super::{
-    Answer, Plan, Report, Reportable, Section,
+    Answer, Assessed, Plan, Report, Reportable, Section,
     drawn::{Draw, Drawn},
     estimate::{Estimate, NamedEstimates},
-    number::{decimals, of_weights, percent},
+    number::{decimals, percent},
     quantile_picture,
     section::{NamedScore, Parts},
     size::Unit,
@@ -14,23 +14,17 @@ use super::{
 use burn_calibration::{
     diagram::QuantileDiagram,
     distribution::{QuantileForecasts, Weighted as _},
-    error::{Result, serialize_or_reason},
+    error::Result,
     estimator::regression::QuantileCoverage,
     hypothesis::Omnibus,
     names,
     score::{IntervalScoreParts, MeanEstimate, Score, WeightedIntervalScore},
 };
 
-/// The numbers and the diagram of one set of forecasts by quantiles.
+/// The coverage and the diagram of one set of forecasts by quantiles.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct ForecastSection {
-    /// The weighted interval score, or why it is not finite.
-    #[serde(serialize_with = "serialize_or_reason")]
-    pub wis: Result<MeanEstimate>,
-    /// Its parts, of levels in pairs.
-    #[serde(serialize_with = "serialize_or_reason")]
-    pub wis_parts: Result<IntervalScoreParts>,
     /// The coverage of the quantiles at each level.
     pub levels: Vec<QuantileCoverage>,
     /// The coverage of the central intervals, the widest first.
@@ -120,8 +114,6 @@ impl Reportable for QuantileForecasts {
         let levels = QuantileCoverage::of_levels(self, targets)?;
         let curve = QuantileCoverage::curve(&levels);
         Ok(ForecastSection {
-            wis: WeightedIntervalScore.mean(self, targets),
-            wis_parts: WeightedIntervalScore.parts(self, targets),
             central_intervals: QuantileCoverage::of_intervals(self, targets)?,
             quantiles: QuantileDiagram::weighted(
                 curve,
@@ -146,8 +138,9 @@ impl Section for ForecastSection {
         vec![("quantiles".into(), self.quantiles.drawn())]
     }
 
-    fn page(report: &Report<Self>) -> Parts {
-        let sentence = |(_, section): &(&str, &Self)| match section.central_intervals.first() {
+    fn sentence(set: &Assessed<Self>) -> String {
+        let section = &set.page;
+        match section.central_intervals.first() {
             Some(widest) => format!(
                 "the central {}\u{a0}% intervals contain {} of the targets",
                 decimals(100.0 * widest.expected, 4),
@@ -158,13 +151,13 @@ impl Section for ForecastSection {
                 section.levels[0].expected,
                 percent(section.levels[0].estimate)
             ),
-        };
-        let coverage = &report.before.page.levels[0];
-        let weights = of_weights(coverage.effective, coverage.samples);
+        }
+    }
+
+    fn page(report: &Report<Self>) -> Parts {
         let levels = report.subject.levels.len();
         Parts {
-            of: format!("by quantiles at {levels} levels{weights}"),
-            sentences: report.named().iter().map(sentence).collect(),
+            of: format!("by quantiles at {levels} levels"),
             diagrams: vec![quantile_picture::on_page(
                 report,
                 "Each mark shows a level, and the share of targets that are at most the forecast quantile \

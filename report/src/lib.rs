@@ -89,5 +89,5 @@ pub use reliability_section::{
 };
 pub use section::{After, Change, NamedScore, Plan, Reportable, Scored, Section, linear_skce};
 pub use size::{InTheLarge, Size, Sizing, Tolerance, Unit, probability, shown};
-pub use value::{Known, Missing, Named, check_finite};
+pub use value::{Computed, Missing, Named, check_finite};
 pub use view::{Bins, SubjectWords, View};

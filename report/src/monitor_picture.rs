@@ -66,7 +66,7 @@ pub(super) fn numbers(monitor: &CalibrationMonitor) -> Markup {
         let [row, alarms] = [point.row, point.alarms].map(|count| whole(count as usize));
         vec![row, wealth, detector, alarms]
     };
-    table::of_picture(
+    table::picture_table(
         "The largest wealth and the largest value of the detector from this row to the next one of the table, and the \
          number of alarms of the detector",
         &["row", "wealth", "detector", "alarms"],

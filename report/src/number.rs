@@ -21,15 +21,6 @@ pub(super) fn counted(number: usize, what: &str) -> String {
     format!("{} {what}{plural}", whole(number))
 }
 
-/// That samples have weights, if they do, and what these are worth.
-pub(super) fn of_weights(effective: f64, samples: usize) -> String {
-    if effective == samples as f64 {
-        return String::new();
-    }
-    let effective = significant(effective);
-    format!(", with weights: an effective number of {effective}")
-}
-
 /// A count in at most five characters: `8,127`, `12.3k`, `250k`, `1.2M`.
 pub(super) fn short(number: usize) -> String {
     let scaled = |unit: f64, letter: char| match number as f64 / unit {

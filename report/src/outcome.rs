@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::{
     Assessed, Change, Section,
     drawn::Drawn,
-    number::{counted, decimals, whole},
+    number::{counted, decimals, significant, whole},
     page::{self, capital},
     table, verdict,
 };
@@ -28,6 +28,9 @@ pub struct Report<S: Section> {
     pub notes: Vec<String>,
     /// The number `n` of samples.
     pub samples: usize,
+    /// The effective number of samples with their weights, `(Σw)²/Σw²`.
+    #[serde(skip)]
+    pub effective_samples: f64,
     /// The description of the targets and of the diagrams.
     pub subject: S::Subject,
     /// The probability of the bands of the diagrams and of the confidence intervals.
@@ -77,12 +80,12 @@ impl<S: Section> Report<S> {
     /// [`Error::File`](burn_calibration::error::Error::File) if a file cannot be written.
     pub fn save_diagrams(&self, folder: impl AsRef<Path>) -> Result<Vec<PathBuf>> {
         let mut all = Vec::new();
-        for (when, section) in self.named() {
+        for (when, set) in self.named() {
             let prefix = match self.after {
                 Some(_) => format!("{when}-"),
                 None => String::new(),
             };
-            let drawings = section.drawings(&self.subject).into_iter();
+            let drawings = set.page.drawings(&self.subject).into_iter();
             all.extend(drawings.map(|(name, drawn)| (format!("{prefix}{name}"), drawn)));
         }
         save_all(folder.as_ref(), &all)
@@ -94,7 +97,7 @@ impl<S: Section> Report<S> {
     pub fn to_html(&self) -> String {
         let mut parts = S::page(self);
         let others = parts.diagrams.split_off(1);
-        let mut sections = vec![self.overview(&parts.of, &parts.sentences)];
+        let mut sections = vec![self.overview(&parts.of)];
         sections.append(&mut parts.diagrams);
         sections.push(table::numbers(self));
         sections.extend(others);
@@ -136,22 +139,26 @@ impl<S: Section> Report<S> {
     }
 
     /// The verdicts, what the predictions are, and a sentence about each set of them.
-    fn overview(&self, of: &str, sentences: &[String]) -> Markup {
+    fn overview(&self, of: &str) -> Markup {
         let named = self.named();
-        let sets = [&self.before].into_iter().chain(&self.after);
-        let answers: Vec<_> = (named.iter().zip(sets))
-            .map(|((name, _), set)| (*name, &set.answer))
+        let answers: Vec<_> = (named.iter())
+            .map(|(name, set)| (*name, &set.answer))
             .collect();
         let paired = self.after.is_some();
+        let are_weighted = self.effective_samples != self.samples as f64;
         html! {
             (verdict::verdicts(&answers))
             p {
                 (counted(self.samples, "prediction")) " " (of)
+                @if are_weighted {
+                    ", with weights: an effective number of " (significant(self.effective_samples))
+                }
                 @if paired { ", before and after recalibration" } "."
             }
             ul {
-                @for ((name, _), sentence) in named.iter().zip(sentences) {
-                    li { @if paired { (capital(name)) ": " (sentence) } @else { (capital(sentence)) } "." }
+                @for (name, set) in &named {
+                    @let sentence = S::sentence(set);
+                    li { @if paired { (capital(name)) ": " (sentence) } @else { (capital(&sentence)) } "." }
                 }
                 @for note in &self.notes { li { "Note: " (note) } }
             }
@@ -164,10 +171,10 @@ impl<S: Section> Report<S> {
         change?.improvement.as_ref().ok()
     }
 
-    /// The numbers and diagrams of the sets of predictions, with their names.
-    pub(super) fn named(&self) -> Vec<(&'static str, &S)> {
-        let after = self.after.as_ref().map(|after| ("after", &after.page));
-        [("before", &self.before.page)]
+    /// The sets of predictions, with their names.
+    pub(super) fn named(&self) -> Vec<(&'static str, &Assessed<S>)> {
+        let after = self.after.as_ref().map(|after| ("after", after));
+        [("before", &self.before)]
             .into_iter()
             .chain(after)
             .collect()
@@ -184,11 +191,11 @@ impl<S: Section> Report<S> {
         let is_alone = self.after.is_none();
         html! {
             div.large.two[!is_alone] {
-                @for (name, section) in self.named() {
+                @for (name, set) in self.named() {
                     @if is_alone {
-                        (figure(section, alone.0, alone.1))
+                        (figure(&set.page, alone.0, alone.1))
                     } @else {
-                        (figure(section, name, &(capital(name) + pooled)))
+                        (figure(&set.page, name, &(capital(name) + pooled)))
                     }
                 }
             }

@@ -95,7 +95,7 @@ pub(super) fn numbers(pit: &PitDiagram, what: &str) -> Markup {
             band.clone(),
         ]
     };
-    table::of_picture(
+    table::picture_table(
         &format!("{what}: targets, density relative to the uniform one, and band of each bar"),
         &["bin", "targets", "density", of_band],
         pit.counts.iter().enumerate().map(row),

@@ -105,7 +105,7 @@ pub(super) fn numbers(diagram: &QuantileDiagram, what: &str) -> Markup {
             format!("{low:.3}–{high:.3}"),
         ]
     };
-    table::of_picture(
+    table::picture_table(
         &format!(
             "{what}: share of targets at most at the predicted quantile, and band of each level"
         ),

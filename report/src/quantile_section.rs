@@ -1,13 +1,13 @@
 use burn::tensor::Tensor;
 use maud::{Markup, html};
 use rand::{SeedableRng, rngs::StdRng};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::{
-    Answer, InTheLarge, Plan, Report, Reportable, Scored, Section, Size, Sizing,
+    Answer, Assessed, InTheLarge, Plan, Report, Reportable, Scored, Section, Size, Sizing,
     drawn::{Draw, Drawn},
     estimate::{Estimate, NamedEstimates},
-    number::{decimals, of_weights, percent, significant, whole},
+    number::{decimals, percent, significant, whole},
     page::{self, bandwidth, figure, profile},
     pit_picture, quantile_picture,
     section::{NamedScore, Parts, linear_skce},
@@ -16,87 +16,27 @@ use super::{
 };
 use burn_calibration::{
     diagram::{PitDiagram, QuantileDiagram},
-    distribution::{Batch as _, Geometry, Marginals, Weights},
-    error::{Result, serialize_or_reason},
+    distribution::{Batch as _, Geometry, Weights},
+    error::Result,
     estimator::{
         Estimator as _, JointKernel,
         regression::{Ence, IntervalCoverage, Pinball, Pit, QuantileCalibration, Sharpness},
     },
     kernel::{RealKernel, RealProfile, TargetKernel, TensorKernel},
     names::{self, Name},
-    score::{Crps, MeanEstimate, Score},
+    score::{Crps, Score},
 };
 
-/// The numbers and diagrams of one set of predictions over `ℝ^d`. For the coordinates of a sample all are
-/// means, except for the scores: the CRPS is summed over them, the log score is of the vector.
+/// The diagrams of one set of predictions over `ℝ^d`.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct QuantileSection {
-    /// The log score, or why it is infinite; none of predictions without a density.
-    #[serde(
-        serialize_with = "serialize_log",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub log: Option<Result<MeanEstimate>>,
-    /// The continuous ranked probability score, or why it is not finite.
-    #[serde(serialize_with = "serialize_or_reason")]
-    pub crps: Result<MeanEstimate>,
-    /// The mean predicted standard deviation and variance.
-    pub sharpness: Spread,
-    /// The root mean squared error of the predicted means.
-    pub root_mean_squared_error: f64,
-    /// The coverage of the central intervals of 50 %, and their width.
-    pub half: Covered,
-    /// The coverage of the central intervals of 90 %, and their width.
-    pub ninety: Covered,
+    /// The mean predicted variance.
+    pub variance: f64,
     /// The histogram of the probability integral transforms, of all coordinates together.
     pub pit: PitDiagram,
-    /// The frequencies of the quantiles, of all coordinates together. The quantile calibration error
-    /// is the mean absolute error of its curve.
+    /// The frequencies of the quantiles, of all coordinates together.
     pub quantiles: QuantileDiagram,
-}
-
-/// The [`Sharpness`] of predictions.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Spread {
-    /// The mean predicted standard deviation.
-    pub standard_deviation: MeanEstimate,
-    /// The mean predicted variance.
-    pub variance: MeanEstimate,
-}
-
-/// The coverage of central intervals, and their width.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Covered {
-    /// The level of the intervals.
-    pub level: f64,
-    /// The share of targets within.
-    pub coverage: MeanEstimate,
-    /// The mean width.
-    pub width: MeanEstimate,
-}
-
-impl Covered {
-    fn of(predictions: &impl Marginals, targets: &Tensor<2>, level: f64) -> Result<Self> {
-        let intervals = IntervalCoverage::new(level);
-        Ok(Self {
-            level,
-            coverage: intervals.coverage(predictions, targets)?,
-            width: intervals.width(predictions, targets)?,
-        })
-    }
-}
-
-fn serialize_log<S: Serializer>(
-    log: &Option<Result<MeanEstimate>>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    match log {
-        Some(log) => serialize_or_reason(log, serializer),
-        None => serializer.serialize_none(),
-    }
 }
 
 /// The real numbers that a page is about.
@@ -249,18 +189,7 @@ where
         let pit = Pit::randomised(self, y, &mut StdRng::seed_from_u64(plan.seed))?;
         let curve = QuantileCalibration::default().curve(self, y)?;
         Ok(QuantileSection {
-            log: Self::LOG_SCORE.map(|log| log.mean(self, y)),
-            crps: Crps.mean(self, y),
-            sharpness: Spread {
-                standard_deviation: Sharpness.standard_deviation(self)?,
-                variance: Sharpness.variance(self)?,
-            },
-            root_mean_squared_error: root_mean_square(
-                self.detach().means() - y.clone(),
-                pit.weights(),
-            ),
-            half: Covered::of(self, y, 0.5)?,
-            ninety: Covered::of(self, y, 0.9)?,
+            variance: Sharpness.variance(self)?.estimate,
             pit: PitDiagram::new(&pit, plan.subject.bins, plan.level)?,
             quantiles: QuantileDiagram::weighted(curve, pit.weights(), y.dims(), plan.level)?,
         })
@@ -305,18 +234,19 @@ impl Section for QuantileSection {
         ]
     }
 
+    fn sentence(set: &Assessed<Self>) -> String {
+        let covered = set.number(names::COVERAGE_90.key);
+        format!(
+            "the central 90\u{a0}% intervals contain {} of the targets{}. The expected root mean squared error is {}, \
+             the observed one {}",
+            percent(covered),
+            direction(covered - 0.9),
+            significant(set.page.variance.sqrt()),
+            significant(set.number(names::ROOT_MEAN_SQUARED_ERROR.key))
+        )
+    }
+
     fn page(report: &Report<Self>) -> Parts {
-        let sentence = |(_, section): &(&str, &Self)| {
-            let covered = section.ninety.coverage.estimate;
-            format!(
-                "the central 90\u{a0}% intervals contain {} of the targets{}. The expected root mean \
-                 squared error is {}, the observed one {}",
-                percent(covered),
-                direction(covered - 0.9),
-                significant(section.sharpness.variance.estimate.sqrt()),
-                significant(section.root_mean_squared_error)
-            )
-        };
         let level = decimals(100.0 * report.level, 2);
         let (kernel, quantiles) = (&report.kernel, &report.before.page.quantiles);
         let target = match kernel.targets.profile {
@@ -331,7 +261,6 @@ impl Section for QuantileSection {
                 " and coordinates",
             ),
         };
-        let effective = report.before.page.ninety.coverage.effective;
         let bar = if report.before.page.pit.weights.is_some() {
             format!(
                 "{level} % interval of its weight by 1,999 redraws of uniform numbers with these weights"
@@ -340,8 +269,7 @@ impl Section for QuantileSection {
             format!("exact {level} % interval of a binomial count")
         };
         Parts {
-            of: of + &of_weights(effective, report.samples),
-            sentences: report.named().iter().map(sentence).collect(),
+            of,
             diagrams: vec![
                 report.transforms(),
                 quantile_picture::on_page(

@@ -129,8 +129,8 @@ impl Report<ReliabilitySection> {
     fn class(&self, k: usize, name: &str) -> Markup {
         let named = self.named();
         let pictures = html! {
-            @for (when, section) in &named {
-                @let diagram = &section.class_wise[k];
+            @for (when, set) in &named {
+                @let diagram = &set.page.class_wise[k];
                 @if named.len() > 1 {
                     (drawn(diagram, small(diagram, when), &format!("Class {name}, {when}")).element())
                 } @else {
@@ -141,7 +141,7 @@ impl Report<ReliabilitySection> {
         let frequency = percent(self.before.page.class_wise[k].frequency());
         let errors = named
             .iter()
-            .map(|(_, section)| fixed(section.class_wise[k].ece()));
+            .map(|(_, set)| fixed(set.page.class_wise[k].ece()));
         html! {
             figure {
                 @if named.len() > 1 { div.pair { (pictures) } } @else { (pictures) }

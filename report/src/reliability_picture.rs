@@ -84,7 +84,7 @@ pub(super) fn numbers(diagram: &ReliabilityDiagram, subject: Subject, what: &str
             format!("{}–{}", share(bin.band.0), share(bin.band.1)),
         ]
     };
-    table::of_picture(
+    table::picture_table(
         &format!("{what}: samples, {columns}, and band of each bin"),
         &["bin", "samples", "mean", frequency, "band"],
         diagram.bins.iter().map(row),

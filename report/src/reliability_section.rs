@@ -1,15 +1,16 @@
 mod estimates;
 
 pub use estimates::{BinnedError, binned_errors};
+use estimates::{MEAN_CONFIDENCE, MEAN_RISK};
 
 use burn::tensor::{Int, Tensor};
 use serde::Serialize;
 
 use super::{
-    Answer, InTheLarge, Plan, Report, Reportable, Section, Size, Sizing,
+    Answer, Assessed, InTheLarge, Plan, Report, Reportable, Section, Size, Sizing,
     drawn::{Draw, Drawn},
     estimate::NamedEstimates,
-    number::{self, decimals, percent, points, whole},
+    number::{decimals, percent, points, whole},
     page::{bandwidth, profile},
     section::{NamedScore, Parts, linear_skce},
     view::{Bins, SubjectWords, View},
@@ -17,53 +18,26 @@ use super::{
 use burn_calibration::{
     diagram::{CorpDiagram, CorpReliability, Reliability, ReliabilityDiagram},
     distribution::{Categorical, Subject, Weighted as _},
-    error::{Result, checks::check_parameter, serialize_or_infinite, serialize_or_reason},
-    estimator::{Binning, Estimator, Event, JointKernel, KolmogorovSmirnov, Tce},
+    error::{Result, checks::check_parameter},
+    estimator::{Binning, Estimator, Event, JointKernel, Tce},
     kernel::Kernel,
     names::{self, Name},
-    score::{Brier, LogScore, MeanEstimate, Score, Spherical},
+    score::{Brier, LogScore, Spherical},
 };
 
-/// The numbers and diagrams of one set of class probabilities.
+/// The diagrams of one set of class probabilities.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct ReliabilitySection {
     /// What the predictions are about. For an event, numbers of the top label are numbers of the event.
     #[serde(skip)]
     pub subject: Subject,
-    /// The accuracy: the frequency with which the most likely class was the right one.
-    pub accuracy: MeanEstimate,
-    /// The mean confidence in the most likely class.
-    pub confidence: MeanEstimate,
-    /// The Brier score.
-    pub brier: MeanEstimate,
-    /// The log score, or why it is infinite.
-    #[serde(serialize_with = "serialize_or_reason")]
-    pub log: Result<MeanEstimate>,
-    /// The expected calibration error of the top label, in the bins of the diagram.
-    pub ece: f64,
-    /// The error of another order in the same bins, if it is asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ece_of_order: Option<EceOfOrder>,
-    /// The Kolmogorov–Smirnov calibration error of the top label.
-    pub ks: f64,
     /// The diagram of the top label.
     pub top_label: ReliabilityDiagram,
     /// The isotonic diagram: of class 1 of two classes, otherwise of the top label.
     pub isotonic: CorpDiagram,
     /// The diagrams of the classes in [`Classes::shown`].
     pub class_wise: Vec<ReliabilityDiagram>,
-}
-
-/// The calibration error of an order in the bins of the diagram.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct EceOfOrder {
-    /// The order; infinite for the largest gap.
-    #[serde(serialize_with = "serialize_or_infinite")]
-    pub order: f64,
-    /// The error.
-    pub error: f64,
 }
 
 /// The classes that a page is about.
@@ -194,38 +168,20 @@ impl Reportable for Categorical {
 
     fn section(&self, plan: &Plan<Self>) -> Result<ReliabilitySection> {
         let (labels, level) = (plan.targets, plan.level);
-        let event = Event::of(self);
-        let (plain, weights) = self.parted();
-        let outcomes = event.outcomes(&plain, labels)?;
-        let correct: Vec<f64> = outcomes.pairs().map(|(_, correct)| correct).collect();
-        let score = |score: &dyn Score<Self>| score.upper_bound(self, labels);
         let diagram = |event| {
             let reliability = Reliability::new(event).with_binning(plan.subject.binning);
             reliability.with_level(level).diagram(self, labels)
         };
-        let classes = plan.subject.shown.iter();
-        let top_label = diagram(event)?;
         let isotonic = CorpReliability::new(Event::one_of(self));
-        let order = plan.subject.order;
-        let of_order = || -> Result<_> {
-            let error = plan.subject.bins().error(event, order);
-            let error = error.estimate(self, labels)?;
-            Ok(EceOfOrder { order, error })
-        };
+        let isotonic = isotonic.with_level(level).with_seed(plan.seed);
+        let classes = plan.subject.shown.iter();
         Ok(ReliabilitySection {
             subject: self.subject(),
-            accuracy: MeanEstimate::weighted(&correct, &weights),
-            confidence: MeanEstimate::weighted(&outcomes.probability, &weights),
-            brier: score(&Brier)?,
-            log: score(&LogScore),
-            ece: top_label.ece(),
-            ece_of_order: (order != 1.0).then(of_order).transpose()?,
-            ks: KolmogorovSmirnov::new(event).estimate(self, labels)?,
-            isotonic: (isotonic.with_level(level).with_seed(plan.seed)).diagram(self, labels)?,
+            top_label: diagram(Event::of(self))?,
+            isotonic: isotonic.diagram(self, labels)?,
             class_wise: classes
                 .map(|&class| diagram(Event::Class(class)))
                 .collect::<Result<_>>()?,
-            top_label,
         })
     }
 
@@ -298,38 +254,31 @@ impl Section for ReliabilitySection {
         drawings
     }
 
+    fn sentence(set: &Assessed<Self>) -> String {
+        let subject = set.page.subject;
+        if subject == Subject::Event {
+            let [said, was] = [MEAN_RISK, names::EVENT_FREQUENCY].map(|name| set.number(name.key));
+            return format!(
+                "on average the event has a probability of {}, and its frequency is {}",
+                percent(said),
+                percent(was)
+            );
+        }
+        let [said, was] = [MEAN_CONFIDENCE, names::ACCURACY].map(|name| set.number(name.key));
+        format!(
+            "on average the model is {} sure{}, and right {} of the time{}",
+            percent(said),
+            match subject {
+                Subject::Classes => " of its most likely class",
+                _ => "",
+            },
+            percent(was),
+            direction(said - was)
+        )
+    }
+
     fn page(report: &Report<Self>) -> Parts {
-        let sentence = |(_, section): &(&str, &Self)| {
-            let (said, was) = (section.confidence.estimate, section.accuracy.estimate);
-            match section.subject {
-                Subject::Event => format!(
-                    "on average the event has a probability of {}, and its frequency is {}",
-                    percent(said),
-                    percent(was)
-                ),
-                subject => format!(
-                    "on average the model is {} sure{}, and right {} of the time{}",
-                    percent(said),
-                    match subject {
-                        Subject::Classes => " of its most likely class",
-                        _ => "",
-                    },
-                    percent(was),
-                    direction(said - was)
-                ),
-            }
-        };
-        let bins = match report.subject.binning {
-            Binning::Uniform { bins } => format!("{} bins of equal width", whole(bins)),
-            Binning::EqualMass { bins } => format!("{} bins of equal mass", whole(bins)),
-            Binning::MedianVariance { minimum } => {
-                format!(
-                    "median-variance bins of at least {} samples",
-                    whole(minimum)
-                )
-            }
-            other => format!("bins by {other:?}"),
-        };
+        let bins = report.subject.bins().words();
         let distance = report.kernel.distance.words();
         let mut of_bins = report.before.page.top_label.bins.iter();
         let bands = if of_bins.any(|bin| bin.weight.is_some()) {
@@ -337,15 +286,13 @@ impl Section for ReliabilitySection {
         } else {
             "exact"
         };
-        let weights = number::of_weights(report.before.page.accuracy.effective, report.samples);
         let of = match report.before.page.subject {
             Subject::Classes => format!("over {} classes", whole(report.classes())),
             Subject::Event => "of one event".into(),
             Subject::Correctness => "of whether the model is right".into(),
         };
         Parts {
-            of: of + &weights,
-            sentences: report.named().iter().map(sentence).collect(),
+            of,
             diagrams: [report.top_label(), report.isotonic()]
                 .into_iter()
                 .chain(report.class_wise())

@@ -5,7 +5,7 @@ use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
 use super::{
-    Answer, Assessed, InTheLarge, Named, Report, Size, Sizing,
+    Answer, Assessed, InTheLarge, Report, Size, Sizing,
     drawn::Drawn,
     estimate::{Estimate, NamedEstimates},
     view::{SubjectWords, View},
@@ -34,7 +34,7 @@ pub type NamedScore<P> = (Name, &'static dyn Score<P>);
 /// [`QuantileForecasts`](burn_calibration::distribution::QuantileForecasts), whose section is a
 /// [`ForecastSection`](super::ForecastSection).
 pub trait Reportable: Omnibus + 'static {
-    /// The numbers and diagrams of one set of predictions.
+    /// The diagrams of one set of predictions.
     type Section: Section<Subject = Self::Subject, Kernel = Self::Kernel>;
     /// The description of the targets and of the diagrams.
     type Subject: Clone + Debug;
@@ -89,14 +89,14 @@ pub trait Reportable: Omnibus + 'static {
     /// Tests the predictions, measures their errors, and computes the estimates.
     fn answer(&self, plan: &Plan<Self>) -> Answer;
 
-    /// Computes the numbers and diagrams.
+    /// Computes the diagrams.
     ///
     /// # Errors
     ///
     /// Invalid options of the diagrams.
     fn section(&self, plan: &Plan<Self>) -> Result<Self::Section>;
 
-    /// Returns the scores whose paired changes are told.
+    /// Returns the scores whose paired changes a page and `compare` show.
     fn scores() -> Vec<NamedScore<Self>>;
 }
 
@@ -188,7 +188,7 @@ impl Scored for Samples {
     const FAIR_CRPS: Option<&'static dyn Score<Self>> = Some(&FairCrps);
 }
 
-/// The numbers and diagrams of one set of predictions.
+/// The diagrams of one set of predictions.
 pub trait Section: Clone + Debug + Serialize {
     /// The description of the targets and of the diagrams.
     type Subject: Clone + Debug + Serialize;
@@ -197,6 +197,9 @@ pub trait Section: Clone + Debug + Serialize {
 
     #[doc(hidden)]
     fn page(report: &Report<Self>) -> Parts;
+
+    #[doc(hidden)]
+    fn sentence(set: &Assessed<Self>) -> String;
 
     #[doc(hidden)]
     fn drawings(&self, subject: &Self::Subject) -> Vec<(String, Drawn)>;
@@ -217,8 +220,6 @@ pub struct Change {
 pub struct Parts {
     /// The words after the number of predictions.
     pub(super) of: String,
-    /// A sentence about each set of predictions, without its first capital.
-    pub(super) sentences: Vec<String>,
     /// The diagrams, each under a heading of its own. The first stands above the numbers.
     pub(super) diagrams: Vec<Markup>,
     /// The method of the intervals and the diagrams.
@@ -243,11 +244,9 @@ pub struct Plan<'a, P: Reportable> {
 impl<P: Reportable> Plan<'_, P> {
     /// The answer, the numbers and the diagrams of a set of predictions.
     pub(super) fn assessed(&self, predictions: &P) -> Result<Assessed<P::Section>> {
-        Ok(Assessed {
-            page: predictions.section(self)?,
-            summary: Named(predictions.summary(self.targets)),
-            answer: predictions.answer(self),
-        })
+        let page = predictions.section(self)?;
+        let summary = predictions.summary(self.targets);
+        Ok(Assessed::new(predictions.answer(self), summary, page))
     }
 
     /// What is asked of the sizes of errors.

@@ -18,7 +18,7 @@ use burn_calibration::{
 };
 use serde::Serialize;
 
-use super::value::{Known, Named};
+use super::value::{Computed, Named};
 
 /// The size of an error.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -32,10 +32,10 @@ pub struct Size {
     pub meaning: &'static str,
     /// The estimate with its interval.
     #[serde(flatten)]
-    pub interval: Known<Interval>,
+    pub interval: Computed<Interval>,
     /// The test of a tolerated error, if one was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tolerance: Option<Known<Tolerance>>,
+    pub tolerance: Option<Computed<Tolerance>>,
 }
 
 /// What was expected, what was observed, and the error: events of an event, shares that are right of classes, shares within
@@ -94,7 +94,7 @@ pub struct Tolerance {
     pub error: f64,
     /// The p-value of the hypothesis.
     pub p_value: f64,
-    /// Whether the p-value is the smallest that is told.
+    /// Whether the p-value is a bound, the least that a test reports.
     #[serde(skip_serializing_if = "Not::not")]
     pub is_bound: bool,
     /// Whether the error has a sign, so that the hypothesis is about its absolute value.
@@ -152,12 +152,12 @@ impl<'a> Sizing<'a> {
                     is_signed: size.is_signed(),
                 })
             };
-            Known::of(size.clone().and_then(tolerance))
+            Computed::of(size.clone().and_then(tolerance))
         };
         Size {
             unit,
             meaning,
-            interval: Known::of(interval),
+            interval: Computed::of(interval),
             tolerance: (self.tolerance.filter(|_| unit == Unit::Points)).map(tolerance),
         }
     }
@@ -236,7 +236,7 @@ impl<'a> Sizing<'a> {
         let size = Size {
             unit: Unit::Ratio,
             meaning: RATIO,
-            interval: Known::of(ratio),
+            interval: Computed::of(ratio),
             tolerance: None,
         };
         (names::OBSERVED_EXPECTED, size)
@@ -343,7 +343,7 @@ impl fmt::Display for Size {
         };
         let [estimate, interval] = self.cells();
         write!(f, "{estimate} {interval}, {level} % interval")?;
-        let Some(Known(Ok(tolerance))) = &self.tolerance else {
+        let Some(Computed(Ok(tolerance))) = &self.tolerance else {
             return Ok(());
         };
         let error = points(tolerance.error, 2);

@@ -1,7 +1,7 @@
 use maud::{Markup, html};
 
 use super::{
-    Assessed, Estimate, Known, Report, Section, Size, Unit,
+    Assessed, Computed, Estimate, Report, Section, Size, Unit,
     number::{self, decimals, fixed, p_value, percent, points, scientific, significant, whole},
     page::capital,
 };
@@ -82,7 +82,7 @@ impl Cell {
     }
 
     /// The p-value of all aspects together.
-    fn p_value(Known(omnibus): &Known<OmnibusOutcome>) -> Self {
+    fn p_value(Computed(omnibus): &Computed<OmnibusOutcome>) -> Self {
         match omnibus {
             Ok(outcome) => Self {
                 note: Some(format!("({} redraws)", whole(outcome.redraws))),
@@ -226,7 +226,7 @@ fn lines(row: &Row, heads: &[&str], cells: &[Cell]) -> Markup {
 }
 
 /// The numbers of a picture as a table that opens on demand; the first column names the rows.
-pub(super) fn of_picture(
+pub(super) fn picture_table(
     caption: &str,
     heads: &[&str],
     rows: impl Iterator<Item = Vec<String>>,

@@ -35,9 +35,9 @@ impl<T> Default for Named<T> {
     }
 }
 
-/// An outcome, or why there is none.
+/// A value that was computed, or why there is none.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Known<T>(pub Result<T, Missing>);
+pub struct Computed<T>(pub Result<T, Missing>);
 
 /// Why there is no outcome: `{"error": reason}` or `{"skipped": reason}` in JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -49,7 +49,7 @@ pub enum Missing {
     Skipped(String),
 }
 
-impl<T: Serialize> Known<T> {
+impl<T: Serialize> Computed<T> {
     /// An outcome, if all its numbers are finite.
     pub fn of(outcome: error::Result<T>) -> Self {
         let outcome = outcome.map_err(|error| error.to_string());
@@ -66,7 +66,7 @@ impl<T: Serialize> Known<T> {
     }
 }
 
-impl<T: Serialize> Serialize for Known<T> {
+impl<T: Serialize> Serialize for Computed<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
             Ok(value) => value.serialize(serializer),

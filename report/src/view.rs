@@ -59,7 +59,7 @@ impl SubjectWords {
 pub struct Bins {
     /// How the bins are made.
     pub binning: Binning,
-    /// The order of the error that is told beside the ECE, which is that of order 1; infinite for the largest gap.
+    /// The order of the error that stands beside the ECE, which is that of order 1; infinite for the largest gap.
     pub order: f64,
 }
 

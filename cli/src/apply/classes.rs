@@ -17,12 +17,12 @@ use crate::{
     files::File,
     fit::{CORRECTNESS, family},
     outputs::to_read,
-    rows::{Wanted, clipped_logarithms, logits, rows_of, takes_zeros, zero_refused},
+    rows::{PredictionForm, clipped_logarithms, logits, rows_of, takes_zeros, zero_refused},
     words::{OutcomeSpace, key},
 };
 
 /// Recalibrates predictions over classes.
-pub fn of_classes(args: &ApplyArgs, file: &mut File) -> Result<Applied> {
+pub fn apply_classes(args: &ApplyArgs, file: &mut File) -> Result<Applied> {
     let map = load_map(to_read(&args.map), &Device::flex())?;
     let (kind, fitted_to) = (map.kind(), map.fitted_to());
     if fitted_to.family.as_deref() != Some(CORRECTNESS) {
@@ -45,7 +45,7 @@ pub fn of_classes(args: &ApplyArgs, file: &mut File) -> Result<Applied> {
         names: &fitted_to.columns,
         of: &of,
     };
-    let rows = rows_of(file, &args.rows.options(), Wanted::Logits, like)?;
+    let rows = rows_of(file, &args.rows.options(), PredictionForm::Logits, like)?;
     let family = family(args.input.family, rows.predictions.subject());
     check_family(args, &map, &family)?;
     let classes = rows.predictions.classes();

@@ -19,10 +19,10 @@ use crate::{
     words::{OutcomeSpace, key, object, say},
     writer::{Format, Layout, write_matrix},
 };
-use classes::of_classes;
-use real::{of_distributions, of_quantiles};
+use classes::apply_classes;
+use real::{apply_distributions, apply_quantiles};
 
-/// Recalibrated predictions as rows of a file, and what is told of them.
+/// Recalibrated predictions as rows of a file, and their description in JSON.
 #[derive(Serialize)]
 pub struct Applied {
     /// The file of the map.
@@ -79,10 +79,10 @@ pub fn run(args: &ApplyArgs, json: bool) -> Result<()> {
     let (kept, left_out) = kept_rows(&mut file, &args.rows)?;
     let names = file.table.names.clone();
     let mut made = match args.input.family {
-        FamilyName::Categorical => of_classes(args, &mut file)?,
-        FamilyName::Normal => of_distributions::<Normal>(args, &mut file)?,
-        FamilyName::Laplace => of_distributions::<Laplace>(args, &mut file)?,
-        FamilyName::Quantiles => of_quantiles(args, &mut file)?,
+        FamilyName::Categorical => apply_classes(args, &mut file)?,
+        FamilyName::Normal => apply_distributions::<Normal>(args, &mut file)?,
+        FamilyName::Laplace => apply_distributions::<Laplace>(args, &mut file)?,
+        FamilyName::Quantiles => apply_quantiles(args, &mut file)?,
         _ => unreachable!("the families of apply are checked"),
     };
     if !left_out.is_none() {

@@ -27,7 +27,7 @@ use crate::{
 const SAMPLES: usize = 100;
 
 /// Shifts the quantiles of forecasts.
-pub fn of_quantiles(args: &ApplyArgs, file: &mut File) -> Result<Applied> {
+pub fn apply_quantiles(args: &ApplyArgs, file: &mut File) -> Result<Applied> {
     let map = ConformalShift::load(to_read(&args.map), &Device::flex())?;
     check_family(args, &map, &key(args.input.family))?;
     order_columns(file, &args.rows, &map.fitted_to().columns);
@@ -63,7 +63,7 @@ pub fn of_quantiles(args: &ApplyArgs, file: &mut File) -> Result<Applied> {
 }
 
 /// Recalibrates normal or Laplace predictions.
-pub fn of_distributions<P>(args: &ApplyArgs, file: &mut File) -> Result<Applied>
+pub fn apply_distributions<P>(args: &ApplyArgs, file: &mut File) -> Result<Applied>
 where
     P: Vectors + ScaleFamily + Component + Marginals,
 {

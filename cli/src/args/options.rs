@@ -1,15 +1,15 @@
 //! Options that several subcommands have.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use burn_calibration::kernel::{Distance, Profile};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::values::*;
-use burn_calibration_reader::{NumberOptions, ReadOptions, delimiter};
+use burn_calibration_reader::{NumberOptions, ReadOptions, Texts, delimiter};
 
-use crate::{kernel, program::HeldFiles};
+use crate::{calls::Data, kernel, progress::Watcher};
 
 /// The kind of predictions in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
@@ -134,6 +134,14 @@ pub struct SourceArgs {
         hide_short_help = true
     )]
     pub seed: u64,
+
+    /// Arrays of a program in the place of the files
+    #[arg(skip)]
+    pub arrays: Option<Arc<Data>>,
+
+    /// What is called at each step of the work
+    #[arg(skip)]
+    pub watcher: Watcher,
 }
 
 #[derive(Debug, Clone, Default, Args)]
@@ -284,9 +292,9 @@ pub struct RowsArgs {
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter, hide_short_help = true)]
     pub delimiter: Option<u8>,
 
-    /// Files in memory
+    /// Texts in the place of files
     #[arg(skip)]
-    pub held: HeldFiles,
+    pub texts: Texts,
 }
 
 impl SourceArgs {
@@ -313,7 +321,6 @@ impl RowsArgs {
             columns: self.columns.clone(),
             label_column: self.label_column.clone(),
             id: self.id.clone(),
-            labels_are_columns: self.held.classes.is_some(),
             header: self.header,
             delimiter: self.delimiter,
             skip_missing: self.skip_missing,
@@ -328,7 +335,7 @@ impl RowsArgs {
                 clip: self.clip,
                 positive: self.positive,
             },
-            memory: self.held.memory.clone(),
+            texts: self.texts.clone(),
             ..ReadOptions::default()
         }
     }

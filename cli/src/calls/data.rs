@@ -1,10 +1,13 @@
 //! Arrays in the place of the files of a command.
 
-use burn_calibration_reader::{Held, HeldColumn};
+use std::sync::Arc;
+
+use burn_calibration_reader::{File, Files, Matrix, Notes, ReadOptions, Table, TextColumn};
 
 use crate::{
-    args::{FamilyName, LabelsArgs, OrderArgs, RowsArgs, SourceArgs},
-    program::HeldFiles,
+    args::{FamilyName, OrderArgs, RowsArgs, SourceArgs},
+    error::Result,
+    progress::Watcher,
 };
 
 /// Numbers in rows of equal length.
@@ -27,6 +30,24 @@ pub struct NamedPredictions {
     pub rows: Array,
 }
 
+/// A variable of each sample.
+#[derive(Debug, Clone)]
+pub struct Variable {
+    /// The name.
+    pub name: String,
+    /// The values, one per sample.
+    pub values: VariableValues,
+}
+
+/// The values of a variable.
+#[derive(Debug, Clone)]
+pub enum VariableValues {
+    /// Finite numbers.
+    Numbers(Vec<f64>),
+    /// The group of each sample, by its name.
+    Groups(Vec<String>),
+}
+
 /// Predictions, what occurred, and what else is known of each sample.
 #[derive(Debug, Clone)]
 pub struct Data {
@@ -47,7 +68,7 @@ pub struct Data {
     /// The weights of the samples.
     pub weights: Option<Vec<f64>>,
     /// Variables to test calibration given these, for [`evaluate()`](crate::evaluate()).
-    pub given: Vec<HeldColumn>,
+    pub given: Vec<Variable>,
     /// The names of the classes; none where they are numbers.
     pub class_names: Vec<String>,
 }
@@ -55,8 +76,7 @@ pub struct Data {
 /// The names of arrays besides predictions.
 const OUTCOMES: &str = "y_true";
 const WEIGHTS: &str = "sample_weight";
-pub(super) const GIVEN: &str = "given";
-pub(super) const STATE: &str = "state";
+const GIVEN: &str = "given";
 
 impl Data {
     /// Predictions with what occurred, and nothing else; those of classes are probabilities.
@@ -81,66 +101,77 @@ impl Data {
         OrderArgs { ordered }
     }
 
-    /// The arrays as what files are to the command.
+    /// The arrays in the place of the files of a command.
     pub(super) fn source(
-        &self,
+        self,
         seed: u64,
         progress: impl Fn(&str, u64, u64) + Send + Sync + 'static,
     ) -> SourceArgs {
-        self.source_beside(None, seed, progress)
-    }
-
-    /// The arrays, and a file beside them, as what files are to the command.
-    pub(super) fn source_beside(
-        &self,
-        other: Option<(String, Held)>,
-        seed: u64,
-        progress: impl Fn(&str, u64, u64) + Send + Sync + 'static,
-    ) -> SourceArgs {
-        let held = HeldFiles::new(self.files().chain(other))
-            .with_class_names(self.class_names.clone())
-            .with_progress(progress);
         SourceArgs {
-            labels: LabelsArgs {
-                labels: Some(OUTCOMES.into()),
-                weights: self.weights.is_some().then(|| WEIGHTS.into()),
-                ..LabelsArgs::default()
-            },
             rows: RowsArgs {
                 logits: self.are_logits,
                 force: true, // programs say what their arrays are
                 positive: self.is_event,
                 levels: self.levels.clone(),
-                held,
                 ..RowsArgs::default()
             },
             seed,
+            arrays: Some(Arc::new(self)),
+            watcher: Watcher::new(progress),
+            ..SourceArgs::default()
         }
     }
 
-    /// The arrays by their names.
-    fn files(&self) -> impl Iterator<Item = (String, Held)> {
-        let array = |name: &str, array: &Array| {
-            let Array { columns, values } = array.clone();
-            (name.to_owned(), Held::Numbers { columns, values })
+    /// The arrays as the reader returns files.
+    pub(crate) fn files(&self, are_classes: bool, notes: &mut Notes) -> Result<Files> {
+        let file = |name: &str, table| File {
+            path: name.into(),
+            table,
+        };
+        let numbers = |name: &str, Array { columns, values }: &Array| {
+            let (columns, values) = (*columns, values.clone());
+            file(name, Table::of_numbers(Matrix { columns, values }))
         };
         let sets = std::iter::once(&self.predictions).chain(&self.after);
-        let sets = sets.map(move |set| array(&set.name, &set.rows));
-        let weights = self.weights.clone().map(|values| {
-            let weights = Held::Numbers { columns: 1, values };
-            (WEIGHTS.to_owned(), weights)
-        });
-        let given = (!self.given.is_empty()).then(|| {
-            let given = Held::Columns(self.given.clone());
-            (GIVEN.to_owned(), given)
-        });
-        sets.chain([array(OUTCOMES, &self.outcomes)])
-            .chain(weights)
-            .chain(given)
+        let outcomes = &self.outcomes;
+        let labels = if are_classes {
+            let column = |at| outcomes.values.iter().skip(at).step_by(outcomes.columns);
+            let columns = (0..outcomes.columns).map(|at| text("", at, column(at)));
+            file(OUTCOMES, Table::of_texts(columns.collect()))
+        } else {
+            numbers(OUTCOMES, outcomes)
+        };
+        let weights = |weights: &Vec<f64>| {
+            let column = text("", 0, weights.iter());
+            file(WEIGHTS, Table::of_texts(vec![column]))
+        };
+        let variable = |(at, Variable { name, values }): (usize, &Variable)| match values {
+            VariableValues::Numbers(numbers) => text(name, at, numbers.iter()),
+            VariableValues::Groups(groups) => TextColumn {
+                name: name.clone(),
+                at,
+                cells: groups.iter().collect(),
+                are_groups: true,
+            },
+        };
+        let given = self.given.iter().enumerate().map(variable).collect();
+        let files = Files {
+            sets: sets.map(|set| numbers(&set.name, &set.rows)).collect(),
+            labels: Some(labels),
+            weights: self.weights.as_ref().map(weights),
+            given: (!self.given.is_empty()).then(|| file(GIVEN, Table::of_texts(given))),
+            ..Files::default()
+        };
+        files.joined(&ReadOptions::default(), &[], notes)
     }
 }
 
-/// The state of a monitor as what its file is to the command.
-pub(super) fn state_file(state: &str) -> (String, Held) {
-    (STATE.to_owned(), Held::Text(state.to_owned()))
+/// Numbers as a column of text.
+fn text<'a>(name: &str, at: usize, numbers: impl Iterator<Item = &'a f64>) -> TextColumn {
+    TextColumn {
+        name: name.to_owned(),
+        at,
+        cells: numbers.map(f64::to_string).collect(),
+        are_groups: false,
+    }
 }

@@ -3,24 +3,25 @@
 mod data;
 mod options;
 
-pub use data::{Array, Data, NamedPredictions};
+pub use data::{Array, Data, NamedPredictions, Variable, VariableValues};
 pub use options::{CompareOptions, EvaluateOptions, MonitorOptions, ReportOptions};
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use burn_calibration::kernel::Profile;
 
 use crate::{
     args::{
-        BandwidthChoice, BinArgs, CompareArgs, EvaluateArgs, FamilyName, GateArgs, KernelArgs,
-        KernelShapeArgs, LengthScale, MonitorArgs, OrderArgs, PredictionsArgs, ReportArgs,
-        SizeArgs, SourceArgs, TargetKernelArgs, TargetKernelName,
+        BandwidthChoice, BinArgs, CompareArgs, EvaluateArgs, GateArgs, KernelArgs, KernelShapeArgs,
+        LengthScale, MonitorArgs, PredictionsArgs, ReportArgs, SizeArgs, TargetKernelArgs,
+        TargetKernelName,
     },
-    error::Result,
-    limits, notes,
-    program::{Answer, HeldFiles},
+    error::{Result, wrong},
+    limits,
+    monitor::State,
+    notes,
+    program::Answer,
 };
-use data::{GIVEN, STATE, state_file};
 use options::{LEVEL, check};
 
 /// A page of HTML.
@@ -66,7 +67,7 @@ pub fn evaluate(
                 family: data.predictions.family,
             },
             lens: options.lens,
-            given: (!data.given.is_empty()).then(|| PathBuf::from(GIVEN)),
+            given: None,
             tests: options.tests.clone(),
             order: data.order(),
             gate: GateArgs::default(),
@@ -151,20 +152,25 @@ pub fn report(
     options: &ReportOptions,
     progress: impl Fn(&str, u64, u64) + Send + Sync + 'static,
 ) -> Result<Page, String> {
-    let after = data.after.as_ref();
-    let bins = BinArgs {
-        bins: options.bins,
-        ..BinArgs::default()
-    };
-    page(ReportArgs {
-        predictions: Some(data.predictions.name.clone().into()),
-        family: data.predictions.family,
-        after: after.map(|after| after.name.clone().into()),
-        after_family: after.map(|after| after.family),
-        bins,
-        source: data.source(options.seed, progress),
-        order: data.order(),
-        ..no_report(options.title.clone())
+    kept_page(|| {
+        check(LEVEL, limits::USUAL_REDRAWS, options.bins)?;
+        let after = data.after.as_ref();
+        crate::report::html(&ReportArgs {
+            predictions: Some(data.predictions.name.clone().into()),
+            state: None,
+            family: data.predictions.family,
+            after: after.map(|after| after.name.clone().into()),
+            after_family: after.map(|after| after.family),
+            bins: BinArgs {
+                bins: options.bins,
+                ..BinArgs::default()
+            },
+            order: data.order(),
+            source: data.source(options.seed, progress),
+            title: options.title.clone(),
+            output: PathBuf::new(),
+            pictures: None,
+        })
     })
 }
 
@@ -182,9 +188,10 @@ pub fn monitor(state: &str, data: Data, options: &MonitorOptions) -> Result<Answ
             family: data.predictions.family,
             level: options.level,
             rows_between_alarms: options.rows_between_alarms,
-            source: data.source_beside(Some(state_file(state)), 0, |_, _, _| ()),
+            source: data.source(0, |_, _, _| ()),
         };
-        let (answer, state) = crate::monitor::answer(&args)?;
+        let state = State::parse(&args.state, state.as_bytes())?;
+        let (answer, state) = crate::monitor::answer(&args, state)?;
         let answer = Answer::new("monitor", &answer, Vec::new())?;
         Ok(Answer { state, ..answer })
     })
@@ -195,38 +202,25 @@ pub fn monitor(state: &str, data: Data, options: &MonitorOptions) -> Result<Answ
 /// # Errors
 ///
 /// A text that is no such state.
-pub fn monitor_report(state: &str, title: Option<String>) -> Result<Page, String> {
-    let mut args = no_report(title);
-    args.source.rows.held = HeldFiles::new([state_file(state)]);
-    args.state = Some(STATE.into());
-    page(args)
+pub fn monitor_report(state: &str, title: Option<&str>) -> Result<Page, String> {
+    let page = || {
+        let state = State::parse(Path::new(STATE), state.as_bytes())?;
+        let state =
+            state.ok_or_else(|| wrong!("{STATE}: no rows, expected a state that has some"))?;
+        Ok(state.report_under(title).to_html())
+    };
+    kept_page(page)
 }
 
-/// The options of a report without data.
-fn no_report(title: Option<String>) -> ReportArgs {
-    ReportArgs {
-        predictions: None,
-        state: None,
-        family: FamilyName::Categorical,
-        after: None,
-        after_family: None,
-        source: SourceArgs::default(),
-        bins: BinArgs::default(),
-        order: OrderArgs::default(),
-        title,
-        output: PathBuf::new(),
-        pictures: None,
-    }
-}
-
-fn page(args: ReportArgs) -> Result<Page, String> {
-    let (html, notes) = notes::kept(|| {
-        check(LEVEL, limits::USUAL_REDRAWS, args.bins.bins)?;
-        crate::report::html(&args)
-    });
+/// A page with the notes that the work says.
+fn kept_page(work: impl FnOnce() -> Result<String>) -> Result<Page, String> {
+    let (html, notes) = notes::kept(work);
     let html = html.map_err(|error| error.to_string())?;
     Ok(Page { html, notes })
 }
+
+/// The name of a state in errors.
+const STATE: &str = "state";
 
 /// An answer with the notes that the work says.
 fn noted(work: impl FnOnce() -> Result<Answer>) -> Result<Answer, String> {

@@ -12,11 +12,11 @@ use super::{Biased, Comparison, End, LevelChange, Outcome, Paired};
 use crate::{
     answer::table_of_sizes,
     table::TextTable,
-    words::{BeforeAfter, Known, probability, verdict},
+    words::{BeforeAfter, Computed, probability, verdict},
 };
 
 /// The table of paired changes, to which rows may be added.
-pub fn table_of_changes(changes: &[(String, &Known<Paired>)], level: f64) -> TextTable {
+pub fn table_of_changes(changes: &[(String, &Computed<Paired>)], level: f64) -> TextTable {
     let interval = format!("{} % interval", 100.0 * level);
     let mut adjusted =
         (changes.iter()).filter_map(|(_, change)| change.0.as_ref().ok()?.adjusted_p_value);
@@ -36,7 +36,7 @@ pub fn table_of_changes(changes: &[(String, &Known<Paired>)], level: f64) -> Tex
 /// Writes why ends of intervals are infinite, each reason once.
 pub fn write_unbounded<'a>(
     f: &mut fmt::Formatter<'_>,
-    changes: impl Iterator<Item = &'a Known<Paired>>,
+    changes: impl Iterator<Item = &'a Computed<Paired>>,
 ) -> fmt::Result {
     let reasons = changes.filter_map(|change| change.0.as_ref().ok()?.unbounded.as_ref());
     let reasons: BTreeSet<&String> = reasons.collect();
@@ -48,7 +48,7 @@ pub fn write_unbounded<'a>(
 pub fn write_verdict(
     f: &mut fmt::Formatter<'_>,
     who: &str,
-    Known(outcome): &Known<OmnibusOutcome>,
+    Computed(outcome): &Computed<OmnibusOutcome>,
 ) -> fmt::Result {
     let words = match outcome {
         Ok(outcome) => verdict(&outcome.verdict(), !outcome.is_rejected()),
@@ -99,14 +99,14 @@ impl fmt::Display for Comparison {
             write!(f, "{}", table_of_sizes(sizes))?;
         }
         let of_skce = if self.kernel.is_some() {
-            "; for the SKCE it is for any map"
+            " The difference of the\nSKCE is that for any map."
         } else {
             ""
         };
         writeln!(
             f,
-            "\nThe difference is after - before: negative is a gain. For a score it is the change of its \
-             calibration\nerror only if the map is injective (a temperature is){of_skce}."
+            "\nThe difference is after - before; a negative one is a gain. The difference of a score is the change of its\n\
+             calibration error only if the map is injective, such as a temperature.{of_skce}"
         )
     }
 }

@@ -2,7 +2,7 @@
 
 use burn_calibration::hypothesis::{OmnibusOutcome, holm};
 
-use super::{AspectAnswer, EvaluationAnswer, Found};
+use super::{AspectAnswer, Aspects, EvaluationAnswer};
 use crate::{
     args::EvaluateArgs,
     error::{Result, ensure, wrong},
@@ -15,8 +15,8 @@ use crate::{
 /// A test that was not computed, or that could not reject with so few redraws: such a gate would always be open.
 pub fn reasons(args: &EvaluateArgs, answer: &EvaluationAnswer) -> Result<Vec<String>> {
     let aspects = match &answer.found {
-        Found::Whole(whole) => std::slice::from_ref(&**whole),
-        Found::Classes { classes, .. } => classes,
+        Aspects::Whole(whole) => std::slice::from_ref(&**whole),
+        Aspects::Classes { classes, .. } => classes,
     };
     let level = 1.0 - args.sizes.level;
     let mut reasons = Vec::new();

@@ -25,8 +25,8 @@ use crate::{
     multilabel, program,
     progress::Progress,
     quantities::{Pairs, tests},
-    rows::Wanted,
-    words::{DataWords, KernelWords, Known, Missing, Named, TargetWords, check_finite, key},
+    rows::PredictionForm,
+    words::{Computed, DataWords, KernelWords, Missing, Named, TargetWords, check_finite, key},
 };
 
 #[derive(Serialize)]
@@ -41,7 +41,7 @@ pub struct EvaluationAnswer {
     #[serde(flatten)]
     pub summary: Named<Estimate>,
     #[serde(flatten)]
-    pub found: Found,
+    pub found: Aspects,
     /// Whether all is printed, and not the answer alone.
     #[serde(skip)]
     pub is_verbose: bool,
@@ -50,7 +50,7 @@ pub struct EvaluationAnswer {
 /// What was found of the whole prediction, or of each class.
 #[derive(Serialize)]
 #[serde(untagged)]
-pub enum Found {
+pub enum Aspects {
     Whole(Box<AspectAnswer>),
     Classes {
         /// The headline over all classes.
@@ -74,7 +74,7 @@ pub struct AspectAnswer {
     pub on_targets: Option<TargetWords>,
     /// Given the columns of a file, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub given: Option<Known<GivenAnswer>>,
+    pub given: Option<Computed<GivenAnswer>>,
     /// Names of classes, where these are not numbers from 0.
     #[serde(skip)]
     pub class_names: Vec<String>,
@@ -123,7 +123,7 @@ pub struct Views {
 
 /// Reads predictions, and takes the views of them that a lens asks for.
 fn read<P: Kind>(inputs: &Inputs, args: &EvaluateArgs) -> Result<(Views, LazyViews<P>)> {
-    let mut loaded = P::read(inputs, &args.source, Wanted::Probabilities)?;
+    let mut loaded = P::read(inputs, &args.source, PredictionForm::Probabilities)?;
     let (predictions, targets) = (loaded.sets.remove(0), loaded.targets);
     let outcomes = match args.lens {
         LensName::Canonical => predictions.dimensions(),
@@ -150,7 +150,7 @@ fn evaluate<P: Kind>(
         "--ordered: only with --lens canonical, of which all classes are looked at together"
     );
     let steps = 4 + tests.len() + usize::from(!views.given.is_empty());
-    let progress = Progress::watched(steps * list.len(), &args.source.rows.held.watcher);
+    let progress = Progress::watched(steps * list.len(), &args.source.watcher);
     let mut rng = StdRng::seed_from_u64(args.source.seed);
     let (mut aspects, count) = (Vec::new(), list.len());
     for view in list {
@@ -172,13 +172,13 @@ fn evaluate<P: Kind>(
         binned: args.bins.asked(),
         is_verbose: args.verbose,
         found: match views.lens {
-            LensName::ClassWise => Found::Classes {
+            LensName::ClassWise => Aspects::Classes {
                 verdict: words::headline(args.input.family, &aspects),
                 adjusted: adjust(&aspects),
                 mean: mean(&aspects),
                 classes: aspects,
             },
-            _ => Found::Whole(Box::new(aspects.remove(0))),
+            _ => Aspects::Whole(Box::new(aspects.remove(0))),
         },
     })
 }
@@ -234,7 +234,7 @@ fn aspect<P: Kind>(
             replicates,
             rng,
         );
-        Known(answer.map_err(|error| Missing::Error(error.to_string())))
+        Computed(answer.map_err(|error| Missing::Error(error.to_string())))
     });
     progress.step("omnibus test");
     let omnibus = omnibus(between, views.redraws, count, view, &names, rng);
@@ -253,7 +253,7 @@ fn aspect<P: Kind>(
         let outcome = build.outcome(predictions, targets, rng);
         let tested = Tested {
             of: (test.of)(&view.of).into(),
-            value: Known::of(outcome),
+            value: Computed::of(outcome),
         };
         (test.name.clone(), tested)
     };
@@ -325,8 +325,8 @@ impl EvaluationAnswer {
     /// The omnibus tests, of classes with their names.
     pub fn outcomes(&self) -> program::Outcomes<'_> {
         let aspects = match &self.found {
-            Found::Whole(whole) => std::slice::from_ref(&**whole),
-            Found::Classes { classes, .. } => classes,
+            Aspects::Whole(whole) => std::slice::from_ref(&**whole),
+            Aspects::Classes { classes, .. } => classes,
         };
         let name = |aspect: &AspectAnswer| aspect.class.as_ref().map(|class| class.name.clone());
         let aspects = aspects.iter();

@@ -10,24 +10,24 @@ use burn_calibration::{
 };
 use burn_calibration_report::{Estimate, Tested, Value};
 
-use super::{AspectAnswer, Class, EvaluationAnswer, Found};
+use super::{AspectAnswer, Aspects, Class, EvaluationAnswer};
 use crate::{
     answer,
     args::{FamilyName, LensName},
     table::TextTable,
-    words::{Known, Named, key, p_value, probability, shown},
+    words::{Computed, Named, key, p_value, probability, shown},
 };
 
 impl fmt::Display for EvaluationAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.found {
-            Found::Whole(whole) if whole.coverage.is_some() => {
+            Aspects::Whole(whole) if whole.coverage.is_some() => {
                 let levels = whole.coverage.iter().map(|coverage| coverage.levels.len());
                 let (n, levels) = (self.data.n, levels.sum::<usize>());
-                let weights = self.data.of_weights();
+                let weights = self.data.weights_in_words();
                 writeln!(f, "{n} forecasts by quantiles at {levels} levels{weights}")?;
             }
-            _ => writeln!(f, "{}", self.data.of_family(&key(self.family)))?,
+            _ => writeln!(f, "{}", self.data.in_words_of(&key(self.family)))?,
         }
         let lens = match (self.lens, self.data.subject) {
             (_, Subject::Correctness) => "the confidence",
@@ -57,11 +57,11 @@ impl fmt::Display for EvaluationAnswer {
             writeln!(f, "{zeros}")?;
         }
         let (verdict, classes, adjusted, mean) = match &self.found {
-            Found::Whole(whole) => {
+            Aspects::Whole(whole) => {
                 whole.write(f, self.is_verbose)?;
                 return self.write_hint(f);
             }
-            Found::Classes {
+            Aspects::Classes {
                 verdict,
                 classes,
                 adjusted,
@@ -162,7 +162,8 @@ pub fn headline(family: FamilyName, classes: &[AspectAnswer]) -> String {
     let (count, fail) = (tested.len(), failing.len());
     if fail > 0 {
         let names = failing.join(", ");
-        return format!("Not calibrated are {fail} of {count} {of}: {names}.");
+        let are = if fail == 1 { "is" } else { "are" };
+        return format!("{fail} of {count} {of} {are} not calibrated: {names}.");
     }
     let Some((_, least)) = (tested.iter()).min_by(|(_, a), (_, b)| {
         a.adjusted_p_value
@@ -182,7 +183,7 @@ pub fn headline(family: FamilyName, classes: &[AspectAnswer]) -> String {
 impl AspectAnswer {
     /// Writes what is found given columns, with the name of the class.
     fn write_given(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(Known(given)) = &self.given else {
+        let Some(Computed(given)) = &self.given else {
             return Ok(());
         };
         if let Some(Class { name, .. }) = &self.class {

@@ -23,12 +23,12 @@ use crate::{
     kind::Kind,
     limits::QUADRATIC_LIMIT,
     progress::Progress,
-    rows::{LOG_OF_ZERO, Wanted, clip_words, clipped_logarithms, logits, takes_zeros},
-    words::{Known, Missing, key},
+    rows::{LOG_OF_ZERO, PredictionForm, clip_words, clipped_logarithms, logits, takes_zeros},
+    words::{Computed, Missing, key},
 };
 
 /// Fits the map of classes that was named, or chooses one.
-pub fn of_classes(args: &FitArgs, path: &Path) -> Result<FitSummary> {
+pub fn fit_classes(args: &FitArgs, path: &Path) -> Result<FitSummary> {
     let method = args.method.as_ref().map(|name| name.parse::<MapKind>());
     let method = method.transpose()?;
     ensure!(
@@ -36,7 +36,7 @@ pub fn of_classes(args: &FitArgs, path: &Path) -> Result<FitSummary> {
         "--loss {}: a map is chosen by the log loss, expected --method with it or no --loss",
         key(args.loss)
     );
-    let loaded = Categorical::read(&Inputs::of(path), &args.source, Wanted::Logits)?;
+    let loaded = Categorical::read(&Inputs::of(path), &args.source, PredictionForm::Logits)?;
     let mut data = Data::of(&loaded);
     let (sets, labels) = (&loaded.sets, &loaded.targets);
     let subject = sets[0].subject();
@@ -105,8 +105,10 @@ pub fn of_classes(args: &FitArgs, path: &Path) -> Result<FitSummary> {
     data.class_names = names.cloned().unwrap_or_default();
     data.changed_classes = (subject == Subject::Classes).then_some(changed);
     data.log_loss = match &zeros {
-        Some(Zeros { labels, .. }) if *labels > 0 => Known(Err(Missing::Error("infinite".into()))),
-        _ => Known(Ok([log_loss(logits), log_loss(calibrated)].into())),
+        Some(Zeros { labels, .. }) if *labels > 0 => {
+            Computed(Err(Missing::Error("infinite".into())))
+        }
+        _ => Computed(Ok([log_loss(logits), log_loss(calibrated)].into())),
     };
     if let Some(zeros) = zeros {
         data.zeros = zeros.words(method.is_none());
@@ -217,9 +219,8 @@ impl Zeros {
         let (samples, labels) = (self.samples, self.labels);
         let tried = is_chosen.then(|| {
             format!(
-                "all {samples} predictions are certain, with probabilities of 0 and 1 alone: of the maps only those \
-                 fit that accept zeros, and their log losses and those of the predictions count probabilities \
-                 as at least 1/(2(n + 1))"
+                "all {samples} predictions have probabilities of exactly 0 and 1: only maps that accept zeros are \
+                 fitted, and log losses take probabilities as at least 1/(2(n + 1))"
             )
         });
         let infinite = (labels > 0).then(|| {

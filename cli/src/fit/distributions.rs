@@ -19,12 +19,12 @@ use crate::{
     files::Inputs,
     kind::{Kind, Vectors},
     progress::Progress,
-    rows::Wanted,
-    words::Known,
+    rows::PredictionForm,
+    words::Computed,
 };
 
 /// Fits the map of normal or Laplace predictions that was named, or chooses one.
-pub fn of_distributions<P>(args: &FitArgs, path: &Path) -> Result<FitSummary>
+pub fn fit_distributions<P>(args: &FitArgs, path: &Path) -> Result<FitSummary>
 where
     P: Vectors + ScaleFamily + Component + Marginals + Kind<Targets = Tensor<2>>,
 {
@@ -33,7 +33,7 @@ where
     let method = method
         .map(|name| name.parse::<DistributionMethod>())
         .transpose()?;
-    let mut loaded = P::read(&Inputs::of(path), &args.source, Wanted::Logits)?;
+    let mut loaded = P::read(&Inputs::of(path), &args.source, PredictionForm::Logits)?;
     let mut data = Data::of(&loaded);
     let (predictions, targets) = (loaded.sets.remove(0), loaded.targets);
     let of = (predictions.clone(), targets.clone());
@@ -63,14 +63,15 @@ where
         _ => None,
     };
     if let Some(after) = after {
-        data.log_loss = Known(Ok([before, after].into()));
+        data.log_loss = Computed(Ok([before, after].into()));
     }
     finish(args, &mut map, (name, choice), data)
 }
 
 /// Fits the map of quantile forecasts.
-pub fn of_quantiles(args: &FitArgs, path: &Path) -> Result<FitSummary> {
-    let mut loaded = QuantileForecasts::read(&Inputs::of(path), &args.source, Wanted::Logits)?;
+pub fn fit_quantiles(args: &FitArgs, path: &Path) -> Result<FitSummary> {
+    let mut loaded =
+        QuantileForecasts::read(&Inputs::of(path), &args.source, PredictionForm::Logits)?;
     let mut data = Data::of(&loaded);
     let (forecasts, targets) = (loaded.sets.remove(0), loaded.targets);
     let mut map = ConformalShiftConfig::new().fit(forecasts.clone(), targets.clone())?;
@@ -78,7 +79,7 @@ pub fn of_quantiles(args: &FitArgs, path: &Path) -> Result<FitSummary> {
         Ok(WeightedIntervalScore.mean(forecasts, &targets)?.estimate)
     };
     let scores = [score(&forecasts)?, score(&map.forward(forecasts.clone()))?];
-    data.log_loss = Known::or_skipped(None, "quantile forecasts have no density");
+    data.log_loss = Computed::or_skipped(None, "quantile forecasts have no density");
     data.interval_score = Some(scores.into());
     finish(args, &mut map, (CONFORMAL, None), data)
 }

@@ -5,7 +5,7 @@ mod distributions;
 mod prior;
 mod words;
 
-use std::{fmt, path::Path};
+use std::path::Path;
 
 use burn_calibration::{
     distribution::{Laplace, Normal, Subject},
@@ -22,11 +22,11 @@ use crate::{
     args::{FamilyName, FitArgs, KeepName},
     error::Result,
     kind::{Kind, Loaded},
-    outputs::{is_standard_output, to_write},
-    words::{BeforeAfter, DataWords, Known, check_finite, key, show},
+    outputs::to_write,
+    words::{BeforeAfter, Computed, DataWords, check_finite, key, show_beside},
 };
-use classes::of_classes;
-use distributions::{of_distributions, of_quantiles};
+use classes::fit_classes;
+use distributions::{fit_distributions, fit_quantiles};
 use prior::corrected;
 
 /// What is printed of a fit.
@@ -42,12 +42,12 @@ pub struct FitSummary {
     /// The guarantees for logits such as were given.
     #[serde(flatten)]
     guarantees: Guarantees,
-    fit: Known<FitReport>,
+    fit: Computed<FitReport>,
     /// The parameters, if they are few.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     parameters: Vec<NamedParameter>,
     /// Why this map, unless it was named.
-    choice: Known<Choice>,
+    choice: Computed<Choice>,
     /// What to know before the map is used.
     warnings: Vec<String>,
 }
@@ -61,7 +61,7 @@ struct Data {
     #[serde(skip_serializing_if = "Option::is_none")]
     changed_classes: Option<usize>,
     /// The mean log loss, of a map that has one.
-    log_loss: Known<BeforeAfter<f64>>,
+    log_loss: Computed<BeforeAfter<f64>>,
     /// The mean weighted interval score, of quantile forecasts.
     #[serde(skip_serializing_if = "Option::is_none")]
     interval_score: Option<BeforeAfter<f64>>,
@@ -85,7 +85,7 @@ impl Data {
         Self {
             of: loaded.data.without_names(),
             changed_classes: None,
-            log_loss: Known::or_skipped(None, "what the map makes has no density"),
+            log_loss: Computed::or_skipped(None, "what the map makes has no density"),
             interval_score: None,
             clip: None,
             zeros: Vec::new(),
@@ -110,37 +110,24 @@ const NONE: &str = "none";
 pub const NOT_KNOWN: &str = "the map does not say how it was fitted";
 
 pub fn run(args: &FitArgs, json: bool) -> Result<()> {
-    let to_standard_output = is_standard_output(&args.output);
+    let output = Some(&*args.output);
     match &args.predictions {
-        Some(path) => say_fit(fitted(args, path)?, to_standard_output, json),
-        None => say_fit(corrected(args)?, to_standard_output, json),
+        Some(path) => show_beside("fit", &fitted(args, path)?, json, output),
+        None => show_beside("fit", &corrected(args)?, json, output),
     }
-}
-
-/// Prints what was made; to standard error where the map goes to standard output.
-fn say_fit(
-    made: impl Serialize + fmt::Display,
-    to_standard_output: bool,
-    json: bool,
-) -> Result<()> {
-    if to_standard_output {
-        anstream::eprint!("{made}");
-        return Ok(());
-    }
-    show("fit", &made, json)
 }
 
 fn fitted(args: &FitArgs, path: &Path) -> Result<FitSummary> {
     match args.family {
-        FamilyName::Categorical => of_classes(args, path),
-        FamilyName::Normal => of_distributions::<Normal>(args, path),
-        FamilyName::Laplace => of_distributions::<Laplace>(args, path),
-        FamilyName::Quantiles => of_quantiles(args, path),
+        FamilyName::Categorical => fit_classes(args, path),
+        FamilyName::Normal => fit_distributions::<Normal>(args, path),
+        FamilyName::Laplace => fit_distributions::<Laplace>(args, path),
+        FamilyName::Quantiles => fit_quantiles(args, path),
         _ => unreachable!("the families of fit are checked"),
     }
 }
 
-/// Saves a map, and tells of it.
+/// Saves a map, and returns its description.
 fn finish(
     args: &FitArgs,
     map: &mut dyn FittedMap,
@@ -164,12 +151,12 @@ fn finish(
         kind: map.kind(),
         loss: key(args.loss),
         guarantees,
-        fit: Known::or_skipped(map.report().cloned(), NOT_KNOWN),
+        fit: Computed::or_skipped(map.report().cloned(), NOT_KNOWN),
         parameters,
         warnings: (data.zeros.iter().cloned())
             .chain(warnings(map.report(), choice.as_ref(), names))
             .collect(),
-        choice: Known::or_skipped(choice, "the map was named by --method"),
+        choice: Computed::or_skipped(choice, "the map was named by --method"),
         data,
     };
     check_finite(&fitted)?;

@@ -10,7 +10,7 @@ use burn_calibration::{
 use super::{CORRECTNESS, FitSummary, NONE};
 use crate::{
     show::guarantee_lines,
-    words::{BeforeAfter, Known, OutcomeSpace},
+    words::{BeforeAfter, Computed, OutcomeSpace},
 };
 
 /// The warnings of a fit in words, with names of classes where there are some.
@@ -55,13 +55,13 @@ impl fmt::Display for FitSummary {
             _ => &format!("{kind} of"),
         };
         writeln!(f, "{what} {}, saved as {}", data.of, self.map)?;
-        if let Known(Ok(report)) = &self.fit {
+        if let Computed(Ok(report)) = &self.fit {
             writeln!(f, "fit:        {report}")?;
         }
-        if let Known(Ok(choice)) = &self.choice {
+        if let Computed(Ok(choice)) = &self.choice {
             write!(f, "{choice}")?;
         }
-        if let Known(Ok(BeforeAfter { before, after })) = &data.log_loss {
+        if let Computed(Ok(BeforeAfter { before, after })) = &data.log_loss {
             writeln!(
                 f,
                 "log loss:   {before:.6} before, {after:.6} after, on the data of the fit{}",

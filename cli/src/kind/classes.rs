@@ -25,7 +25,7 @@ use crate::{
     kernel::fixed,
     limits::{BLOCK, QUADRATIC_LIMIT},
     quantities::tests_of_classes,
-    rows::{Wanted, read_classes},
+    rows::{PredictionForm, read_classes},
     words::{Named, OutcomeSpace},
 };
 
@@ -34,8 +34,8 @@ impl WithKernel for Categorical {}
 impl Kind for Categorical {
     const OUTCOMES: fn(usize) -> OutcomeSpace = OutcomeSpace::Classes;
 
-    fn read(inputs: &Inputs, args: &SourceArgs, wanted: Wanted) -> Result<Loaded<Self>> {
-        read_classes(inputs, args, wanted)
+    fn read(inputs: &Inputs, args: &SourceArgs, form: PredictionForm) -> Result<Loaded<Self>> {
+        read_classes(inputs, args, form)
     }
 
     fn views(

@@ -22,7 +22,7 @@ use crate::{
     files::Inputs,
     given::Column,
     quantities::Pairs,
-    rows::Wanted,
+    rows::PredictionForm,
     words::{DataWords, OutcomeSpace, TargetWords},
 };
 
@@ -91,7 +91,7 @@ pub trait Kind: Reportable<Kernel: Pairs<Self>> + 'static {
     const OUTCOMES: fn(usize) -> OutcomeSpace;
 
     /// Reads sets of predictions of the same samples, and their targets.
-    fn read(inputs: &Inputs, args: &SourceArgs, wanted: Wanted) -> Result<Loaded<Self>>;
+    fn read(inputs: &Inputs, args: &SourceArgs, form: PredictionForm) -> Result<Loaded<Self>>;
 
     /// The aspects that the arguments ask for; classes have names.
     fn views(

@@ -10,7 +10,6 @@ use burn_calibration::{
     file,
     monitor::{CalibrationMonitor, Change, Monitored},
 };
-use burn_calibration_reader::Held;
 use burn_calibration_report::MonitorReport;
 use serde::{Deserialize, Serialize};
 
@@ -19,8 +18,7 @@ use crate::{
     error::{Context, Result, ensure, wrong},
     files::Inputs,
     kind::{Kind, with_family},
-    program::HeldFiles,
-    rows::Wanted,
+    rows::PredictionForm,
     words::{DataWords, key, show},
 };
 use waiting::Waiting;
@@ -50,16 +48,19 @@ struct Added {
 
 /// Adds the rows, writes the state, and prints the answer. Returns whether these rows raise an alarm.
 pub fn run(args: &MonitorArgs, json: bool) -> Result<bool> {
-    let (answer, state) = answer(args)?;
+    let (answer, state) = answer(args, State::of_file(&args.state)?)?;
     file::write(&args.state, state.as_bytes()).of(&args.state)?;
     show("monitor", &answer, json)?;
     Ok(answer.is_alarm)
 }
 
-/// Adds the rows to the state; returns the answer, and the state as JSON.
-pub fn answer(args: &MonitorArgs) -> Result<(MonitorAnswer, String)> {
+/// Adds the rows to a state, or to a new one; returns the answer, and the state as JSON.
+pub fn answer(args: &MonitorArgs, state: Option<State>) -> Result<(MonitorAnswer, String)> {
     let path = &args.state;
-    let mut state = State::read(path, args)?;
+    let mut state = match state {
+        Some(state) => state.with_options_of(args)?,
+        None => State::new(args)?,
+    };
     let before = state.monitor.state().clone();
     let added = if args.source.rows.id.is_some() {
         match state.waiting.take_labelled(args)? {
@@ -82,36 +83,42 @@ pub fn answer(args: &MonitorArgs) -> Result<(MonitorAnswer, String)> {
 }
 
 impl State {
-    /// The state of a file; none if there is no file, or an empty one in memory.
-    pub fn of_file(path: &Path, held: &HeldFiles) -> Result<Option<Self>> {
-        let text = match held.get(path) {
-            Some(Held::Text(text)) => text.as_bytes().to_vec(),
-            _ if path.exists() => file::read(path).of(path)?,
-            _ => Vec::new(),
-        };
+    /// The state of a file, if there is one.
+    pub fn of_file(path: &Path) -> Result<Option<Self>> {
+        if path.exists() {
+            Self::parse(path, &file::read(path).of(path)?)
+        } else {
+            Ok(None)
+        }
+    }
+
+    /// The state of a text, which errors name as a file; none of an empty one.
+    pub fn parse(path: &Path, text: &[u8]) -> Result<Option<Self>> {
         if text.is_empty() {
             return Ok(None);
         }
-        let state = serde_json::from_slice(&text);
+        let state = serde_json::from_slice(text);
         let state = state.map_err(|reason| wrong!("{reason}; expected a state that monitor wrote"));
         state.of(path).map(Some)
     }
 
-    /// The state of a file, which has the same options, or a new one.
-    fn read(path: &Path, args: &MonitorArgs) -> Result<Self> {
-        let family = key(args.family);
-        let Some(state) = Self::of_file(path, &args.source.rows.held)? else {
-            let monitor = CalibrationMonitor::new(args.level.unwrap_or(0.05))?;
-            let rows = args.rows_between_alarms.unwrap_or(10_000.0);
-            return Ok(Self {
-                family,
-                columns: Vec::new(),
-                class_names: Vec::new(),
-                waiting: Waiting::default(),
-                monitor: monitor.with_rows_between_alarms(rows)?,
-            });
-        };
-        let known = state.monitor.state();
+    /// A state without rows.
+    fn new(args: &MonitorArgs) -> Result<Self> {
+        let monitor = CalibrationMonitor::new(args.level.unwrap_or(0.05))?;
+        let rows = args.rows_between_alarms.unwrap_or(10_000.0);
+        Ok(Self {
+            family: key(args.family),
+            columns: Vec::new(),
+            class_names: Vec::new(),
+            waiting: Waiting::default(),
+            monitor: monitor.with_rows_between_alarms(rows)?,
+        })
+    }
+
+    /// The state, if its options are those of the arguments.
+    fn with_options_of(self, args: &MonitorArgs) -> Result<Self> {
+        let path = &args.state;
+        let known = self.monitor.state();
         let fixed = |option: &str, given: Option<f64>, known: f64| {
             let is_same = given.is_none_or(|given| given == known);
             ensure!(
@@ -125,17 +132,26 @@ impl State {
         let between = args.rows_between_alarms;
         fixed("--rows-between-alarms", between, known.rows_between_alarms)?;
         ensure!(
-            state.family == family,
+            self.family == key(args.family),
             "{}: the rows are of --family {}, expected the same family",
             path.display(),
-            state.family
+            self.family
         );
-        Ok(state)
+        Ok(self)
     }
 
     /// The sentences and the page.
     pub fn report(&self) -> MonitorReport<'_> {
         MonitorReport::new(&self.monitor, &self.class_names)
+    }
+
+    /// The page under a title, if there is one.
+    pub fn report_under(&self, title: Option<&str>) -> MonitorReport<'_> {
+        let report = self.report();
+        match title {
+            Some(title) => report.with_title(title),
+            None => report,
+        }
     }
 
     /// The numbers of a page that was written with its pictures to files.
@@ -154,7 +170,7 @@ impl State {
     }
 
     fn add_of<P: Kind + Monitored>(&mut self, path: &Path, source: &SourceArgs) -> Result<Added> {
-        let mut loaded = P::read(&Inputs::of(path), source, Wanted::Probabilities)?;
+        let mut loaded = P::read(&Inputs::of(path), source, PredictionForm::Probabilities)?;
         let predictions = loaded.sets.remove(0);
         if self.columns.is_empty() {
             self.columns = loaded.columns;

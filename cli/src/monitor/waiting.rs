@@ -5,14 +5,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use burn_calibration_reader::{Choice, Held, OpenOptions, Opened, TextColumn, clipped, is_missing};
+use burn_calibration_reader::{
+    Choice, OpenOptions, Opened, TextColumn, Texts, clipped, is_missing,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     args::{MonitorArgs, SourceArgs},
     error::{Context, Result, bail, ensure, wrong},
     notes::say,
-    program::HeldFiles,
 };
 
 /// Predictions without labels so far, as the text of their files.
@@ -84,7 +85,7 @@ impl Waiting {
             let path = args.source.labels.labels.as_deref();
             let path = path.or(args.predictions.as_deref());
             let note =
-                format_args!("{unknown} of {of} labels are left out: no row with their id waits");
+                format_args!("{unknown} of {of} labels are left out: no waiting row has their id");
             say(path.unwrap_or(Path::new(id)), note);
         }
         if rows.is_empty() {
@@ -99,12 +100,11 @@ impl Waiting {
         source.rows.id = None;
         source.rows.header = Some(true);
         source.labels.labels_header = Some(true);
-        source.labels.labels = Some(names[1].clone());
-        let files = names.each_ref().map(|name| name.display().to_string());
-        let files = files.into_iter().zip([predictions, labels].map(Held::Text));
-        source.rows.held = HeldFiles::new(files);
-        let [predictions, _] = names;
-        Ok(Some((predictions, source)))
+        let [of_predictions, of_labels] = names;
+        source.labels.labels = Some(of_labels.clone());
+        let texts = [(of_predictions.clone(), predictions), (of_labels, labels)];
+        source.rows.texts = Texts::new(texts.into());
+        Ok(Some((of_predictions, source)))
     }
 
     /// Adds rows of predictions.
@@ -145,7 +145,7 @@ fn read(path: &Path, args: &MonitorArgs, id: &str) -> Result<(TextColumn, Vec<Te
         delimiter: rows.delimiter,
         ..OpenOptions::default()
     };
-    let mut file = Opened::new(path, &rows.held.memory, &options)?;
+    let mut file = Opened::new(path, &options)?;
     let at = file.select_id(Some(id))?;
     let others = (0..file.columns.len()).filter(|other| Some(*other) != at);
     file.choice = Choice {

@@ -106,7 +106,7 @@ fn a_page_as_numbers() {
         }
     }
     assert_eq!(before["page"]["top_label"]["event"], "TopLabel");
-    assert!(found["after"]["page"]["brier"]["standard_error"].is_number());
+    assert!(found["after"]["means"]["brier"]["standard_error"].is_number());
     let real = object(&folder, &format!("report --family normal {REAL} -o n.html"));
     let estimates = &real["before"]["estimates"];
     assert!(estimates["crps"].is_number() && real["after"].is_null());

@@ -40,6 +40,7 @@ class Data(NamedTuple):
     weights: np.ndarray | None
     given: list[tuple[str, list[Any]]]
     class_names: list[str]
+    are_ordered: bool
 
 
 class Call:
@@ -60,9 +61,13 @@ class Call:
         given: Variables | None = None,
         classes: Sequence[Any] | None = None,
         nan_policy: str = "raise",
+        ordered: bool = False,
     ):
         check_choice(nan_policy, "nan_policy", ("raise", "omit"))
         first = next(iter(sets.values()))
+        if ordered and (first.family != "categorical" or first.is_event):
+            of = "an event has" if first.is_event else f"{type(first).__name__} predictions have"
+            raise ValueError(f"ordered is True, expected False: {of} no classes in an order")
         numbers = {name: columns(one.rows, name) for name, one in sets.items()}
         weights = None if sample_weight is None else columns(sample_weight, "sample_weight")
         n = len(numbers[next(iter(numbers))])
@@ -136,6 +141,7 @@ class Call:
             weights,
             list((given or {}).items()),
             names,
+            bool(ordered),
         )
 
     def check_sizes(self, bins: int | None, redraws: int | None) -> None:

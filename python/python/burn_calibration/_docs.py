@@ -32,6 +32,8 @@ CLASSES = {
     The seed of all random draws.""",
     "interval": """float, optional
     A confidence level, such as 0.95: then the result is an interval.""",
+    "ordered": """bool
+    Whether the classes have an order, that of the columns, such as grades: then there is the ranked probability score.""",
     "nan_policy": """{"raise", "omit"}
     Whether a value that is missing is an error, or its row is left out, with a `CalibrationWarning`.""",
     "progress": """callable, optional

@@ -51,7 +51,7 @@ def _outcome(outcome: dict[str, Any]) -> Outcome:
 class _Answer:
     """An answer; ``str`` returns its text."""
 
-    def __init__(self, answer: _native.Told):
+    def __init__(self, answer: _native.Answer):
         self._json, self._text = answer.json, answer.text
         #: What to know of the data; each is a `CalibrationWarning` as well.
         self.notes: list[str] = list(answer.notes)

@@ -56,6 +56,7 @@ def evaluate(
     sample_weight: Any = None,
     given: Any = None,
     classes: Sequence[Any] | None = None,
+    ordered: bool = False,
     nan_policy: str = "raise",
     lens: str = "canonical",
     tests: Sequence[str] = (),
@@ -129,10 +130,12 @@ def evaluate(
             )
     if lens == "class-wise" and predictions.is_event:
         raise ValueError("lens is 'class-wise', expected another one: y_prob are probabilities of one event")
+    if ordered and lens != "canonical":
+        raise ValueError(f"ordered is True, expected False: lens {lens!r} looks at one event")
     columns = given_columns(given, y_true)
-    call = Call(y_true, {name: predictions}, sample_weight, columns, classes, nan_policy)
+    call = Call(y_true, {name: predictions}, sample_weight, columns, classes, nan_policy, ordered)
     call.check_sizes(bins, redraws)
-    told = _native.evaluate(
+    answer = _native.evaluate(
         call.data,
         progress,
         lens=_LENSES[lens],
@@ -146,8 +149,8 @@ def evaluate(
         redraws=redraws,
         seed=int(seed),
     )
-    warn_of_notes(told.notes)
-    return Evaluation(told)
+    warn_of_notes(answer.notes)
+    return Evaluation(answer)
 
 
 @documented(ANY)
@@ -158,6 +161,7 @@ def compare(
     *,
     sample_weight: Any = None,
     classes: Sequence[Any] | None = None,
+    ordered: bool = False,
     nan_policy: str = "raise",
     level: float = 0.95,
     redraws: int | None = None,
@@ -178,20 +182,25 @@ def compare(
         check_order(y_true, predictions_of(predictions), "(y_true, before, after)")
     check_number(level, "level", 0, 1, "a number between 0 and 1", is_open=True)
     check_count(redraws, "redraws", _MOST_REDRAWS)
-    call = _of_two(y_true, {"before": before, "after": after}, sample_weight, classes, nan_policy)
+    call = _of_two(y_true, {"before": before, "after": after}, sample_weight, classes, nan_policy, ordered)
     call.check_sizes(None, redraws)
-    told = _native.compare(call.data, progress, level=float(level), redraws=redraws, seed=int(seed))
-    warn_of_notes(told.notes)
-    return Comparison(told)
+    answer = _native.compare(call.data, progress, level=float(level), redraws=redraws, seed=int(seed))
+    warn_of_notes(answer.notes)
+    return Comparison(answer)
 
 
 def _of_two(
-    y_true: Any, sets: Mapping[str, Any], sample_weight: Any, classes: Sequence[Any] | None, nan_policy: str
+    y_true: Any,
+    sets: Mapping[str, Any],
+    sample_weight: Any,
+    classes: Sequence[Any] | None,
+    nan_policy: str,
+    ordered: bool,
 ) -> Call:
     """A call about predictions, and others in their place, which are probabilities where one of both is."""
     (first, before), *rest = [(name, predictions_of(one)) for name, one in sets.items()]
     if not rest:
-        return Call(y_true, {first: before}, sample_weight, None, classes, nan_policy)
+        return Call(y_true, {first: before}, sample_weight, None, classes, nan_policy, ordered)
     ((second, after),) = rest
     if before.is_logits != after.is_logits:
         before, after = _softmax(before), _softmax(after)
@@ -205,7 +214,7 @@ def _of_two(
         shapes = f"{np.shape(before.rows)} and {np.shape(after.rows)}"
         if before.family != "samples":
             raise ValueError(f"{first} and {second} have the shapes {shapes}, expected as many columns of both")
-    return Call(y_true, {first: before, second: after}, sample_weight, None, classes, nan_policy)
+    return Call(y_true, {first: before, second: after}, sample_weight, None, classes, nan_policy, ordered)
 
 
 def _softmax(predictions: Predictions) -> Predictions:
@@ -227,6 +236,7 @@ def report(
     after: Any = None,
     sample_weight: Any = None,
     classes: Sequence[Any] | None = None,
+    ordered: bool = False,
     nan_policy: str = "raise",
     title: str | None = None,
     bins: int | None = None,
@@ -259,7 +269,7 @@ def report(
     check_count(bins, "bins")
     if bins is not None and predictions_of(y_prob).family != "categorical":
         raise ValueError(f"bins is {bins!r}, expected None: {type(y_prob).__name__} predictions have none")
-    call = _of_two(y_true, sets, sample_weight, classes, nan_policy)
+    call = _of_two(y_true, sets, sample_weight, classes, nan_policy, ordered)
     call.check_sizes(bins, None)
     page, notes = _native.report(call.data, progress, title=title, bins=bins, seed=int(seed))
     warn_of_notes(notes)

@@ -47,6 +47,7 @@ pub struct File {
 }
 
 /// The files of one call.
+#[derive(Default)]
 pub struct Files {
     /// Predictions, of which the first may have the labels.
     pub sets: Vec<File>,
@@ -168,7 +169,16 @@ impl Files {
 
     /// Matches the rows of all files, and leaves out those without a value and those with a label that is ignored. Words
     /// that are labels are no missing values.
-    fn join(&mut self, options: &ReadOptions, words: &[String], notes: &mut Notes) -> Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// Files with other rows than the first; a value that is missing, unless such rows are skipped; weights that are none.
+    pub fn joined(
+        mut self,
+        options: &ReadOptions,
+        words: &[String],
+        notes: &mut Notes,
+    ) -> Result<Self> {
         self.check_counts()?;
         let orders = rows::by_id(&self.all().collect::<Vec<_>>())?;
         for (file, order) in self.all_mut().zip(orders) {
@@ -213,7 +223,8 @@ impl Files {
             missing,
             ignored: rows - missing,
         };
-        self.weigh()
+        self.weigh()?;
+        Ok(self)
     }
 
     /// Leaves out the rows with one of some labels, and says how many there are.

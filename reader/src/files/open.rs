@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{File, Files, Inputs, LeftOut, rows::shared_name};
+use super::{File, Files, Inputs, rows::shared_name};
 use crate::{
-    Memory, Notes, OpenOptions, Opened, PredictionColumns, ReadOptions,
+    Notes, OpenOptions, Opened, PredictionColumns, ReadOptions,
     choice::{by_id, is_id},
     clipped,
     error::{Context, Result, ensure, wrong},
@@ -35,7 +35,7 @@ impl File {
         are_classes: bool,
         notes: &mut Notes,
     ) -> Result<Self> {
-        let mut file = Opened::new(path, &options.memory, &opening(options, are_classes))?;
+        let mut file = Opened::new(path, &opening(options, are_classes))?;
         file.choose_predictions(&PredictionColumns {
             label: options.label_column.as_deref().map(|label| (label, true)),
             ..columns(options, are_classes)
@@ -78,6 +78,7 @@ fn opening_beside(options: &ReadOptions, header: Option<bool>) -> OpenOptions<'_
         delimiter: options.delimiter,
         is_counted: true,
         blank_is_row: options.skip_missing,
+        texts: Some(&options.texts),
         ..OpenOptions::default()
     }
 }
@@ -96,14 +97,18 @@ fn columns(options: &ReadOptions, are_classes: bool) -> PredictionColumns<'_> {
 }
 
 /// The file and the columns of `FILE:COLUMNS`, such as `risk.csv:site,age`; no columns of a file that has this name.
-fn split_columns(path: &Path, memory: &Memory) -> (PathBuf, Option<String>) {
+fn split_columns(path: &Path) -> (PathBuf, Option<String>) {
     let text = path.to_string_lossy();
     match text.rsplit_once(':') {
-        Some((file, columns)) if memory.get(path).is_none() && !path.exists() => {
-            (file.into(), Some(columns.to_owned()))
-        }
+        Some((file, columns)) if !path.exists() => (file.into(), Some(columns.to_owned())),
         _ => (path.to_path_buf(), None),
     }
+}
+
+/// Whether weights are those of a file, and not a column.
+fn is_file(name: &str) -> bool {
+    let file = split_array_name(name.as_ref()).0;
+    is_standard_input(&file) || file.exists()
 }
 
 impl<'a> OpenFiles<'a> {
@@ -121,17 +126,13 @@ impl<'a> OpenFiles<'a> {
             weights: None,
             given: None,
         };
-        let given = (inputs.given).map(|given| split_columns(given, &options.memory));
+        let given = inputs.given.map(split_columns);
         for path in &inputs.predictions {
             let of_same = given.as_ref().filter(|(file, _)| file == path);
             let columns = of_same.and_then(|(_, columns)| columns.as_deref());
             files.open_set(path, columns, are_classes)?;
         }
-        if let Some(name) = options
-            .weights
-            .as_deref()
-            .filter(|name| files.is_file(name))
-        {
+        if let Some(name) = options.weights.as_deref().filter(|name| is_file(name)) {
             files.open_weights(name)?;
         }
         if let Some((path, columns)) = &given {
@@ -140,19 +141,12 @@ impl<'a> OpenFiles<'a> {
         Ok(files)
     }
 
-    /// Whether weights are those of a file, and not a column.
-    fn is_file(&self, name: &str) -> bool {
-        let file = split_array_name(name.as_ref()).0;
-        let is_held = self.options.memory.get(name.as_ref()).is_some();
-        is_held || is_standard_input(&file) || file.exists()
-    }
-
     /// Opens a file of predictions, of whose columns some may be variables.
     fn open_set(&mut self, path: &Path, given: Option<&str>, are_classes: bool) -> Result<()> {
         let (options, is_first) = (self.options, self.sets.is_empty());
         let are_beside = options.labels.is_none();
         let weights = options.weights.as_deref();
-        let weights = weights.filter(|name| !self.is_file(name));
+        let weights = weights.filter(|name| !is_file(name));
         let mut columns = PredictionColumns {
             models: self.models,
             given,
@@ -174,7 +168,7 @@ impl<'a> OpenFiles<'a> {
             is_counted: !are_beside || !is_first,
             ..opening(options, are_classes)
         };
-        let mut file = Opened::new(path, &options.memory, &opening)?;
+        let mut file = Opened::new(path, &opening)?;
         file.choose_predictions(&columns)?;
         if are_beside && is_first && file.choice.labels.is_empty() {
             let text = file
@@ -202,7 +196,7 @@ impl<'a> OpenFiles<'a> {
         );
         let options = self.options;
         let opening = opening_beside(options, None);
-        let mut file = Opened::new(name.as_ref(), &options.memory, &opening)?;
+        let mut file = Opened::new(name.as_ref(), &opening)?;
         file.choose_variables(options.id.as_deref(), None, |_| false)?;
         let (known, columns) = (self.known(), &mut file.choice.labels);
         if columns.len() > 1 {
@@ -216,7 +210,7 @@ impl<'a> OpenFiles<'a> {
     /// Opens a file of variables: of those that are named, or of all columns but those that name rows and the predictions.
     fn open_given(&mut self, path: &Path, columns: Option<&str>) -> Result<()> {
         let opening = opening_beside(self.options, Some(true));
-        let mut file = Opened::new(path, &self.options.memory, &opening)?;
+        let mut file = Opened::new(path, &opening)?;
         let id = self.options.id.as_deref();
         let known = self.known();
         let own: Vec<String> = (self.sets.iter())
@@ -226,10 +220,8 @@ impl<'a> OpenFiles<'a> {
             })
             .filter(|name| !name.is_empty())
             .collect();
-        // columns in memory are what the program says
-        let is_held = file.is_held();
-        let is_key = |name: &str| !is_held && known.contains(&shared_name(name)) && is_id(name);
-        let is_own = |name: &str| !is_held && own.iter().any(|other| other == name);
+        let is_key = |name: &str| known.contains(&shared_name(name)) && is_id(name);
+        let is_own = |name: &str| own.iter().any(|other| other == name);
         file.choose_variables(id, columns, |name| is_key(name) || is_own(name))?;
         let titles = |is_such: &dyn Fn(&str) -> bool| {
             let all = (0..file.columns.len()).filter(|at| Some(*at) != file.choice.id);
@@ -249,7 +241,7 @@ impl<'a> OpenFiles<'a> {
         }
         let is_name = |column: &usize| file.columns[*column].name.parse::<f64>().is_err();
         ensure!(
-            is_held || file.has_header && file.choice.labels.iter().any(is_name),
+            file.has_header && file.choice.labels.iter().any(is_name),
             "{}: expected a header with the names of the columns in the first line",
             path.display()
         );
@@ -314,7 +306,7 @@ impl<'a> OpenFiles<'a> {
             words,
             ..opening_beside(options, options.labels_header)
         };
-        let mut file = Opened::new(path, &options.memory, &opening)?;
+        let mut file = Opened::new(path, &opening)?;
         let names = (options.label_column.as_deref(), options.id.as_deref());
         file.choose_labels(names, are_numbers, &self.known())?;
         file.note_left_out();
@@ -343,16 +335,14 @@ impl<'a> OpenFiles<'a> {
             let read = file.map(|file| File::read(file, false, notes));
             read.transpose()
         };
-        let mut files = Files {
+        let files = Files {
             sets,
             labels: read(self.labels)?,
             weights: read(self.weights)?,
             given: read(self.given)?,
-            row_weights: None,
-            left_out: LeftOut::default(),
+            ..Files::default()
         };
-        files.join(self.options, words, notes)?;
-        Ok(files)
+        files.joined(self.options, words, notes)
     }
 
     /// Finds the columns that files share, which must agree, and refuses columns of predictions that no option names and

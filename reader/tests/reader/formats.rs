@@ -93,7 +93,7 @@ fn types_of_numbers() {
 #[test]
 fn what_is_not_read_is_named() {
     let eight = [0; 96];
-    let cases: [(&[u8], &str); 16] = [
+    let cases: [(&[u8], &str); 17] = [
         (b"", "holds no rows"),
         (b"\xff\xfe0\0", "holds text as UTF-16, not UTF-8"),
         (b"ARROW1xx", "holds Arrow IPC (pandas.read_feather("),
@@ -119,6 +119,10 @@ fn what_is_not_read_is_named() {
             "holds a list of JSON, not an object on each line",
         ),
         (b"0.5,0.5\n\xe9,1\n", "line 2: no text in UTF-8"),
+        (
+            b"0.5,0.5\n\xd8,\x80\n", // a character across two cells
+            "line 2: no text in UTF-8",
+        ),
         (
             &array("<c16", "(4, 3)", &[]),
             "an array of dtype <c16, expected numbers",

@@ -56,6 +56,7 @@ fn corpus() -> Vec<(&'static str, Vec<u8>)> {
         r#"{"id": 2, "p": null, "inner": {"y": 1}, "logs": [[-900, true], ["-901", false]]}"#,
         "\n",
     );
+    #[cfg_attr(not(feature = "parquet"), expect(unused_mut))]
     let mut corpus = vec![
         ("csv", p.clone().into()),
         (
@@ -143,7 +144,7 @@ fn read_by(path: &Path, rng: &mut StdRng) -> Result<()> {
         are_probabilities: rng.random_bool(0.5),
         ..OpenOptions::default()
     };
-    let mut file = Opened::new(path, &Memory::default(), &options)?;
+    let mut file = Opened::new(path, &options)?;
     let columns = PredictionColumns {
         columns: ["p", "0-1", "logs.*.0", "cat..emu"]
             .choose(rng)

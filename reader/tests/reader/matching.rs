@@ -2,13 +2,13 @@
 
 use crate::*;
 
-/// Files in memory, of which `p` has predictions and `y` the labels.
+/// Texts in the place of files, of which `p` has predictions and `y` the labels.
 fn files(p: &str, y: &str, options: ReadOptions) -> (Result<Files>, Notes) {
     let texts = [("p", p), ("y", y)];
-    let texts = texts.map(|(name, text)| (name.to_owned(), Held::Text(text.to_owned())));
+    let texts = texts.map(|(name, text)| (name.into(), text.to_owned()));
     let options = ReadOptions {
         labels: Some("y".into()),
-        memory: Memory::new(texts),
+        texts: Texts::new(texts.into()),
         ..options
     };
     let mut notes = Notes::default();

@@ -32,7 +32,7 @@ pub fn table_of(path: &Path, columns: &PredictionColumns) -> Result<(Table, Vec<
         are_probabilities: true,
         ..OpenOptions::default()
     };
-    let mut file = Opened::new(path, &Memory::default(), &options)?;
+    let mut file = Opened::new(path, &options)?;
     file.choose_predictions(columns)?;
     let notes = file.notes.clone();
     Ok((file.read(false)?, notes))

@@ -100,7 +100,7 @@ fn blank_lines_of_one_column() {
         ..OpenOptions::default()
     };
     let (_folder, path) = file("p\n\n1\n\n\n2\n\n");
-    let mut file = Opened::new(&path, &Memory::default(), &options).unwrap();
+    let mut file = Opened::new(&path, &options).unwrap();
     file.choose_predictions(&PredictionColumns::default())
         .unwrap();
     let table = file.read(false).unwrap();

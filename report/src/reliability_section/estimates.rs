@@ -17,6 +17,10 @@ use crate::{
     view::View,
 };
 
+/// What calibrated predictions would have on average.
+pub(super) const MEAN_RISK: Name = Name::new("mean_risk", "mean risk");
+pub(super) const MEAN_CONFIDENCE: Name = Name::new("mean_confidence", "mean confidence");
+
 /// How often an event occurs and how often it is predicted to, or the accuracy and the mean confidence; nothing where
 /// labels are not valid.
 pub(super) fn summary(predictions: &Categorical, labels: &Tensor<1, Int>) -> NamedEstimates {
@@ -32,7 +36,7 @@ pub(super) fn summary(predictions: &Categorical, labels: &Tensor<1, Int>) -> Nam
                 "How often the event occurred. It says nothing about the probabilities.",
             ),
             (
-                Name::new("mean_risk", "mean risk"),
+                MEAN_RISK,
                 "How often the event would occur if the probabilities were right.",
             ),
         ],
@@ -42,7 +46,7 @@ pub(super) fn summary(predictions: &Categorical, labels: &Tensor<1, Int>) -> Nam
                 "How often the most likely class was right. It says nothing about the probabilities.",
             ),
             (
-                Name::new("mean_confidence", "mean confidence"),
+                MEAN_CONFIDENCE,
                 "The accuracy that the model predicts. It equals the accuracy if the model is calibrated, but also \
                  if over- and underconfidence cancel.",
             ),

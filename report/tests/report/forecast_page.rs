@@ -19,12 +19,11 @@ fn numbers_are_those_of_the_estimators() {
     let report = ReportBuilder::new(&before, &y).with_after(&after);
     let report = report.with_title("Sales").build().unwrap();
     let section = &report.after.as_ref().unwrap().page;
-    let (wis, parts) = (
-        WeightedIntervalScore.mean(&after, &y),
-        WeightedIntervalScore.parts(&after, &y),
-    );
-    assert_eq!(section.wis.as_ref().unwrap(), &wis.unwrap());
-    assert_eq!(section.wis_parts.as_ref().unwrap(), &parts.unwrap());
+    let means = &report.after.as_ref().unwrap().means;
+    let expected = WeightedIntervalScore.mean(&after, &y).unwrap();
+    assert_eq!(means.get("wis"), Some(&expected));
+    let expected = WeightedIntervalScore.parts(&after, &y).unwrap();
+    assert_eq!(means.get("wis_dispersion"), Some(&expected.dispersion));
     let intervals = QuantileCoverage::of_intervals(&after, &y);
     assert_eq!(section.central_intervals, intervals.unwrap());
     let curve = QuantileCoverage::curve(&section.levels);

@@ -2,7 +2,7 @@
 
 use burn_calibration_report::ReportBuilder;
 
-use crate::support::{all, digits, interval, parsed, pictures, report, sample};
+use crate::support::{all, digits, interval, mean_of, number_of, parsed, pictures, report, sample};
 use burn_calibration_testing::data::*;
 
 /// The numbers of a page are those of the estimators.
@@ -10,15 +10,16 @@ use burn_calibration_testing::data::*;
 fn numbers_are_those_of_the_estimators() {
     let (predictions, labels) = sample(300, 4, 5);
     let report = ReportBuilder::new(&predictions, &labels).build().unwrap();
-    let (answer, summary) = (&report.before.answer, &report.before.page);
+    let (set, answer) = (&report.before, &report.before.answer);
     assert_eq!((report.samples, report.classes()), (300, 4));
     let ece = Ece::default().on(&predictions, &labels);
-    assert_relative(summary.ece, ece, 1e-12);
+    assert_relative(number_of(set, "ece_top_label"), ece, 1e-12);
+    assert_relative(set.page.top_label.ece(), ece, 1e-12);
     let ks = KolmogorovSmirnov::default().on(&predictions, &labels);
-    assert_relative(summary.ks, ks, 1e-12);
+    assert_relative(number_of(set, "ks"), ks, 1e-12);
     let score = |score: &dyn Score<Categorical>| score.upper_bound(&predictions, &labels).unwrap();
-    assert_eq!(summary.brier, score(&Brier));
-    assert_eq!(summary.log.as_ref().unwrap(), &score(&LogScore));
+    assert_eq!(set.means.get("brier"), Some(&score(&Brier)));
+    assert_eq!(set.means.get("log"), Some(&score(&LogScore)));
     // the test and the estimate have one kernel
     let kernel = report.kernel;
     let median = Kernel::exponential().with_bandwidth_of(&predictions.probabilities());
@@ -40,9 +41,9 @@ fn numbers_are_those_of_the_estimators() {
     let debiased = Tce::default().size(&predictions, &labels).unwrap();
     let debiased = debiased.interval(0.95).unwrap();
     assert_eq!(interval(answer, "ece_debiased"), debiased);
-    let (top, accuracy) = (&summary.top_label, summary.accuracy.estimate);
-    assert_relative(accuracy, top.frequency(), 1e-12);
-    assert_relative(summary.confidence.estimate, top.confidence(), 1e-12);
+    let top = &set.page.top_label;
+    assert_relative(mean_of(set, "accuracy"), top.frequency(), 1e-12);
+    assert_relative(mean_of(set, "mean_confidence"), top.confidence(), 1e-12);
 }
 
 /// No evidence, and intervals that exclude the value of a calibrated model: one sentence, on the page as in JSON.
@@ -156,7 +157,7 @@ fn estimates_and_notes() {
     assert_eq!(json["notes"][0], "p.csv: rows sum to 1 within <1e-4>");
     assert_eq!(
         json["before"]["estimates"]["brier"],
-        json["before"]["page"]["brier"]["estimate"]
+        json["before"]["means"]["brier"]["estimate"]
     );
 }
 
@@ -227,7 +228,8 @@ fn a_subset_is_drawn_by_the_seed_and_said() {
     assert_eq!(one.to_html(), same.to_html());
     let skce = [&one, &other].map(|report| interval(&report.before.answer, "skce"));
     assert_ne!(skce[0], skce[1]);
-    assert_eq!(one.before.page.brier, other.before.page.brier);
+    let [brier, other_brier] = [&one, &other].map(|report| mean_of(&report.before, "brier"));
+    assert_eq!(brier, other_brier);
     assert_eq!(one.skce_samples, 100);
     // the test is of all samples
     assert_eq!(one.before.answer.omnibus.0.as_ref().unwrap().samples, 400);
@@ -265,25 +267,27 @@ fn the_page_is_well_formed_and_complete() {
         }
     }
     for set in [&report.before, report.after.as_ref().unwrap()] {
-        let summary = &set.page;
         let [skce, debiased] = ["skce", "ece_debiased"].map(|key| interval(&set.answer, key));
         let points = |x: f64| format!("{:.2}", 100.0 * x).replace('-', "−");
         let ends = format!("[{}, {}]", points(debiased.lower), points(debiased.upper));
         let numbers = [
-            format!("{:.2}\u{a0}%", 100.0 * summary.accuracy.estimate),
-            format!("{:.2}\u{a0}%", 100.0 * summary.confidence.estimate),
-            format!("{:.4}", summary.brier.estimate),
-            format!("{:.4}", summary.brier.standard_error),
-            format!("{:.4}", summary.log.as_ref().unwrap().estimate),
-            format!("{:.4}", summary.ece),
-            format!("{:.4}", summary.ks),
+            format!("{:.2}\u{a0}%", 100.0 * mean_of(set, "accuracy")),
+            format!("{:.2}\u{a0}%", 100.0 * mean_of(set, "mean_confidence")),
+            format!("{:.4}", mean_of(set, "brier")),
+            format!("{:.4}", set.means.get("brier").unwrap().standard_error),
+            format!("{:.4}", mean_of(set, "log")),
+            format!("{:.4}", number_of(set, "ece_top_label")),
+            format!("{:.4}", number_of(set, "ks")),
             points(debiased.estimate) + "<span class=\"note\">" + &ends,
             digits(skce.estimate) + "\u{a0}×\u{a0}10",
         ];
         for number in numbers {
             assert!(page.contains(&number), "{number}");
         }
-        for diagram in [&summary.top_label].into_iter().chain(&summary.class_wise) {
+        for diagram in [&set.page.top_label]
+            .into_iter()
+            .chain(&set.page.class_wise)
+        {
             for bin in &diagram.bins {
                 let (share, (low, high)) = (bin.frequency, bin.band);
                 let number = format!("frequency {share:.4}, band {low:.4} to {high:.4}");

@@ -1,7 +1,7 @@
 use burn_calibration::estimator::regression::{IntervalCoverage, QuantileCalibration, Sharpness};
 use burn_calibration_report::ReportBuilder;
 
-use crate::support::{digits, interval, parsed, pictures, standard};
+use crate::support::{digits, interval, mean_of, number_of, parsed, pictures, standard};
 use burn_calibration_testing::data::*;
 
 #[test]
@@ -9,25 +9,30 @@ fn numbers_are_those_of_the_estimators() {
     let (predictions, targets) = standard(200, 2, 1.3, &mut rng(7));
     let report = ReportBuilder::new(&predictions, &targets).build();
     let report = report.unwrap();
-    let (answer, summary) = (&report.before.answer, &report.before.page);
+    let (answer, means, page) = (
+        &report.before.answer,
+        &report.before.means,
+        &report.before.page,
+    );
     assert_eq!((report.samples, report.subject.dimensions), (200, 2));
-    let log = LogScore.mean(&predictions, &targets).unwrap();
-    assert_eq!(summary.log.as_ref().unwrap().as_ref().unwrap(), &log);
-    let crps = Crps.mean(&predictions, &targets).unwrap();
-    assert_eq!(summary.crps.as_ref().unwrap(), &crps);
-    let deviation = Sharpness.standard_deviation(&predictions).unwrap();
-    let variance = Sharpness.variance(&predictions).unwrap();
-    assert_eq!(summary.sharpness.standard_deviation, deviation);
-    assert_eq!(summary.sharpness.variance, variance);
-    for (found, level) in [(summary.half, 0.5), (summary.ninety, 0.9)] {
-        let intervals = IntervalCoverage::new(level);
-        let coverage = intervals.coverage(&predictions, &targets).unwrap();
-        let width = intervals.width(&predictions, &targets).unwrap();
-        assert_eq!([found.coverage, found.width], [coverage, width]);
+    let coverage = |level| IntervalCoverage::new(level).coverage(&predictions, &targets);
+    for (key, expected) in [
+        ("log", LogScore.mean(&predictions, &targets)),
+        ("crps", Crps.mean(&predictions, &targets)),
+        (
+            "standard_deviation",
+            Sharpness.standard_deviation(&predictions),
+        ),
+        ("coverage_50", coverage(0.5)),
+        ("coverage_90", coverage(0.9)),
+    ] {
+        assert_eq!(means.get(key).copied(), expected.ok(), "{key}");
     }
+    let variance = Sharpness.variance(&predictions).unwrap();
+    assert_eq!(page.variance, variance.estimate);
     let quantiles = QuantileCalibration::default();
     let curve = quantiles.curve(&predictions, &targets);
-    assert_eq!(summary.quantiles.curve, curve.unwrap());
+    assert_eq!(Ok(&page.quantiles.curve), curve.as_ref());
     let kernel = RealKernel::gaussian(1.0).with_median_of(&targets);
     let skce = Skce::unbiased(TensorKernel::wasserstein(kernel));
     let skce = skce.size(&predictions, &targets).unwrap();
@@ -40,10 +45,11 @@ fn numbers_are_those_of_the_estimators() {
     assert_eq!(answer.omnibus.0.as_ref().unwrap().aspects, outcome.aspects);
     let errors = targets.clone() - predictions.means();
     let mean_square = mean(&vector(errors.powi_scalar(2)));
-    assert_near(summary.root_mean_squared_error, mean_square.sqrt(), 1e-12);
+    let found = number_of(&report.before, "root_mean_squared_error");
+    assert_near(found, mean_square.sqrt(), 1e-12);
     let density = vector(predictions.log_density(&targets));
-    let log = summary.log.clone().unwrap().unwrap();
-    assert_near(log.estimate, -mean(&density), 1e-9);
+    let log = mean_of(&report.before, "log");
+    assert_near(log, -mean(&density), 1e-9);
 }
 
 #[test]
@@ -57,8 +63,7 @@ fn a_subset_is_drawn_by_the_seed_and_said() {
     assert_eq!(one.to_html(), same.to_html());
     let skce = [&one, &other].map(|report| interval(&report.before.answer, "skce"));
     assert_ne!(skce[0], skce[1]);
-    let crps = [&one, &other].map(|report| report.before.page.crps.clone().unwrap());
-    assert_eq!(crps[0], crps[1]);
+    assert_eq!(mean_of(&one.before, "crps"), mean_of(&other.before, "crps"));
     assert!(one.to_html().contains("on 100 samples drawn at random"));
     assert_eq!(one.skce_samples, 100);
     // the test is of all samples
@@ -81,16 +86,15 @@ fn the_page_is_well_formed_and_complete() {
     let after = report.after.as_ref().unwrap();
     for set in [&report.before, after] {
         let summary = &set.page;
-        let (log, crps) = (summary.log.as_ref().unwrap(), summary.crps.as_ref());
         let percent = |x: f64| format!("{:.2}\u{a0}%", 100.0 * x);
         let skce = interval(&set.answer, "skce").estimate;
         let mut numbers = vec![
-            format!("<td>{:.4}<", log.as_ref().unwrap().estimate),
-            format!("<td>{:.3}<", crps.unwrap().estimate),
-            format!("{:.3}", summary.sharpness.standard_deviation.estimate),
-            format!("{:.3}", summary.root_mean_squared_error),
-            percent(summary.half.coverage.estimate),
-            percent(summary.ninety.coverage.estimate),
+            format!("<td>{:.4}<", mean_of(set, "log")),
+            format!("<td>{:.3}<", mean_of(set, "crps")),
+            format!("{:.3}", mean_of(set, "standard_deviation")),
+            format!("{:.3}", number_of(set, "root_mean_squared_error")),
+            percent(mean_of(set, "coverage_50")),
+            percent(mean_of(set, "coverage_90")),
             format!("{:.4}", summary.quantiles.curve.mean_absolute_error()),
             digits(skce),
         ];
@@ -111,6 +115,6 @@ fn the_page_is_well_formed_and_complete() {
     let [estimate, lower, upper] = ends;
     let cell = format!("<td>{estimate}<span class=\"note\">[{lower}, {upper}]</span></td>");
     assert!(page.contains(&cell), "{cell}");
-    assert!(report.before.page.ninety.coverage.estimate < 0.85 && after.page.pit.outside() < 4);
+    assert!(mean_of(&report.before, "coverage_90") < 0.85 && after.page.pit.outside() < 4);
     assert!(page.contains("too certain") && page.contains("coordinates are counted together"));
 }

@@ -2,11 +2,22 @@
 
 use std::{fs, path::PathBuf};
 
-use burn_calibration_report::{Answer, ReliabilitySection, Report, ReportBuilder};
+use burn_calibration_report::{Answer, Assessed, ReliabilitySection, Report, ReportBuilder};
 use rand_distr::{Distribution, StandardNormal};
 use roxmltree::{Document, Node, ParsingOptions};
 
 use burn_calibration_testing::data::*;
+
+/// A mean of a set of predictions, by its key.
+pub fn mean_of<S>(set: &Assessed<S>, key: &str) -> f64 {
+    set.means.get(key).unwrap().estimate
+}
+
+/// An estimate of a set of predictions, by its key.
+pub fn number_of<S>(set: &Assessed<S>, key: &str) -> f64 {
+    let estimate = set.answer.estimates.0.get(key).unwrap();
+    estimate.value.0.as_ref().unwrap().number()
+}
 
 pub fn sample(n: usize, m: usize, seed: u64) -> (Categorical, Tensor<1, Int>) {
     let mut rng = rng(seed);
