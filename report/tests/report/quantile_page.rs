@@ -26,13 +26,13 @@ fn numbers_are_those_of_the_estimators() {
         ("coverage_50", coverage(0.5)),
         ("coverage_90", coverage(0.9)),
     ] {
-        assert_eq!(means.get(key).copied(), expected.ok(), "{key}");
+        assert_eq!(means.get(key), Some(&expected.unwrap()), "{key}");
     }
     let variance = Sharpness.variance(&predictions).unwrap();
     assert_eq!(page.variance, variance.estimate);
     let quantiles = QuantileCalibration::default();
-    let curve = quantiles.curve(&predictions, &targets);
-    assert_eq!(Ok(&page.quantiles.curve), curve.as_ref());
+    let curve = quantiles.curve(&predictions, &targets).unwrap();
+    assert_eq!(page.quantiles.curve, curve);
     let kernel = RealKernel::gaussian(1.0).with_median_of(&targets);
     let skce = Skce::unbiased(TensorKernel::wasserstein(kernel));
     let skce = skce.size(&predictions, &targets).unwrap();
