@@ -3,7 +3,7 @@ use burn::{
     tensor::{Int, Tensor},
 };
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::band::{band_of_redraws, check_level};
 use crate::{
@@ -147,7 +147,7 @@ fn regression(
 }
 
 /// A step of the isotonic regression.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CorpStep {
     /// The least probability.
@@ -163,7 +163,7 @@ pub struct CorpStep {
 }
 
 /// The band at a probability.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CorpBand {
     /// The probability, one of the predictions.
@@ -196,7 +196,7 @@ pub struct CorpBand {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 #[must_use]
 pub struct CorpDiagram {

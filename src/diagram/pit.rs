@@ -1,4 +1,4 @@
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::band::{binomial_band, check_level, is_within, weighted_band};
 use crate::{error::Result, estimator::regression::Pit};
@@ -32,7 +32,7 @@ use crate::{error::Result, estimator::regression::Pit};
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 #[must_use]
 pub struct PitDiagram {

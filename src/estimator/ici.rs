@@ -15,14 +15,16 @@ use crate::{distribution::Categorical, error::Result, estimator::Estimator};
 ///
 /// A percentile is the smallest distance that this share of the samples, or of their weights, does not exceed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[must_use]
 pub struct Ici {
     /// The event.
     pub event: Event,
 }
 
 /// Distances of the probabilities of an event from the smoothed frequencies.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
+#[must_use]
 pub struct IciErrors {
     /// ICI, the mean distance.
     pub mean: f64,

@@ -1,5 +1,5 @@
 use burn::tensor::{Int, Tensor};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::{
@@ -71,7 +71,7 @@ pub struct Cox {
 }
 
 /// Cox's intercept and slope: maximum-likelihood estimates.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 #[must_use]
 pub struct CoxFit {
@@ -82,7 +82,7 @@ pub struct CoxFit {
 }
 
 /// An estimate that is asymptotically normal.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 #[must_use]
 pub struct Coefficient {

@@ -16,7 +16,11 @@ use super::{
     scalar::table::knots_below,
     temperature::TemperatureScalingConfig,
 };
-use crate::{distribution::Weights, error::Result, host::to_vec};
+use crate::{
+    distribution::Weights,
+    error::{Result, check_count},
+    host::to_vec,
+};
 
 regularised_map! {
     /// Configuration of [`DiagonalScaling`], which it fits, shrunk to the temperature by cross-validation by default:
@@ -231,7 +235,7 @@ impl Diagonal {
         settings: Settings,
         task: &mut FitTask,
     ) -> Result<(Self, FitReport)> {
-        at_least(1, "the number of hidden units", hidden, "at least 1")?;
+        check_count("the number of hidden units", hidden)?;
         at_least(3, "the number of knots", knots, "at least 3")?;
         let family = |data: &FitData| DiagonalFamily::new(data, hidden, knots, settings.seed);
         let (family, theta, report) = fit_family(family, settings, task)?;

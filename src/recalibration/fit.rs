@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// The state of a fit, as a callback gets it.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct FitProgress {
     /// The number of the fit, from 1: those of a cross-validation, which run at the same time, come

@@ -6,7 +6,7 @@ use burn::{
 };
 
 use super::{
-    FitReport, FitTask, Guarantees, Regularisation, at_least,
+    FitReport, FitTask, Guarantees, Regularisation,
     data::FitData,
     diagonal::centre,
     family::{ParametricMaps, Ridge, Settings, fit_family},
@@ -15,7 +15,10 @@ use super::{
     parameter::{Parameter, check_shape, parameter_row},
     temperature::TemperatureScalingConfig,
 };
-use crate::{error::Result, host::to_vec};
+use crate::{
+    error::{Result, check_count},
+    host::to_vec,
+};
 
 regularised_map! {
     /// Configuration of [`OrderPreserving`], which it fits, shrunk to the temperature by cross-validation by default:
@@ -226,7 +229,7 @@ impl Order {
         settings: Settings,
         task: &mut FitTask,
     ) -> Result<(Self, FitReport)> {
-        at_least(1, "the number of hidden units", hidden, "at least 1")?;
+        check_count("the number of hidden units", hidden)?;
         let family = |data: &FitData| OrderFamily::new(data, hidden, settings.seed, seen);
         let (family, theta, report) = fit_family(family, settings, task)?;
         let device = &task.data.device;

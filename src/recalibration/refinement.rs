@@ -1,5 +1,5 @@
 use burn::tensor::{Int, Tensor};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Fit, FittedMap as _, ScaleFamily, TemperatureScaling, TemperatureScalingConfig};
 use crate::{
@@ -43,7 +43,7 @@ use crate::{
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefinementError;
 
 impl RefinementError {

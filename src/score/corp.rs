@@ -33,7 +33,7 @@ use crate::{
 /// predictions (Murphy 1973), which it agrees with where frequencies increase with the predictions. A model
 /// whose frequencies do not increase with its probabilities has a part of its miscalibration counted as
 /// missing discrimination.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 #[must_use]
 pub struct Corp {

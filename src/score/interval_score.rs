@@ -125,6 +125,7 @@ impl WeightedIntervalScore {
 ///
 /// Source: Koenker and Bassett 1978.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[must_use]
 pub struct QuantileScore {
     /// The level `τ`.
     pub level: f64,

@@ -193,6 +193,7 @@ impl Quantify for Tce {
 /// these hold, else that of a [`BoundedMean`](super::BoundedMean), with one more sample that is wrong on the side of
 /// the limit: so it has a width where no error happened. Simulated coverage is in `docs/levels.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[must_use]
 pub struct Overconfidence {
     /// The event.
     pub event: Event,
@@ -221,6 +222,7 @@ impl Quantify for Overconfidence {
 /// simulation, not proved, and a [`ToleranceTest`](crate::hypothesis::ToleranceTest) says that its p-value
 /// is an approximation.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[must_use]
 pub struct IntervalOverconfidence {
     /// The level of the prediction intervals, 0.9 by default.
     pub coverage: f64,

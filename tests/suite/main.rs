@@ -3,6 +3,7 @@
 mod bad_input;
 mod cifar10;
 mod file;
+mod json;
 #[cfg(feature = "train")]
 mod metric;
 mod monitor;

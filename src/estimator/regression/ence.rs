@@ -29,7 +29,7 @@ pub struct Ence {
 }
 
 /// Samples of similar predicted standard deviation.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 #[must_use]
 pub struct VarianceBin {

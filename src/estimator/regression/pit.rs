@@ -176,7 +176,7 @@ const REDRAWS: usize = 999;
 
 /// A histogram of probability integral transforms, with bins of equal width, right-closed,
 /// `((b−1)/B, b/B]`, with 0 in the first.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 #[must_use]
 pub struct PitHistogram {
@@ -191,7 +191,7 @@ pub struct PitHistogram {
 ///
 /// Uniform probability integral transforms are what *probabilistic calibration* means; it does not imply
 /// that predictions are calibrated: errors in different parts of the data can cancel.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 #[must_use]
 pub struct Uniformity {

@@ -123,7 +123,7 @@ fn at_most_quantile(marginals: &dyn HostMarginals, at: usize, y: f64, level: f64
 const ROUNDING: f64 = 1e-9;
 
 /// The frequencies of targets that are at most the predicted quantiles.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[must_use]
 pub struct QuantileCurve {
     /// A point for each level, in the order given.
@@ -131,7 +131,7 @@ pub struct QuantileCurve {
 }
 
 /// A point of a [`QuantileCurve`].
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct QuantilePoint {
     /// The level of the predicted quantiles.
     pub level: f64,

@@ -115,15 +115,14 @@ impl Transforms {
         while left > 0 {
             let sets = (redrawer.draw)(redrawer.batch.min(left), rng);
             left -= sets.len();
-            for found in parallel::map(sets.len(), &|set| -> Vec<f64> {
+            let found: Vec<Vec<f64>> = parallel::map(sets.len(), &|set| {
                 let steps = self.steps(&sets[set]);
                 let scores: Vec<Scores> = steps.iter().map(Step::scores).collect();
-                let correlation = |pair| self.correlation(pair, &scores).estimate;
-                self.pairs
-                    .iter()
-                    .map(|(pair, _)| correlation(*pair))
-                    .collect()
-            }) {
+                let pairs = self.pairs.iter();
+                let found = pairs.map(|(pair, _)| self.correlation(*pair, &scores).estimate);
+                found.collect()
+            });
+            for found in found {
                 let pairs = sums.iter_mut().zip(found);
                 pairs.for_each(|(sum, found)| *sum += found);
             }

@@ -2,9 +2,9 @@ use burn::config::Config;
 
 use super::{event::EventOutcomes, table::Table};
 use crate::{
-    error::{Result, check_parameter},
+    error::{Result, check_count, check_parameter},
     estimator::Block,
-    recalibration::{at_least, fitted::fitted_map},
+    recalibration::fitted::fitted_map,
 };
 
 /// Configuration of [`HistogramBinning`], which it fits, with half a hit and half a miss added to each bin by default:
@@ -23,7 +23,7 @@ pub struct HistogramBinningConfig {
 
 impl HistogramBinningConfig {
     pub(super) fn validate(&self) -> Result<()> {
-        at_least(1, "the number of bins", self.bins, "at least 1")?;
+        check_count("the number of bins", self.bins)?;
         check_parameter(
             (1e-30..f64::INFINITY).contains(&self.smoothing),
             "the smoothing of a bin",
