@@ -161,7 +161,7 @@ pub fn write(
     if let more @ 1.. = outcome.aspects.len() - aspects.len() {
         writeln!(
             f,
-            "  and {more} aspects with larger p-values, which --json lists"
+            "  and {more} more aspects with larger p-values, which are in the JSON"
         )?;
     }
     Ok(())

@@ -21,15 +21,8 @@ use crate::{
 /// Weights of the samples, and what they are worth.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct SampleWeights {
-    #[serde(skip)]
-    values: Vec<f64>,
-    /// Their sum.
-    pub sum: f64,
-    /// The effective number of samples, `(Σw)²/Σw²`.
-    pub effective_n: f64,
-    /// The rows of weight 0, which are left out; not known of merged pieces.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub zero: Option<usize>,
+    #[serde(flatten)]
+    pub rows: RowWeights,
     /// The correlation of their logarithms with what the predictions of classes do not say of the outcome, where it
     /// is clear and large.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,10 +37,7 @@ const LARGE: f64 = 0.3;
 impl From<RowWeights> for SampleWeights {
     fn from(weights: RowWeights) -> Self {
         Self {
-            values: weights.values,
-            sum: weights.sum,
-            effective_n: weights.effective_n,
-            zero: Some(weights.zero),
+            rows: weights,
             outcome_correlation: None,
         }
     }
@@ -91,20 +81,6 @@ pub fn in_words<P: Kind>(
 }
 
 impl SampleWeights {
-    /// Weights of samples that were summed up.
-    pub fn of_sums(sum: f64, effective_n: f64) -> Self {
-        Self {
-            sum,
-            effective_n,
-            ..Self::default()
-        }
-    }
-
-    /// The weights, all positive.
-    pub fn values(&self) -> &[f64] {
-        &self.values
-    }
-
     /// Tells if weights may have been made from the outcome, as those of a case-control sample. Tests redraw the outcome
     /// and keep the weights, so that they reject calibrated models then: half of them in simulations.
     ///
@@ -119,11 +95,12 @@ impl SampleWeights {
         let m = predictions.classes();
         let p = predictions.probabilities().try_into_vec_as::<f64>()?;
         let labels = labels.clone().try_into_vec_as::<i64>()?;
-        let mean = self.values.iter().map(|w| w.ln()).sum::<f64>() / self.values.len() as f64;
+        let weights = &self.rows.values;
+        let mean = weights.iter().map(|w| w.ln()).sum::<f64>() / weights.len() as f64;
         let correlation = |class: usize| {
             let (mut product, mut of_weights, mut of_outcomes) = (0.0, 0.0, 0.0);
             let (mut variance, mut squares) = (0.0, 0.0);
-            for ((weight, row), &label) in self.values.iter().zip(p.chunks(m)).zip(&labels) {
+            for ((weight, row), &label) in weights.iter().zip(p.chunks(m)).zip(&labels) {
                 let (a, p) = (weight.ln() - mean, row[class]);
                 let d = f64::from(u8::from(label == class as i64)) - p;
                 product += a * d;
@@ -157,7 +134,8 @@ impl SampleWeights {
         let Some(weights) = of else {
             return Ok(predictions);
         };
-        let data = TensorData::new(weights.values.clone(), [weights.values.len()]);
+        let values = &weights.rows.values;
+        let data = TensorData::new(values.clone(), [values.len()]);
         let dtype = match predictions.dtype() {
             DType::F64 => DType::F64,
             _ => DType::F32,

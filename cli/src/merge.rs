@@ -19,7 +19,10 @@ use burn_calibration::{
 use burn_calibration_accumulator::{
     Accumulator, BlockSkceAccumulator, Evaluation, Means, Observations, Saved,
 };
-use burn_calibration_reader::names::{Names, columns, in_order, say_by_name};
+use burn_calibration_reader::{
+    RowWeights,
+    names::{Names, columns, in_order, say_by_name},
+};
 use burn_calibration_report::{Estimate, NamedEstimates, Value};
 use serde::{Deserialize, Serialize};
 
@@ -226,7 +229,12 @@ fn weights(
     mean: error::Result<MeanEstimate>,
 ) -> Option<SampleWeights> {
     let mean = mean.ok().filter(|_| weighted == Some(true))?;
-    Some(SampleWeights::of_sums(sum, mean.effective))
+    let rows = RowWeights {
+        sum,
+        effective_n: mean.effective,
+        ..RowWeights::default()
+    };
+    Some(rows.into())
 }
 
 /// The quantities that means of predictions of real numbers may have.

@@ -53,7 +53,7 @@ fn summarise_classes(args: &SummariseArgs) -> Result<Summary> {
     check_bins(args.bins, predictions.classes())?;
     let mut rows = Rows::new(&predictions, &loaded.targets)?;
     if let Some(weights) = &data.weights {
-        rows = rows.weighted(weights.values())?;
+        rows = rows.weighted(&weights.rows.values)?;
     }
     let evaluation = || -> error::Result<_> {
         let empty = Evaluation::new(args.bins as usize, predictions.classes())?
@@ -80,7 +80,7 @@ where
     let loaded = P::read(&inputs, &args.source, PredictionForm::Probabilities)?;
     let (targets, data) = (loaded.targets, loaded.data);
     let predictions = &loaded.sets[0].parted().0;
-    let weights = data.weights.clone().unwrap_or_default();
+    let weights = data.weights.clone().unwrap_or_default().rows.values;
     let mut settings = vec![
         (setting::FAMILY, key(args.input.family)),
         (setting::DIMENSIONS, predictions.dimensions().to_string()),
@@ -111,14 +111,14 @@ where
         }
         let mut means = Means::new(settings);
         for (name, numbers) in &columns {
-            match weights.values() {
+            match &weights[..] {
                 [] => means.add(name.key, numbers)?,
                 weights => means.add_weighted(name.key, numbers, weights)?,
             }
         }
         if let Some(kernel) = kernel {
             let block = args.block as usize;
-            let weights = BlockWeights::new(weights.values(), block)?;
+            let weights = BlockWeights::new(&weights, block)?;
             let mut blocks = Vec::new();
             if predictions.len() >= block {
                 let pairs = kernel.pairs(predictions, &targets)?;

@@ -121,7 +121,7 @@ impl DataWords {
     /// The effective sample size, in words; empty without weights.
     pub fn weights_in_words(&self) -> String {
         let words = |weights: &SampleWeights| {
-            let effective = significant(weights.effective_n, 4);
+            let effective = significant(weights.rows.effective_n, 4);
             format!(", with weights: an effective number of {effective}")
         };
         self.weights.as_ref().map_or_else(String::new, words)

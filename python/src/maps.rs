@@ -39,7 +39,7 @@ struct FitSamples {
 }
 
 /// A map that was fitted, and why it was chosen, if it was.
-type Found = (LogitMap, Option<Choice>);
+type MapAndChoice = (LogitMap, Option<Choice>);
 
 /// Lists the configuration of each kind of map: of [`MapKind::ALL`] each needs a line here.
 macro_rules! configurations {
@@ -137,7 +137,7 @@ fn fit_named(
     options: &Object<String, Value>,
     samples: &FitSamples,
     progress: Progress<'_>,
-) -> Result<Found, String> {
+) -> Result<MapAndChoice, String> {
     if kind == AUTO {
         let config = configured(&AutoRecalibrationConfig::new(), options)?;
         let chosen: AutoRecalibration =

@@ -32,7 +32,7 @@ enum RealMap {
 }
 
 /// A map that was fitted, and why it was chosen, if it was.
-type Found = (RealMap, Option<Choice>);
+type MapAndChoice = (RealMap, Option<Choice>);
 
 impl RealMap {
     fn conformal(map: ConformalShift) -> Self {
@@ -76,7 +76,7 @@ fn fit_scaled<P: ScaleFamily + Component + Marginals>(
         targets,
     }: &Sample<P>,
     progress: Progress<'_>,
-) -> Result<Found, String> {
+) -> Result<MapAndChoice, String> {
     let (predictions, targets) = (predictions.clone(), targets.clone());
     let words = |error: Error| error.to_string();
     if kind == "auto" {
@@ -97,7 +97,7 @@ fn fit_kind(
     options: &Object<String, Value>,
     data: &Reals,
     progress: Progress<'_>,
-) -> Result<Found, String> {
+) -> Result<MapAndChoice, String> {
     let words = |error: Error| error.to_string();
     match data {
         Reals::Normal(sample) => fit_scaled(kind, options, sample, progress),

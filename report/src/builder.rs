@@ -146,10 +146,8 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
         let (plain, weights) = before.parted();
         plain.check()?;
         plain.check_targets(targets)?;
-        if let Some(after) = self.after {
-            self.alike
-                .map_or(Ok(()), |after| before.check_like(after))?;
-            after.check_after(before, targets)?;
+        if let Some(after) = self.alike {
+            before.check_like(after)?;
         }
         let subject = before.subject(targets, self.options)?;
         let samples = before.len();
@@ -169,13 +167,11 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
             rows: rows.as_deref(),
             seed: self.seed,
         };
-        let changes = self.after.map(|after| after.changes_after(before, targets));
+        let after = self.after.map(|after| after.assessed_after(before, &plan));
+        let (after, changes) = after.transpose()?.unzip();
         Ok(Report {
             before: plan.assessed(before)?,
-            after: self
-                .after
-                .map(|after| after.section_after(&plan))
-                .transpose()?,
+            after,
             changes: changes.unwrap_or_default(),
             title: self.title,
             notes: self.notes,

@@ -124,7 +124,12 @@ pub(super) fn p_value(p: Probability) -> String {
 
 /// A share in points, hundredths of a probability.
 pub(super) fn points(x: f64) -> String {
-    typeset(&numbers::points(x, 2))
+    typeset(&numbers::points(without_rounding(x), 2))
+}
+
+/// A difference of shares, or 0 where it is no more than their rounding.
+pub(super) fn without_rounding(x: f64) -> f64 {
+    if x.abs() < 1e-14 { 0.0 } else { x }
 }
 
 fn superscript(exponent: &str) -> String {
@@ -164,7 +169,7 @@ mod tests {
         let edges = [0.0, 0.000_4, 0.25, 0.999_92, 1.0].map(edge);
         assert_eq!(edges, ["0", "0.0004", "0.25", "0.99992", "1"]);
         assert_eq!(fixed(0.000_012), "0.000012");
-        assert_eq!(points(-0.0125), "−1.25");
+        assert_eq!([points(-0.0125), points(-2.8e-17)], ["−1.25", "0.00"]);
         let p_values = [0.001, 0.25, 0.002].map(|p| p_value(Probability::resampled(p, 999)));
         let expected = ["p ≤ 0.001", "p = 0.250", "p = 0.002"];
         assert_eq!(p_values.map(pieces), expected);

@@ -103,18 +103,16 @@ pub trait Reportable: Omnibus + 'static {
 /// Predictions after a recalibration, of the kind of the predictions before or of another one with the same section.
 /// Every [`Reportable`] kind is that.
 pub trait After<P: Reportable>: Debug {
-    /// Checks the predictions after.
+    /// Computes the answer, the diagrams, and the changes of the scores that both have.
     ///
     /// # Errors
     ///
-    /// Another dimension than before, or predictions or targets that are not valid.
-    fn check_after(&self, before: &P, targets: &P::Targets) -> Result<()>;
-
-    /// Computes the answer, the numbers and the diagrams. The errors are those of [`Reportable::section`].
-    fn section_after(&self, plan: &Plan<P>) -> Result<Assessed<P::Section>>;
-
-    /// Computes the changes of the scores that both have.
-    fn changes_after(&self, before: &P, targets: &P::Targets) -> Vec<Change>;
+    /// Another dimension than before, or predictions or targets that are not valid; those of [`Reportable::section`].
+    fn assessed_after(
+        &self,
+        before: &P,
+        plan: &Plan<P>,
+    ) -> Result<(Assessed<P::Section>, Vec<Change>)>;
 }
 
 impl<P, Q> After<P> for Q
@@ -127,29 +125,27 @@ where
             Kernel = P::Kernel,
         >,
 {
-    fn check_after(&self, before: &P, targets: &P::Targets) -> Result<()> {
+    fn assessed_after(
+        &self,
+        before: &P,
+        plan: &Plan<P>,
+    ) -> Result<(Assessed<P::Section>, Vec<Change>)> {
+        let targets = plan.targets;
         match (self.dimensions(), before.dimensions()) {
             (got, expected) if got == expected => {}
             (got, expected) => return Err(P::Targets::mismatch(got, expected)),
         }
         let (after, _) = self.parted();
         after.check()?;
-        after.check_targets(targets)
-    }
-
-    fn section_after(&self, plan: &Plan<P>) -> Result<Assessed<P::Section>> {
-        Plan {
-            targets: plan.targets,
+        after.check_targets(targets)?;
+        let own = Plan {
+            targets,
             subject: plan.subject,
             level: plan.level,
             kernel: plan.kernel.clone(),
             rows: plan.rows,
             seed: plan.seed,
-        }
-        .assessed(self)
-    }
-
-    fn changes_after(&self, before: &P, targets: &P::Targets) -> Vec<Change> {
+        };
         let scores = Self::scores();
         let change = |(name, score): NamedScore<P>| {
             let (_, other) = scores.iter().find(|(other, _)| *other == name)?;
@@ -158,7 +154,8 @@ where
                 improvement: Improvement::between(&(before, score), &(self, *other), targets),
             })
         };
-        P::scores().into_iter().filter_map(change).collect()
+        let changes = P::scores().into_iter().filter_map(change).collect();
+        Ok((own.assessed(self)?, changes))
     }
 }
 

@@ -18,7 +18,10 @@ use burn_calibration::{
 };
 use serde::Serialize;
 
-use super::value::{Computed, Named};
+use super::{
+    number::without_rounding,
+    value::{Computed, Named},
+};
 
 /// The size of an error.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -313,7 +316,7 @@ impl Size {
     /// A number as people write it.
     fn number(&self, value: f64) -> String {
         match self.unit {
-            Unit::Points => points(value, 2),
+            Unit::Points => points(without_rounding(value), 2),
             Unit::Ratio => significant(value, 3),
             Unit::Share => percent(value, 2),
             Unit::Number | Unit::Decimals | Unit::Quantity => significant(value, 4),

@@ -196,7 +196,7 @@ pub struct SummariseArgs {
     /// Bandwidth of the kernel, the same number for every piece. evaluate --bandwidth median:5000 prints one
     ///
     /// Without it no SKCE is computed
-    #[arg(long, value_name = "NUMBER", value_parser = positive, hide_short_help = true)]
+    #[arg(long, value_name = "NUMBER", value_parser = POSITIVE.parser(), hide_short_help = true)]
     pub bandwidth: Option<f64>,
 
     /// Profile of the kernel on targets; for families other than categorical
@@ -206,7 +206,7 @@ pub struct SummariseArgs {
     /// Length scale of the kernel on targets, the same number for every piece
     ///
     /// Families other than categorical need it with --bandwidth
-    #[arg(long, value_name = "NUMBER", value_parser = positive, hide_short_help = true)]
+    #[arg(long, value_name = "NUMBER", value_parser = POSITIVE.parser(), hide_short_help = true)]
     pub length_scale: Option<f64>,
 
     /// Number of consecutive samples in a block of the SKCE
@@ -256,12 +256,12 @@ pub struct MonitorArgs {
 
     /// Level of the test: at most this share of the streams of a calibrated model ever has an alarm. 0.05 by default;
     /// fixed by the first call
-    #[arg(long, value_parser = level, help_heading = "Numbers")]
+    #[arg(long, value_parser = LEVEL.parser(), help_heading = "Numbers")]
     pub level: Option<f64>,
 
     /// Least mean number of rows between false alarms of the detector of changes. 10000 by default; fixed by the first
     /// call
-    #[arg(long, value_name = "ROWS", value_parser = positive, help_heading = "What is asked", hide_short_help = true)]
+    #[arg(long, value_name = "ROWS", value_parser = POSITIVE.parser(), help_heading = "What is asked", hide_short_help = true)]
     pub rows_between_alarms: Option<f64>,
 
     #[command(flatten)]

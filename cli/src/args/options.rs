@@ -58,16 +58,16 @@ pub struct PredictionsArgs {
 pub struct SizeArgs {
     /// Also test whether the overconfidence and the debiased ECE are larger than this tolerated error, a probability
     /// (0.02 is two points)
-    #[arg(long, value_name = "ERROR", value_parser = tolerance)]
+    #[arg(long, value_name = "ERROR", value_parser = TOLERANCE.parser())]
     pub tolerance: Option<f64>,
 
     /// Level of the confidence intervals, between 0 and 1
-    #[arg(long, default_value_t = 0.95, value_parser = level, help_heading = "Numbers")]
+    #[arg(long, default_value_t = 0.95, value_parser = LEVEL.parser(), help_heading = "Numbers")]
     pub level: f64,
 
     /// Also compute a lower bound of the Lp calibration error of this order (1 or more), by maps that are fitted to
     /// four fifths of the samples and applied to the others; for families of classes
-    #[arg(long, value_name = "ORDER", value_parser = order, hide_short_help = true)]
+    #[arg(long, value_name = "ORDER", value_parser = ORDER.parser(), hide_short_help = true)]
     pub lp_error: Option<f64>,
 }
 
@@ -81,7 +81,7 @@ pub struct GateArgs {
 
     /// Exit with code 3 if an error that --tolerance tests is above this one with the confidence of --level, a
     /// probability (0.02 is two points)
-    #[arg(long, value_name = "ERROR", value_parser = tolerance, conflicts_with = "tolerance")]
+    #[arg(long, value_name = "ERROR", value_parser = TOLERANCE.parser(), conflicts_with = "tolerance")]
     pub fail_above: Option<f64>,
 }
 
@@ -224,7 +224,7 @@ pub struct RowsArgs {
     pub normalise: bool,
 
     /// Raise probabilities below EPS to EPS and divide each row by its sum, because zeros have no logarithm
-    #[arg(long, value_name = "EPS", value_parser = clip, hide_short_help = true)]
+    #[arg(long, value_name = "EPS", value_parser = CLIP.parser(), hide_short_help = true)]
     pub clip: Option<f64>,
 
     /// The predictions are one column: the probability of class 1 of two classes, or its log-odds with --logits

@@ -9,7 +9,10 @@ use clap::{
 use serde::Serialize;
 
 use super::BinArgs;
-use crate::limits::{QUADRATIC_LIMIT, SCALES};
+use crate::{
+    error::{self, ensure},
+    limits::{QUADRATIC_LIMIT, SCALES},
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -77,25 +80,60 @@ impl From<BinArgs> for Bins {
     }
 }
 
-/// A number that an option may have.
-fn number(text: &str, is_valid: impl Fn(&f64) -> bool, expected: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(is_valid);
-    number.ok_or_else(|| format!("expected {expected}"))
+/// The numbers that an option takes.
+#[derive(Clone, Copy)]
+pub struct Domain {
+    contains: fn(f64) -> bool,
+    /// The words for them.
+    expected: &'static str,
 }
 
-pub fn tolerance(text: &str) -> Result<f64, String> {
-    let expected = "a number of at least 0 and less than 1";
-    number(text, |value| (0.0..1.0).contains(value), expected)
-}
+/// A tolerated error.
+pub const TOLERANCE: Domain = Domain {
+    contains: |x| (0.0..1.0).contains(&x),
+    expected: "a number of at least 0 and less than 1",
+};
+/// The level of an interval or of a test.
+pub const LEVEL: Domain = Domain {
+    contains: |x| x > 0.0 && x < 1.0,
+    expected: "a number between 0 and 1, both excluded",
+};
+/// The order of a norm.
+pub const ORDER: Domain = Domain {
+    contains: |x| x.is_finite() && x >= 1.0,
+    expected: "a finite number of at least 1",
+};
+/// The least probability.
+pub const CLIP: Domain = Domain {
+    contains: |x| (f64::MIN_POSITIVE..0.5).contains(&x),
+    expected: "a number above 0 and below 0.5",
+};
+/// A bandwidth, a length scale, or another positive number.
+pub const POSITIVE: Domain = Domain {
+    contains: |x| SCALES.contains(&x),
+    expected: "a positive number from 1e-100 to 1e100",
+};
 
-pub fn level(text: &str) -> Result<f64, String> {
-    let is_level = |value: &f64| *value > 0.0 && *value < 1.0;
-    number(text, is_level, "a number between 0 and 1, both excluded")
-}
+impl Domain {
+    /// The parser of an option.
+    pub fn parser(self) -> impl Fn(&str) -> Result<f64, String> + Clone + Send + Sync + 'static {
+        move |text| self.parse(text)
+    }
 
-pub fn order(text: &str) -> Result<f64, String> {
-    let is_order = |value: &f64| value.is_finite() && *value >= 1.0;
-    number(text, is_order, "a finite number of at least 1")
+    fn parse(self, text: &str) -> Result<f64, String> {
+        let number = text.parse().ok().filter(|number| (self.contains)(*number));
+        number.ok_or_else(|| format!("expected {}", self.expected))
+    }
+
+    /// Checks a number of a program.
+    pub fn check(self, name: &str, value: f64) -> error::Result<()> {
+        let expected = self.expected;
+        ensure!(
+            (self.contains)(value),
+            "the {name} is {value}, expected {expected}"
+        );
+        Ok(())
+    }
 }
 
 /// The aspect of predictions of classes that is tested.
@@ -113,11 +151,6 @@ pub enum LensName {
 /// A value that is yes or no.
 pub fn yes_or_no() -> impl TypedValueParser<Value = bool> {
     PossibleValuesParser::new(["yes", "no"]).map(|answer| answer == "yes")
-}
-
-pub fn clip(text: &str) -> Result<f64, String> {
-    let is_clip = |value: &f64| (f64::MIN_POSITIVE..0.5).contains(value);
-    number(text, is_clip, "a number above 0 and below 0.5")
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -142,16 +175,11 @@ pub enum LengthScale {
     Median,
 }
 
-pub fn positive(text: &str) -> Result<f64, String> {
-    let expected = "a positive number from 1e-100 to 1e100";
-    number(text, |value| SCALES.contains(value), expected)
-}
-
 pub fn length_scale(text: &str) -> Result<LengthScale, String> {
     if text == "median" {
         return Ok(LengthScale::Median);
     }
-    let fixed = positive(text).map(LengthScale::Fixed);
+    let fixed = POSITIVE.parse(text).map(LengthScale::Fixed);
     fixed.map_err(|expected| format!("{expected}, or median"))
 }
 
@@ -174,7 +202,8 @@ pub fn bandwidth(text: &str) -> Result<BandwidthChoice, String> {
         ("median", _) => Ok(BandwidthChoice::Median),
         ("median-with-diagonal", _) => Ok(BandwidthChoice::MedianWithDiagonal),
         (_, Some(samples @ 2..=QUADRATIC_LIMIT)) => Ok(BandwidthChoice::MedianOf(samples)),
-        _ => positive(text)
+        _ => POSITIVE
+            .parse(text)
             .map(BandwidthChoice::Fixed)
             .map_err(|expected| {
                 format!(

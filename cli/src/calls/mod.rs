@@ -22,7 +22,7 @@ use crate::{
     notes,
     program::Answer,
 };
-use options::{LEVEL, check};
+use options::{USUAL_LEVEL, check};
 
 /// A page of HTML.
 #[derive(Debug, Clone)]
@@ -153,7 +153,7 @@ pub fn report(
     progress: impl Fn(&str, u64, u64) + Send + Sync + 'static,
 ) -> Result<Page, String> {
     kept_page(|| {
-        check(LEVEL, limits::USUAL_REDRAWS, options.bins)?;
+        check(USUAL_LEVEL, limits::USUAL_REDRAWS, options.bins)?;
         let after = data.after.as_ref();
         crate::report::html(&ReportArgs {
             predictions: Some(data.predictions.name.clone().into()),

@@ -3,13 +3,13 @@
 use burn_calibration::kernel::Profile;
 
 use crate::{
-    args::{BandwidthChoice, BinArgs, LensName},
+    args::{BandwidthChoice, BinArgs, LEVEL, LensName, ORDER, TOLERANCE},
     error::{Result, ensure},
     limits,
 };
 
 /// The level of confidence intervals by default.
-pub(super) const LEVEL: f64 = 0.95;
+pub(super) const USUAL_LEVEL: f64 = 0.95;
 
 /// The options of [`evaluate()`](crate::evaluate()).
 #[derive(Debug, Clone)]
@@ -41,7 +41,7 @@ impl Default for EvaluateOptions {
         Self {
             lens: LensName::Canonical,
             tests: Vec::new(),
-            level: LEVEL,
+            level: USUAL_LEVEL,
             tolerance: None,
             lp_error: None,
             profile: Profile::Exponential,
@@ -67,7 +67,7 @@ pub struct CompareOptions {
 impl Default for CompareOptions {
     fn default() -> Self {
         Self {
-            level: LEVEL,
+            level: USUAL_LEVEL,
             redraws: limits::USUAL_REDRAWS,
             seed: 0,
         }
@@ -107,18 +107,11 @@ pub struct MonitorOptions {
 impl EvaluateOptions {
     pub(super) fn check(&self) -> Result<()> {
         check(self.level, self.redraws, self.bins)?;
-        if let Some(error) = self.tolerance {
-            let expected = "a number of at least 0 and less than 1";
-            ensure!(
-                (0.0..1.0).contains(&error),
-                "the tolerance is {error}, expected {expected}"
-            );
+        if let Some(tolerance) = self.tolerance {
+            TOLERANCE.check("tolerance", tolerance)?;
         }
         if let Some(order) = self.lp_error {
-            ensure!(
-                order.is_finite() && order >= 1.0,
-                "the order of the Lp error is {order}, expected a finite number of at least 1"
-            );
+            ORDER.check("order of the Lp error", order)?;
         }
         let is_valid = match self.bandwidth {
             BandwidthChoice::Fixed(bandwidth) => limits::SCALES.contains(&bandwidth),
@@ -137,11 +130,7 @@ impl EvaluateOptions {
 
 /// Refuses numbers of options that the command refuses.
 pub(super) fn check(level: f64, redraws: u32, bins: u32) -> Result<()> {
-    let is_level = level > 0.0 && level < 1.0;
-    ensure!(
-        is_level,
-        "the level is {level}, expected a number between 0 and 1, both excluded"
-    );
+    LEVEL.check("level", level)?;
     let most = limits::REDRAWS;
     ensure!(
         (1..=most).contains(&redraws),

@@ -187,6 +187,48 @@ fn calls_of_programs_answer_as_the_command() {
     assert_eq!(page.html, read(&folder, "page.html"));
 }
 
+/// Weights and an order of classes are those of the command, and several columns of outcomes are one-hot labels.
+#[test]
+fn weights_and_labels_of_arrays() {
+    let folder = folder("typed-weights");
+    let weights: Vec<f64> = (0..60).map(|i| 1.0 + f64::from(i % 3)).collect();
+    let lines: Vec<String> = weights.iter().map(f64::to_string).collect();
+    let files = [("p.csv", ROWS.repeat(15)), ("w.csv", lines.join("\n"))];
+    write(&folder, &files);
+    write(&folder, &[("y.csv", "0\n1\n2\n1\n".repeat(15))]);
+    let rows = ROWS.split(['\n', ',']).filter_map(|cell| cell.parse().ok());
+    let rows: Vec<f64> = rows.collect();
+    let data = |outcomes| Data {
+        weights: Some(weights.clone()),
+        are_ordered: true,
+        ..Data::new(
+            named("p.csv", FamilyName::Categorical, array(3, rows.repeat(15))),
+            outcomes,
+        )
+    };
+    let options = EvaluateOptions {
+        redraws: 99,
+        ..EvaluateOptions::default()
+    };
+    let answer = |outcomes| {
+        let answer = evaluate(data(outcomes), &options, |_, _, _| ()).unwrap();
+        serde_json::from_str::<Value>(&answer.json).unwrap()
+    };
+    let found = answer(array(1, [0.0, 1.0, 2.0, 1.0].repeat(15)));
+    let command = format!("{EVALUATE} --weights w.csv --ordered --redraws 99");
+    assert_eq!(found, json(&folder, &command));
+    let of_one = [
+        [1.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0],
+        [0.0, 0.0, 1.0],
+        [0.0, 1.0, 0.0],
+    ];
+    assert_eq!(found, answer(array(3, of_one.concat().repeat(15))));
+    let wrong = data(array(1, [0.0, 1.0, 3.0, 1.0].repeat(15)));
+    let error = evaluate(wrong, &options, |_, _, _| ()).unwrap_err();
+    begins(&error, "y_true: row 2: the label is 3");
+}
+
 /// Numbers of typed options that the command would refuse.
 #[test]
 fn numbers_of_options_are_checked() {

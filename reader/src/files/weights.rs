@@ -1,5 +1,7 @@
 //! Weights of the rows.
 
+use serde::Serialize;
+
 use super::Files;
 use crate::{
     clipped,
@@ -7,16 +9,18 @@ use crate::{
 };
 
 /// The weights of the rows, and what they are worth.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct RowWeights {
     /// The weights, all positive.
+    #[serde(skip)]
     pub values: Vec<f64>,
     /// Their sum.
     pub sum: f64,
     /// The effective number of rows, `(Σw)²/Σw²`.
     pub effective_n: f64,
-    /// The rows of weight 0, which are left out.
-    pub zero: usize,
+    /// The rows of weight 0, which are left out; none where they are not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zero: Option<usize>,
 }
 
 impl Files {
@@ -66,7 +70,7 @@ impl Files {
         self.row_weights = Some(RowWeights {
             sum: sum * largest,
             effective_n: sum * sum / squares,
-            zero: n - kept.len(),
+            zero: Some(n - kept.len()),
             values,
         });
         Ok(())
