@@ -75,9 +75,10 @@ pub fn percent(x: f64, least: usize) -> String {
 }
 
 /// Writes a difference of frequencies in points, hundredths, with at least this number of decimals and two
-/// significant digits.
+/// significant digits. What is less than the rounding of a sum of frequencies is 0.
 pub fn points(x: f64, least: usize) -> String {
-    decimals(100.0 * x, least, 2)
+    let is_rounding = x.abs() < 1e-13;
+    decimals(if is_rounding { 0.0 } else { 100.0 * x }, least, 2)
 }
 
 /// Writes a difference of frequencies in points with its standard error, `5.46 ± 0.34`, both with the decimals that

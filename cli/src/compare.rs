@@ -269,15 +269,16 @@ fn compared<P: Kind, Q: Kind>(
     let count = redraws("--redraws", args.redraws, before.predictions.dimensions())?;
     let progress = Progress::watched(4, &args.source.watcher);
     progress.step("bandwidth");
-    let mut rng = StdRng::seed_from_u64(args.source.seed);
-    let kernel = P::Kernel::asked(&args.kernel, &before.predictions, &mut rng)?;
+    // the same draws for both, so that equal predictions have equal p-values
+    let rng = || StdRng::seed_from_u64(args.source.seed);
+    let kernel = P::Kernel::asked(&args.kernel, &before.predictions, &mut rng())?;
     progress.step("scores");
     let (changes, others) = changes(kernel)?;
     progress.step("omnibus test");
     let names = &data.class_names;
     let tests = (
-        omnibus(kernel, count, 1, before, names, &mut rng),
-        omnibus(kernel, count, 1, after, names, &mut rng),
+        omnibus(kernel, count, 1, before, names, &mut rng()),
+        omnibus(kernel, count, 1, after, names, &mut rng()),
     );
     progress.step("confidence intervals");
     let before = Answer::new(tests.0, sizes(&args.sizes, before, P::on_classes(kernel)));

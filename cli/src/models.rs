@@ -74,12 +74,13 @@ pub fn compared<P: Kind>(
 ) -> Result<Outcome> {
     let first = &views[0].predictions;
     let count = redraws("--redraws", args.redraws, first.dimensions())?;
-    let mut rng = StdRng::seed_from_u64(args.source.seed);
-    let kernel = P::Kernel::asked(&args.kernel, first, &mut rng)?;
+    // the same draws for all, so that equal predictions have equal p-values
+    let rng = || StdRng::seed_from_u64(args.source.seed);
+    let kernel = P::Kernel::asked(&args.kernel, first, &mut rng())?;
     let progress = Progress::new(views.len() + views.len() * (views.len() - 1) / 2);
     let model = |(name, view): (&String, &View<P>)| {
         progress.step(name);
-        let omnibus = omnibus(kernel, count, 1, view, &data.class_names, &mut rng);
+        let omnibus = omnibus(kernel, count, 1, view, &data.class_names, &mut rng());
         Model {
             name: name.clone(),
             answer: Answer::new(omnibus, sizes(&args.sizes, view, None)),

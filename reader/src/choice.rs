@@ -51,14 +51,31 @@ pub struct PredictionColumns<'a> {
     pub correct: Option<usize>,
     /// Whether a file of their own has the labels.
     pub has_label_file: bool,
+    /// Whether they are predictions of classes.
+    pub are_classes: bool,
 }
 
 const CONFIDENCE: [&str; 5] = ["confidence", "conf", "confidences", "probability", "prob"];
 const CORRECT: [&str; 5] = ["accuracy", "acc", "correct", "correctness", "hit"];
 
 /// Names of columns that name rows, and ends of such names.
-const IDS: [&str; 10] = [
-    "id", "ids", "idx", "index", "row", "rows", "sample", "uuid", "guid", "key",
+const IDS: [&str; 16] = [
+    "id",
+    "ids",
+    "idx",
+    "index",
+    "row",
+    "rows",
+    "rowid",
+    "row_number",
+    "rownum",
+    "level_0",
+    "sample",
+    "uuid",
+    "guid",
+    "key",
+    "timestamp",
+    "fold",
 ];
 const ENDS_OF_IDS: [&str; 6] = ["_id", "_idx", "_index", ".id", "-id", " id"];
 
@@ -66,6 +83,9 @@ const ENDS_OF_IDS: [&str; 6] = ["_id", "_idx", "_index", ".id", "-id", " id"];
 const LABELS: [&str; 9] = [
     "label", "labels", "target", "targets", "y", "y_true", "class", "truth", "outcome",
 ];
+
+/// Names of columns of the classes that were predicted.
+const PREDICTED: [&str; 5] = ["pred", "predicted", "prediction", "y_pred", "yhat"];
 
 /// Whether a name is that of a column that names rows.
 pub fn is_id(name: &str) -> bool {
@@ -172,6 +192,12 @@ impl Opened {
         }
         if let Some(column) = self.find_named(numbers, is_label) {
             let why = "is named as the labels, which --labels has";
+            return Err(self.refused(numbers, column, why, " to leave it out", ""));
+        }
+        let is_predicted =
+            |name: &str| options.are_classes && PREDICTED.contains(&&*name.to_lowercase());
+        if let Some(column) = self.find_named(numbers, is_predicted) {
+            let why = "is named as the class that was predicted";
             return Err(self.refused(numbers, column, why, " to leave it out", ""));
         }
         if numbers.is_empty() {

@@ -62,8 +62,8 @@ impl BoundedMean {
     }
 
     /// The mean of terms of which data can have missed some: lists of values with their probabilities. The bounds are
-    /// the most extreme value of a list that has a probability of 5 % or more among all samples, or the most extreme
-    /// of all where even these are rarer together.
+    /// the most extreme value of a list that has a probability of 5 % or more among all samples, given that they have
+    /// one of the list.
     pub(crate) fn with_missed(
         terms: Vec<f64>,
         lists: impl IntoIterator<Item = Vec<(f64, f64)>>,
@@ -285,11 +285,12 @@ pub(super) const MOST_SKEWNESS: f64 = 0.25;
 /// The same of terms whose tails are not known.
 pub(super) const MOST_SKEWNESS_UNBOUNDED: f64 = 0.2;
 
-/// Least probability, among all samples, of a term that data can have missed.
+/// Least probability, among all samples, of a term that data can have missed, given that they have one of its list.
 const SELDOM: f64 = 0.05;
 
 /// The most extreme values of lists with their probabilities: of each that which has a probability of 5 % or more
-/// among all samples.
+/// among all samples, or of 5 % of their sum where that is below 1. (Were it 5 % of a sum of 6 %, then the bound would
+/// be one of the least extreme values.)
 fn extremes(lists: impl IntoIterator<Item = Vec<(f64, f64)>>) -> (f64, f64) {
     let (mut least, mut greatest) = (f64::INFINITY, f64::NEG_INFINITY);
     for mut missed in lists {
@@ -301,15 +302,15 @@ fn extremes(lists: impl IntoIterator<Item = Vec<(f64, f64)>>) -> (f64, f64) {
     (least, greatest)
 }
 
-/// The first value up to which the probabilities add up to [`SELDOM`], or the first of all if they never do.
+/// The first value up to which the probabilities add up to [`SELDOM`], or to that share of their sum if that is below 1.
 fn seldom_value<'a>(mut values: impl Iterator<Item = &'a (f64, f64)> + Clone) -> Option<f64> {
-    let first = values.clone().next();
+    let all: f64 = values.clone().map(|(_, probability)| probability).sum();
     let mut sum = 0.0;
     let seldom = values.find(|(_, probability)| {
         sum += probability;
-        sum >= SELDOM
+        sum >= SELDOM * all.min(1.0)
     });
-    seldom.or(first).map(|(value, _)| *value)
+    seldom.map(|(value, _)| *value)
 }
 
 /// The quantile of the two-sided level.
@@ -344,6 +345,22 @@ mod tests {
         assert!((even.p_value_below(1.0 - limit) - 0.05).abs() < 1e-9);
         let open = BoundedMean::new(vec![-1.0, 1.0, -1.0, 1.0], f64::NEG_INFINITY, 1.0);
         assert!(!open.or_student(MOST_SKEWNESS).is_student());
+    }
+
+    /// Events that are expected 0.04, 0.06 and 0.2 times among all samples: the bound stays near the most extreme one,
+    /// also where 5 % is most of their probability.
+    #[test]
+    fn rare_events_are_bounded_by_extreme_ones() {
+        for each in [0.002, 0.003, 0.01] {
+            let events = (0..20).map(|i| (f64::from(i), each)).collect();
+            let mean = BoundedMean::with_missed(vec![-0.5; 20], [events]);
+            assert!(mean.greatest >= 14.0, "{each}: {}", mean.greatest);
+        }
+        let often = (0..20).map(|i| (f64::from(i), 0.1)).collect();
+        assert_eq!(
+            BoundedMean::with_missed(vec![-0.5; 20], [often]).greatest,
+            19.0
+        );
     }
 
     /// Squares of normal numbers, 16 times as large as the lists expect.

@@ -20,6 +20,29 @@ fn many_samples_are_compared_by_blocks() {
     contains(&refused, "takes too long");
 }
 
+/// The same file before and after: the redraws are the same, and those of `evaluate`.
+#[test]
+fn equal_predictions_have_equal_p_values() {
+    let folder = folder("compare-equal");
+    let p = lines(60, |i| format!("{}", (i * 37 % 60) as f64 / 61.0 + 0.01));
+    let y = lines(60, |i| {
+        u8::from((i * i * 3 + i * 11 + 2) % 61 < i * 37 % 60).to_string()
+    });
+    write(&folder, &[("p.csv", p), ("y.csv", y)]);
+    let found = json(
+        &folder,
+        "compare --positive --before p.csv --after p.csv --labels y.csv",
+    );
+    let alone = json(
+        &folder,
+        "evaluate --positive --predictions p.csv --labels y.csv",
+    );
+    let omnibus = &found["omnibus"];
+    assert_eq!(omnibus["before"]["aspects"], omnibus["after"]["aspects"]);
+    assert_eq!(omnibus["before"]["p_value"], alone["omnibus"]["p_value"]);
+    assert!(number(&alone["omnibus"]["p_value"]) > 0.002);
+}
+
 /// Two networks on CIFAR-10: the estimates are those of `evaluate`.
 #[test]
 #[ignore = "needs the data folder, BURN_CALIBRATION_DATA"]

@@ -128,9 +128,12 @@ impl File {
         let missing = self.table.missing(words);
         let first = missing.iter().min_by_key(|(_, rows)| rows[0]);
         if let Some((title, rows)) = first.filter(|_| !are_skipped) {
-            let wrong = wrong!(
-                "the value is empty, NA, null or NaN, expected a value; --skip-missing leaves out such rows"
-            );
+            let remedy = if rows.len() == self.table.rows().max(2) {
+                "in this row and all others, expected values; --columns and --label-column choose other columns"
+            } else {
+                "expected a value; --skip-missing leaves out such rows"
+            };
+            let wrong = wrong!("the value is empty, NA, null or NaN, {remedy}");
             return Err(wrong.at(rows[0], title)).on(&self.path, &self.table.lines);
         }
         let path = self.path.display();
@@ -180,6 +183,7 @@ impl Files {
         notes: &mut Notes,
     ) -> Result<Self> {
         self.check_counts()?;
+        self.check_headers(options)?;
         let orders = rows::by_id(&self.all().collect::<Vec<_>>())?;
         for (file, order) in self.all_mut().zip(orders) {
             order.inspect(|order| file.table.select(order));
@@ -255,6 +259,35 @@ impl Files {
             let words = format_args!("{count} of {n} rows have the label {label} and are left out");
             notes.say(path, words);
         }
+        Ok(())
+    }
+
+    /// Refuses first lines that count from 0 in predictions and labels alike: pandas names columns and series without
+    /// a name so, and the numbers of rows do not tell.
+    fn check_headers(&self, options: &ReadOptions) -> Result<()> {
+        let first = &self.sets[0];
+        let (table, Some(labels)) = (&first.table, &self.labels) else {
+            return Ok(());
+        };
+        let is_told = options.header.is_some() || options.labels_header.is_some();
+        let is_line_one = |table: &Table| !table.has_header && table.lines.of(0).is_some();
+        let mut rows = table.numbers.values.chunks(table.numbers.columns.max(1));
+        let counts = |row: &[f64]| row.iter().enumerate().all(|(at, x)| *x == at as f64);
+        let may_be_names = !is_told
+            && is_line_one(table)
+            && is_line_one(&labels.table)
+            && rows.next().is_some_and(counts)
+            && rows
+                .next()
+                .is_some_and(|row| row.iter().any(|x| x.fract() != 0.0))
+            && (labels.table.labels.first()).is_some_and(|column| column.cells.get(0) == Some("0"));
+        ensure!(
+            !may_be_names,
+            "{} and {}: the first lines count from 0 and may be headers or rows, expected --header yes, \
+             --labels-header yes and --by-position, or --header no",
+            first.path.display(),
+            labels.path.display()
+        );
         Ok(())
     }
 

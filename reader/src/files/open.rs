@@ -92,6 +92,7 @@ fn columns(options: &ReadOptions, are_classes: bool) -> PredictionColumns<'_> {
         columns: options.columns.as_deref(),
         id: options.id.as_deref(),
         confidence: is_told.then_some(is_confidence),
+        are_classes,
         ..PredictionColumns::default()
     }
 }
