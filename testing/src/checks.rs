@@ -122,14 +122,37 @@ pub fn gradient(rows: &[impl AsRef<[f64]>], f: impl Fn(Tensor<2>) -> Tensor<1>) 
 /// Compares the gradient with central differences, to 1e-6 of its largest entry.
 #[track_caller]
 pub fn check_gradient(rows: &[Vec<f64>], step: f64, f: impl Fn(Tensor<2>) -> Tensor<1>) {
-    let gradient = gradient(rows, &f);
-    let columns = rows[0].len();
-    let tolerance = 1e-6 * largest(&gradient).max(1e-3);
-    for (k, g) in gradient.iter().enumerate() {
-        let at = |step: f64| scalar(f(tensor(&moved(rows, k / columns, k % columns, step))));
-        let difference = (at(step) - at(-step)) / (2.0 * step);
-        assert_near_in(k, *g, difference, tolerance);
+    gradients_are_differences(&[rows.to_vec()], step, |mut x| f(x.remove(0)));
+}
+
+/// As [`check_gradient`], of the sum of a function of several matrices. Gives the largest entry of each gradient.
+#[track_caller]
+pub fn gradients_are_differences<const D: usize>(
+    parameters: &[Vec<Vec<f64>>],
+    step: f64,
+    f: impl Fn(Vec<Tensor<2>>) -> Tensor<D>,
+) -> Vec<f64> {
+    let device = Device::flex().autodiff();
+    let tracked = |rows: &Vec<Vec<f64>>| tensor_on(rows, &device, DType::F64).require_grad();
+    let tracked: Vec<Tensor<2>> = parameters.iter().map(tracked).collect();
+    let gradients = f(tracked.clone()).sum().backward();
+    let mut all = Vec::new();
+    for (p, x) in tracked.into_iter().enumerate() {
+        let gradient = vector(x.grad(&gradients).expect("a gradient"));
+        let columns = parameters[p][0].len();
+        let tolerance = 1e-6 * largest(&gradient).max(1e-3);
+        for (k, g) in gradient.iter().enumerate() {
+            let at = |step: f64| {
+                let mut tensors: Vec<_> = parameters.iter().map(|rows| tensor(rows)).collect();
+                tensors[p] = tensor(&moved(&parameters[p], k / columns, k % columns, step));
+                scalar(f(tensors).sum())
+            };
+            let difference = (at(step) - at(-step)) / (2.0 * step);
+            assert_near_in((p, k), *g, difference, tolerance);
+        }
+        all.push(largest(&gradient));
     }
+    all
 }
 
 /// The largest number in absolute value.
@@ -160,10 +183,12 @@ pub fn assert_mean(values: &[f64], expected: f64, errors: f64) {
 /// The number of data sets of a simulation: an eighth of `all`, unless `BURN_CALIBRATION_SIMULATIONS=full`, which
 /// `.ci/nightly` sets. Bounds are in standard errors of the number that it gives.
 pub fn simulated(all: usize) -> usize {
-    match std::env::var("BURN_CALIBRATION_SIMULATIONS").as_deref() {
-        Ok("full") => all,
-        _ => all.div_ceil(8),
-    }
+    if is_full() { all } else { all.div_ceil(8) }
+}
+
+/// Whether simulations take all data sets, and comparisons all cases.
+pub fn is_full() -> bool {
+    std::env::var("BURN_CALIBRATION_SIMULATIONS").is_ok_and(|value| value == "full")
 }
 
 /// A number of successes that is within so many standard deviations of a probability.

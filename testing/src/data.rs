@@ -2,7 +2,12 @@
 
 use std::{borrow::Borrow, ops::Range, path::PathBuf};
 
-use proptest::test_runner::{Config, RngSeed};
+use proptest::{
+    collection::vec,
+    prelude::*,
+    sample::select,
+    test_runner::{Config, RngSeed},
+};
 
 pub use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 pub use burn_calibration::{
@@ -41,6 +46,19 @@ pub fn cases(cases: u32) -> Config {
         failure_persistence: None,
         ..default
     }
+}
+
+/// So many predictions over so many classes, with labels: of logits of which some are equal, or the odd ones given.
+pub fn labelled(
+    classes: Range<usize>,
+    samples: Range<usize>,
+    odd: &'static [f64],
+) -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<usize>)> {
+    (classes, samples).prop_flat_map(move |(m, n)| {
+        let logit = prop_oneof![Just(0.0), -4.0..4.0f64, select([&[0.0], odd].concat())];
+        let row = vec(logit, m).prop_map(|row| softmax(&row));
+        (vec(row, n), vec(0..m, n))
+    })
 }
 
 /// A matrix by its entries.
@@ -292,7 +310,15 @@ pub fn in_blocks(h: &[Vec<f64>], size: usize) -> f64 {
 
 /// The mean log loss of logits, by loops.
 pub fn log_loss(logits: &[Vec<f64>], classes: &[usize]) -> f64 {
-    let of_row = |(row, &y): (&Vec<f64>, &usize)| -softmax(row)[y].ln();
+    log_loss_at(1.0, logits, classes)
+}
+
+/// The mean log loss of logits that are divided by a temperature.
+pub fn log_loss_at(temperature: f64, logits: &[Vec<f64>], classes: &[usize]) -> f64 {
+    let of_row = |(row, &y): (&Vec<f64>, &usize)| {
+        let scaled: Vec<f64> = row.iter().map(|z| z / temperature).collect();
+        -softmax(&scaled)[y].ln()
+    };
     logits.iter().zip(classes).map(of_row).sum::<f64>() / classes.len() as f64
 }
 

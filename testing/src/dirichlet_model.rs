@@ -6,6 +6,8 @@ use rand::{Rng, RngExt};
 use rand_distr::{Distribution, Gamma, Open01};
 use statrs::function::beta::beta_reg;
 
+use crate::data::{dot, pairs};
+
 /// A generative model of predictions and labels whose calibration error is known: predictions
 /// `P ∼ Dir(α)`; labels drawn from the prediction with probability `1 − π`, from `β` with probability
 /// `π`. It is calibrated if and only if `π = 0`.
@@ -83,6 +85,30 @@ impl DirichletModel {
             b * beta_reg(a, total - a, b) - a / total * beta_reg(a + 1.0, total - a, b)
         };
         self.pi * self.alpha.iter().zip(&self.beta).map(term).sum::<f64>()
+    }
+
+    /// The squared kernel calibration error `E k(P, P') r(P)ᵀ r(P')` of the residuals
+    /// `r(P) = E[e_Y | P] − P = π (β − P)`, by all pairs of so many predictions.
+    pub fn skce(
+        &self,
+        kernel: &dyn Fn(&[f64], &[f64]) -> f64,
+        predictions: usize,
+        rng: &mut dyn Rng,
+    ) -> f64 {
+        if self.pi == 0.0 {
+            return 0.0;
+        }
+        let row = |_| {
+            let row = draw_dirichlet(&self.alpha, rng);
+            let residuals = self.beta.iter().zip(&row).map(|(b, p)| self.pi * (b - p));
+            (residuals.collect::<Vec<f64>>(), row)
+        };
+        let rows: Vec<_> = (0..predictions).map(row).collect();
+        let term = |(i, j): (usize, usize)| {
+            let ((r, p), (s, q)) = (&rows[i], &rows[j]);
+            kernel(p, q) * dot(r, s)
+        };
+        pairs(predictions).map(term).sum::<f64>() / pairs(predictions).count() as f64
     }
 }
 

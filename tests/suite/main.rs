@@ -16,8 +16,6 @@ mod weights;
 
 mod distribution {
     mod dirichlet;
-    mod draws;
-    mod kinds;
     mod labels;
     mod lens;
     mod standard_normal;

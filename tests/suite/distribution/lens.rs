@@ -1,6 +1,6 @@
 //! Lenses, and the SKCE of two samples through each of them by hand.
 
-use proptest::{collection::vec, prelude::*};
+use proptest::prelude::*;
 
 use crate::prelude::*;
 
@@ -32,6 +32,23 @@ fn expected(distance: f64, first: &[f64], second: &[f64]) -> [f64; 2] {
 
 fn check(lens: (Categorical, Tensor<1, Int>), distance: f64, [first, second]: [&[f64]; 2]) {
     all_relative(skce(lens), expected(distance, first, second), 1e-14);
+}
+
+#[test]
+fn logits_become_probabilities() {
+    let logits = [vec![1.0, 2.0, 3.0], vec![-1e4, 0.0, 1e4]];
+    let predictions = Categorical::from_logits(tensor(&logits)).unwrap();
+    let expected: Vec<f64> = logits.iter().flat_map(|row| softmax(row)).collect();
+    all_near(vector(predictions.probabilities()), &expected, 1e-15);
+    assert_eq!(predictions.probabilities().dtype(), DType::F64);
+    assert_eq!(vector(predictions.log_probabilities())[3], -2e4);
+}
+
+#[test]
+fn residuals_by_hand() {
+    let p = tensor(&[[0.25, 0.75], [0.5, 0.5]]);
+    let values = vector(residuals(p, labels(&[1, 0])));
+    assert_eq!(values, [-0.25, 0.25, 0.5, -0.5]);
 }
 
 #[test]
@@ -118,22 +135,13 @@ fn bad_lenses() {
     refuses(p.grouped(&[[0, 1], [2, 3]], &outside));
 }
 
-/// Up to twelve predictions over three to five classes, some of them equal, with labels.
-fn labelled() -> impl Strategy<Value = (Vec<Vec<f64>>, Vec<usize>)> {
-    (3usize..6, 2usize..13).prop_flat_map(|(m, n)| {
-        let logit = prop_oneof![Just(0.0), -4.0..4.0f64];
-        let row = vec(logit, m).prop_map(|row| softmax(&row));
-        (vec(row, n), vec(0..m, n))
-    })
-}
-
 proptest! {
     #![proptest_config(cases(64))]
 
     /// The kernels see no names of classes: any permutation of them leaves the SKCE as it is; the
     /// lenses give valid predictions and labels.
     #[test]
-    fn classes_are_only_names((rows, classes) in labelled(), scale in 1usize..5, shift in 0usize..5) {
+    fn classes_are_only_names((rows, classes) in labelled(3..6, 2..13, &[]), scale in 1usize..5, shift in 0usize..5) {
         let m = rows[0].len();
         prop_assume!((1..=m).all(|d| d == 1 || m % d != 0 || scale % d != 0)); // c ↦ scale·c + shift is one-to-one
         let renamed = |c: usize| (scale * c + shift) % m;
@@ -174,7 +182,7 @@ proptest! {
 
     /// Widmann et al. 2019, Example I.1: the top-label lens doubles the MMCE, top-1 is the same lens.
     #[test]
-    fn top_one_is_the_top_label((rows, classes) in labelled()) {
+    fn top_one_is_the_top_label((rows, classes) in labelled(3..6, 2..13, &[])) {
         let (p, y) = (categorical(&rows), labels(&classes));
         let top_one = skce(p.top_k(1, &y).unwrap());
         let top_label = skce(p.top_label(&y).unwrap());
@@ -188,7 +196,7 @@ proptest! {
 
     /// Grouping classes is the matrix `M = Σ_g 1_g 1_gᵀ`, where the kernel sees no distance.
     #[test]
-    fn groups_are_a_kernel_matrix((rows, classes) in labelled()) {
+    fn groups_are_a_kernel_matrix((rows, classes) in labelled(3..6, 2..13, &[])) {
         let (p, y) = (categorical(&rows), labels(&classes));
         let m = rows[0].len();
         let groups: Vec<Vec<usize>> = vec![vec![0, 2], (0..m).filter(|c| *c != 0 && *c != 2).collect()];

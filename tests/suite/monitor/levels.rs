@@ -4,6 +4,7 @@ use rand::{RngExt, SeedableRng, rngs::StdRng};
 use rand_distr::{Distribution, Poisson, StandardNormal, StudentT};
 
 use super::*;
+use crate::data::{assert_at_most, simulated};
 
 /// Streams of so many rows by a function of the stream's generator: how many alarm, and the median first alarm.
 fn alarms(
@@ -35,17 +36,12 @@ fn has_wrong_bounds(monitor: &CalibrationMonitor) -> bool {
         })
 }
 
-const STREAMS: u64 = 300;
-/// The 99.9 % point of a binomial count of 300 at 5 %.
-const MOST: usize = 28;
-
 fn check(name: &str, feed: impl Fn(&mut CalibrationMonitor, &mut StdRng)) {
-    let (count, _, outside) = alarms(STREAMS, 0.05, feed);
-    println!("{name}: {count} alarms, {outside} bounds without 0, of {STREAMS}");
-    assert!(
-        count <= MOST && outside <= MOST,
-        "{name}: {count} {outside}"
-    );
+    let streams = simulated(300);
+    let (count, _, outside) = alarms(streams as u64, 0.05, feed);
+    println!("{name}: {count} alarms, {outside} bounds without 0, of {streams}");
+    assert_at_most(count, streams, (0.05, 3.0), name);
+    assert_at_most(outside, streams, (0.05, 3.0), name);
 }
 
 /// Events whose log-odds are autocorrelated, with labels of `slope · l + shift` and an own centre.

@@ -90,7 +90,7 @@ fn form(which: usize, n: usize) -> SkceForm {
 }
 
 proptest! {
-    #![proptest_config(cases(120))]
+    #![proptest_config(cases(simulated(400) as u32))]
 
     #[test]
     fn it_is_the_composition(

@@ -44,19 +44,20 @@ fn rejected(
 /// The level is exact where no target equals a quantile.
 #[test]
 fn calibrated_numbers_are_rejected_at_the_level() {
-    let [count, _] = rejected((400, 40), &[], |i, rng| {
+    let sets = simulated(800);
+    let [count, _] = rejected((sets, 40), &[], |i, rng| {
         let (mean, deviation) = ((i % 7) as f64, 1.0 + (i % 3) as f64);
         let z: f64 = StandardNormal.sample(rng);
         (normal_quantiles(mean, deviation), mean + deviation * z)
     });
-    assert_binomial(count, 400, (0.05, 3.0), "");
+    assert_binomial(count, sets, (0.05, 3.0), "normal");
     // also where quantiles are equal, if targets are redraws
-    let [count, _] = rejected((400, 40), &[], |i, rng| {
+    let [count, _] = rejected((sets, 40), &[], |i, rng| {
         let quantiles = vec![0.0, 0.0, 0.0, (i % 2) as f64, 2.0, 3.0, 5.0];
         let p = forecasts(&USUAL, std::slice::from_ref(&quantiles));
         (quantiles, vector(p.sample(rng))[0])
     });
-    assert_binomial(count, 400, (0.05, 3.0), "");
+    assert_binomial(count, sets, (0.05, 3.0), "equal quantiles");
 }
 
 /// Counts equal quantiles, and no calibrated model of them is rejected more often than the level; too small ones are
@@ -71,8 +72,9 @@ fn calibrated_counts_are_rejected_at_most_at_the_level() {
                 (poisson_quantiles(rate), y)
             }
         };
-        let [count, _] = rejected((200, 60), &[], counts(1.0));
-        assert!(count <= 10 + 9, "{rates:?}: {count} of 200 rejected");
+        let sets = simulated(400);
+        let [count, _] = rejected((sets, 60), &[], counts(1.0));
+        assert_at_most(count, sets, (0.05, 3.0), rates);
         let [found, _] = rejected((20, 120), &[], counts(2.0));
         assert!(found >= 19, "{rates:?}: {found} of 20 found");
     }
@@ -89,14 +91,15 @@ fn what_is_right_is_not_accused() {
         "level_0.75",
         "interval_0.5",
     ];
-    let [wrong, accused] = rejected((200, 100), &names, |_, rng| {
+    let sets = simulated(400);
+    let [wrong, accused] = rejected((sets, 100), &names, |_, rng| {
         let mut quantiles = normal_quantiles(0.0, 1.0);
         quantiles[5] = 0.75;
         quantiles[6] = 0.8;
         (quantiles, rng.sample::<f64, _>(StandardNormal))
     });
-    assert!(wrong >= 190, "{wrong}");
-    assert!(accused <= 10 + 9, "{accused} of 200 accused");
+    assert!(20 * wrong >= 19 * sets, "{wrong} of {sets}");
+    assert_at_most(accused, sets, (0.05, 3.0), "accused");
 }
 
 fn outcome(rows: &[Vec<f64>], y: &[f64]) -> OmnibusOutcome {

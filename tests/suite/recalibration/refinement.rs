@@ -4,21 +4,24 @@ use std::f64::consts::{E, PI};
 
 use crate::prelude::*;
 
-/// The mean log loss at a temperature, by loops.
-fn log_loss(rows: &[Vec<f64>], classes: &[usize], temperature: f64) -> f64 {
-    crate::data::log_loss(&mapped(rows, |z| z / temperature), classes)
-}
-
-/// The least on a grid of temperatures of relative steps 10⁻⁴; the same of logits at any scale and of
-/// probabilities.
+/// The least on a grid of temperatures, of relative steps 10⁻⁴ about the least of a coarse one; the same of logits at
+/// any scale and of probabilities.
 #[test]
 fn is_the_least_log_loss_over_temperatures() {
     let mut rng = rng(51);
     let rows = random_rows(60, 3, 3.0, &mut rng);
     let class = |row: &Vec<f64>| usize::from(row[0] + rng.random_range(-3.0..3.0) <= 0.0);
     let classes: Vec<usize> = rows.iter().map(class).collect();
-    let grid = (-40_000..40_000).map(|k| log_loss(&rows, &classes, (1e-4 * f64::from(k)).exp()));
-    let least = grid.fold(f64::INFINITY, f64::min);
+    let least_of = |middle: f64, step: f64| {
+        let of = |k: i32| {
+            let x = middle + step * f64::from(k);
+            (log_loss_at(x.exp(), &rows, &classes), x)
+        };
+        let least = (-400..=400).map(of).min_by(|(a, _), (b, _)| a.total_cmp(b));
+        least.unwrap()
+    };
+    let (_, middle) = least_of(0.0, 1e-2);
+    let (least, _) = least_of(middle, 1e-4);
     let labels = labels(&classes);
     for scale in [1e-6, 0.1, 1.0, 20.0, 1e6] {
         let scaled = from_logits(&mapped(&rows, |z| z * scale));
@@ -58,7 +61,7 @@ fn the_bias_is_that_of_one_parameter() {
         let class = |row: &Vec<f64>| usize::from(rng.random::<f64>() > softmax(row)[0]);
         let classes: Vec<usize> = rows.iter().map(class).collect();
         let refinement = RefinementError.estimate(&from_logits(&rows), &labels(&classes));
-        log_loss(&rows, &classes, 1.0) - refinement.unwrap()
+        log_loss(&rows, &classes) - refinement.unwrap()
     });
     let mean = differences.sum::<f64>() / f64::from(sets);
     // 0.005; its standard error is 0.005 · √(2/1000) = 0.0002

@@ -1,9 +1,5 @@
 use crate::{prelude::*, recalibration::logits::overconfident};
 
-fn log_loss(logits: &[Vec<f64>], classes: &[usize], temperature: f64) -> f64 {
-    crate::data::log_loss(&mapped(logits, |z| z / temperature), classes)
-}
-
 #[test]
 fn the_temperature_that_made_the_data_is_found() {
     let (logits, classes) = overconfident(20_000, 41);
@@ -19,9 +15,9 @@ fn the_fit_is_a_minimum() {
     let (t, report) = (map.temperature(), converged(&map));
     assert!(report.gradient.unwrap().abs() < 1e-12);
     assert!(report.evaluations < 20);
-    assert_relative(report.objective, log_loss(&logits, &classes, t), 1e-12);
+    assert_relative(report.objective, log_loss_at(t, &logits, &classes), 1e-12);
     for factor in [0.999, 1.001] {
-        assert!(log_loss(&logits, &classes, t * factor) > report.objective);
+        assert!(log_loss_at(t * factor, &logits, &classes) > report.objective);
     }
 }
 
@@ -39,7 +35,7 @@ fn few_logits_with_a_prior() {
             let (t, report) = (map.temperature(), converged(&map));
             let objective = |x: f64| {
                 let prior = 2.0 * (1.0 + x * x / (3.0 * 0.35 * 0.35)).ln() / n as f64;
-                log_loss(&logits, classes, x.exp()) + prior
+                log_loss_at(x.exp(), &logits, classes) + prior
             };
             let (x, h) = (t.ln(), 1e-5);
             assert_relative(report.objective, objective(x), 1e-12);
@@ -49,7 +45,7 @@ fn few_logits_with_a_prior() {
             let grid = (-400..400).map(|k| objective(0.01 * f64::from(k)));
             let least = grid.fold(f64::INFINITY, f64::min);
             assert!(n < 12 || least >= report.objective - 1e-12, "{n}: {t}");
-            let near = t > 0.05 && log_loss(&other.0, &other.1, t) < 6.0;
+            let near = t > 0.05 && log_loss_at(t, &other.0, &other.1) < 6.0;
             assert!(n > 12 || near, "{n}: {t}");
         }
     }
@@ -220,7 +216,7 @@ fn the_lowest_minimum_at_any_scale() {
             continue;
         }
         let prior = |x: f64| 2.0 * (x * x / (3.0 * 0.35 * 0.35)).ln_1p() / n as f64;
-        let at = |x: f64| log_loss(&logits, &classes, (-x).exp()) + prior(x);
+        let at = |x: f64| log_loss_at((-x).exp(), &logits, &classes) + prior(x);
         let found = at(-map.temperature().ln());
         let grid: Vec<f64> = (-900..=900).map(|k| at(0.05 * f64::from(k))).collect();
         let is_low = |w: &&[f64]| w[1] < w[0] - 1e-9 && w[1] < w[2] - 1e-9;

@@ -56,11 +56,19 @@ fn intervals_of_even_terms() {
 /// Risks and true risks of one sample.
 type Chance<'a> = &'a dyn Fn(&mut StdRng) -> (f64, f64);
 
+/// The difference and the ratio of the population, by many draws.
+fn population(chance: Chance, rng: &mut StdRng) -> [f64; 2] {
+    let (r, q): (Vec<f64>, Vec<f64>) = (0..200_000).map(|_| chance(rng)).unzip();
+    [mean(&r) - mean(&q), mean(&q) / mean(&r)]
+}
+
 /// The numbers of data sets whose intervals cover the difference and the ratio of the population.
-fn coverage(n: usize, sets: usize, chance: Chance, rng: &mut StdRng) -> [usize; 2] {
-    let population: Vec<(f64, f64)> = (0..200_000).map(|_| chance(rng)).collect();
-    let (r, q): (Vec<f64>, Vec<f64>) = population.into_iter().unzip();
-    let (difference, ratio) = (mean(&r) - mean(&q), mean(&q) / mean(&r));
+fn coverage(
+    (n, sets): (usize, usize),
+    chance: Chance,
+    [difference, ratio]: [f64; 2],
+    rng: &mut StdRng,
+) -> [usize; 2] {
     let mut covered = [0; 2];
     for _ in 0..sets {
         let (r, q): (Vec<f64>, Vec<f64>) = (0..n).map(|_| chance(rng)).unzip();
@@ -101,13 +109,15 @@ fn the_intervals_cover_the_population() {
         ("confident", &confident),
         ("bimodal", &bimodal),
     ];
+    let sets = simulated(600);
+    let least = sets as f64 * (0.93 - 2.0 * (0.93 * 0.07 / sets as f64).sqrt());
     for (name, chance) in chances {
+        let truth = population(chance, &mut rng);
         for n in [20, 50, 300] {
-            let covered = coverage(n, 300, chance, &mut rng);
-            // 93 % less two standard errors
+            let covered = coverage((n, sets), chance, truth, &mut rng);
             assert!(
-                covered.iter().all(|&count| count >= 271),
-                "{name} {n}: {covered:?}"
+                covered.iter().all(|&count| count as f64 >= least),
+                "{name} {n}: {covered:?} of {sets}"
             );
         }
     }

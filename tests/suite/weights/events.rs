@@ -79,16 +79,6 @@ fn whole_weights_are_repeated_rows() {
     assert_relative(found * 8.0 / 5.0, expected.unwrap(), 1e-9);
 }
 
-/// Probabilities of class 1 of two.
-fn binary(probabilities: &[f64]) -> Categorical {
-    categorical(
-        &probabilities
-            .iter()
-            .map(|p| vec![1.0 - p, *p])
-            .collect::<Vec<_>>(),
-    )
-}
-
 /// Of calibrated predictions, with weights that depend on them: intervals of Cox's line cover, and Spiegelhalter's test
 /// and its exact one keep their levels.
 #[test]

@@ -3,28 +3,17 @@
 use super::data::{Rows, gaussian, gaussian_factor, normal_h};
 use crate::prelude::*;
 
-fn mean_over(pairs: impl Iterator<Item = (usize, usize)>, h: impl Fn(usize, usize) -> f64) -> f64 {
-    let values: Vec<f64> = pairs.map(|(i, j)| h(i, j)).collect();
-    mean(&values)
-}
-
 /// More samples than a side of a tile, in one and three dimensions.
 #[test]
 fn estimates_are_means_of_h() {
     for (n, d) in [(7, 1), (5, 3), (300, 2)] {
         let rows = Rows::random(n, d, &mut rng(1));
-        let h = |i, j| normal_h(&rows, i, j, 0.8, 1.3);
+        let h = table(n, n, |i, j| normal_h(&rows, i, j, 0.8, 1.3));
         let estimate = |skce: Skce<_>| skce.on(&rows.normal(), &tensor(&rows.target));
         let kernel = gaussian(0.8, 1.3);
-        let all = (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
-        let size = 3;
-        let in_blocks = pairs(n).filter(|(i, j)| i / size == j / size && i / size < n / size);
-        let got = estimate(Skce::biased(kernel));
-        assert_relative(got, mean_over(all, h), 1e-11);
-        let got = estimate(Skce::unbiased(kernel));
-        assert_relative(got, mean_over(pairs(n), h), 1e-10);
-        let got = estimate(Skce::block(kernel, size));
-        assert_relative(got, mean_over(in_blocks, h), 1e-10);
+        assert_relative(estimate(Skce::biased(kernel)), biased(&h), 1e-11);
+        assert_relative(estimate(Skce::unbiased(kernel)), unbiased(&h), 1e-10);
+        assert_relative(estimate(Skce::block(kernel, 3)), in_blocks(&h, 3), 1e-10);
     }
 }
 

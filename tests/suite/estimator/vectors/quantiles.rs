@@ -168,7 +168,7 @@ fn power_beside_that_of_components() {
     let mut rng = rng(84);
     let test = |predictions: &Mixture<Normal>, targets: &Tensor<2>, rng: &mut StdRng| {
         let kernel = gaussian(1.0, 1.0).with_bandwidth(Bandwidth::Median);
-        let test = ExactTest::new(Skce::unbiased(kernel)).with_replicates(99);
+        let test = ExactTest::new(Skce::unbiased(kernel)).with_replicates(39);
         let outcome = test.outcome(predictions, targets, rng).unwrap();
         usize::from(outcome.p_value <= 0.05)
     };

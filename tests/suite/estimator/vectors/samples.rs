@@ -64,19 +64,15 @@ impl Draws {
         (-self.wasserstein(i, j) / bandwidth).exp() * (k(y, z) - mean(i, z) - mean(j, y) + double)
     }
 
-    /// By loops over pairs.
-    fn estimate(&self, kernel: &TensorKernel<RealKernel>, form: SkceForm) -> f64 {
+    /// By loops over pairs, in each of [`FORMS`].
+    fn estimates(&self, kernel: &TensorKernel<RealKernel>) -> [f64; 3] {
         let n = self.targets.len();
-        let counts = |i: usize, j: usize| match form {
-            SkceForm::Biased => true,
-            SkceForm::Block(size) => i != j && i / size == j / size && i / size < n / size,
-            _ => i != j,
-        };
-        let pairs = (0..n * n)
-            .map(|at| (at / n, at % n))
-            .filter(|&(i, j)| counts(i, j));
-        let values: Vec<f64> = pairs.map(|(i, j)| self.h(kernel, i, j)).collect();
-        values.iter().sum::<f64>() / values.len() as f64
+        let h = table(n, n, |i, j| self.h(kernel, i, j));
+        FORMS.map(|form| match form {
+            SkceForm::Biased => biased(&h),
+            SkceForm::Block(size) => in_blocks(&h, size),
+            _ => unbiased(&h),
+        })
     }
 }
 
@@ -99,8 +95,7 @@ fn estimates_are_means_over_draws() {
     ] {
         let data = Draws::random(n, d, scale, 301);
         for kernel in kernels(scale) {
-            for form in FORMS {
-                let expected = data.estimate(&kernel, form);
+            for (form, expected) in FORMS.into_iter().zip(data.estimates(&kernel)) {
                 let of = |dtype| {
                     let (samples, targets) = data.samples(dtype);
                     Skce::new(kernel, form).on(&samples, &targets)
@@ -128,9 +123,8 @@ fn degenerate_draws() {
     }
     let (samples, targets) = data.samples(DType::F64);
     for kernel in kernels(1.0) {
-        for form in FORMS {
+        for (form, expected) in FORMS.into_iter().zip(data.estimates(&kernel)) {
             let found = Skce::new(kernel, form).on(&samples, &targets);
-            let expected = data.estimate(&kernel, form);
             assert!((found - expected).abs() < 1e-14, "{found}, {expected}");
         }
         // a point is a draw of which there is one
@@ -178,7 +172,7 @@ fn without_features() {
     let kernel = gaussian(1e5, 1.0);
     let (samples, targets) = data.samples(DType::F64);
     let found = Skce::unbiased(kernel).on(&samples, &targets);
-    let expected = data.estimate(&kernel, SkceForm::Unbiased);
+    let [_, expected, _] = data.estimates(&kernel);
     assert_relative(found, expected, 1e-9);
 }
 

@@ -5,7 +5,7 @@ use crate::prelude::*;
 const DRAWS: usize = 20_000;
 
 /// Mean, variance and the share below `at` of draws from the only prediction, to five standard errors, with the fourth
-/// central moment.
+/// central moment. A second coordinate `x` is that of `(x + 2)/3 + 1`.
 fn assert_moments(
     predictions: &impl Predictive<Targets = Tensor<2>>,
     at: f64,
@@ -13,20 +13,28 @@ fn assert_moments(
     fourth: f64,
 ) {
     let draws = predictions.sampler()(&[0; DRAWS], &mut rng(81));
-    let (n, mean) = (draws.len() as f64, mean(&draws));
-    let variance = draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n;
-    let below = draws.iter().filter(|x| **x < at).count() as f64 / n;
-    let [_, v, share] = expected;
-    let errors = [v, fourth - v * v, share * (1.0 - share)];
-    for (k, found) in [mean, variance, below].into_iter().enumerate() {
-        assert_near_in(k, found, expected[k], 5.0 * (errors[k] / n).sqrt());
+    let check = |draws: Vec<f64>| {
+        let (n, mean) = (draws.len() as f64, mean(&draws));
+        let variance = draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n;
+        let below = draws.iter().filter(|x| **x < at).count() as f64 / n;
+        let [_, v, share] = expected;
+        let errors = [v, fourth - v * v, share * (1.0 - share)];
+        for (k, found) in [mean, variance, below].into_iter().enumerate() {
+            assert_near_in(k, found, expected[k], 5.0 * (errors[k] / n).sqrt());
+        }
+    };
+    let d = draws.len() / DRAWS;
+    check(draws.iter().step_by(d).copied().collect());
+    let second = draws.iter().skip(1).step_by(2);
+    if d > 1 {
+        check(second.map(|x| (x + 2.0) / 3.0 + 1.0).collect());
     }
 }
 
 #[test]
 fn normal() {
     let share = 0.8413447460685429; // Φ(1)
-    let normal = Normal::new(column([1.0]), column([2.0]));
+    let normal = Normal::new(tensor(&[[1.0, -2.0]]), tensor(&[[2.0, 6.0]]));
     assert_moments(&normal, 3.0, [1.0, 4.0, share], 48.0);
 }
 
@@ -34,7 +42,7 @@ fn normal() {
 fn laplace() {
     let share = 1.0 - 0.5 * (-1f64).exp();
     // variance 2β², fourth moment 24β⁴
-    let laplace = Laplace::new(column([1.0]), column([2.0]));
+    let laplace = Laplace::new(tensor(&[[1.0, -2.0]]), tensor(&[[2.0, 6.0]]));
     assert_moments(&laplace, 3.0, [1.0, 8.0, share], 384.0);
 }
 
@@ -67,4 +75,17 @@ fn seeds_repeat() {
     let draw = || vector(rows.normal().sample(&mut rng(84)));
     assert_eq!(draw(), draw());
     assert_eq!(draw().len(), 12);
+}
+
+/// As many of each prediction as asked for, by row, coordinates together.
+#[test]
+fn of_each_row_together() {
+    let means = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]];
+    let predictions = Normal::new(tensor(&means), tensor(&[[1e-6; 3]; 2]));
+    let samples = Samples::drawn_from(&predictions, 4, &mut rng(3));
+    assert_eq!(samples.draws().dims(), [2, 4, 3]);
+    for (at, draw) in vector(samples.draws()).into_iter().enumerate() {
+        let mean: f64 = means[at / 12][at % 3];
+        assert!((draw - mean).abs() < 1e-4);
+    }
 }

@@ -100,7 +100,7 @@ fn no_error_is_covered_of_calibrated_draws() {
             5 => 3.2,
             _ => 1.8,
         };
-        coverage((&what, 300, 0.95), widest, 0.0, |rng| {
+        coverage((&what, simulated(300), 0.95), widest, 0.0, |rng| {
             let data = draws(60, each, 1.0, rng);
             let (predictions, targets) = if of_counts { counts(data) } else { data };
             let size = IntervalOverconfidence::default();
@@ -115,7 +115,7 @@ fn skce_of_draws_is_unbiased() {
     let mut rng = rng(732);
     for each in [2, 5, 8] {
         let (mut fair, mut whole) = (Vec::new(), Vec::new());
-        for _ in 0..300 {
+        for _ in 0..simulated(1200) {
             let (predictions, targets) = draws(40, each, 1.0, &mut rng);
             let skce = Skce::unbiased(kernel());
             fair.push(skce.size(&predictions, &targets).unwrap().estimate);
@@ -123,7 +123,9 @@ fn skce_of_draws_is_unbiased() {
         }
         let [fair, whole] = [&fair, &whole].map(|values| standardised(values, 0.0));
         assert!(fair.abs() < 3.5, "{each} draws: {fair} standard errors");
-        assert!(whole > 3.5, "{each} draws: {whole} standard errors");
+        // of more draws the bias is smaller
+        let is_seen = whole > 3.5 || each > 2 && !is_full();
+        assert!(is_seen, "{each} draws: {whole} standard errors");
     }
 }
 

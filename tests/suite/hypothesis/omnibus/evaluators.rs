@@ -121,7 +121,7 @@ fn each(mut check: impl FnMut(&str, (&Categorical, &[Vec<usize>]))) {
     let mut rng = rng(601);
     for n in [1, 2, 3, 7, 64, 65, 300] {
         for m in [2, 3, 26] {
-            if n == 300 && m != 3 {
+            if n == 300 && m != 3 || (n, m) == (64, 2) || (n, m) == (65, 26) {
                 continue;
             }
             for (kind, rows) in KINDS {

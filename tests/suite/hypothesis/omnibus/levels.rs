@@ -195,7 +195,7 @@ fn real_targets() {
 fn draws() {
     for (n, each, d, sets, by_quantiles) in [
         (40, 20, 1, 300, false),
-        (200, 10, 1, 400, false),
+        (100, 10, 1, 400, false),
         (30, 1, 1, 300, false),
         (30, 2, 1, 300, false),
         (30, 3, 2, 300, false),

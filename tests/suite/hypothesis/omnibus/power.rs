@@ -58,7 +58,7 @@ fn tempered(rows: &[Vec<f64>], power: f64) -> Vec<Vec<f64>> {
 fn temperature() {
     let outcomes_at = |power: f64| {
         outcomes(631, move |rng| {
-            let rows = random_probabilities(600, 4, rng);
+            let rows = random_probabilities(400, 4, rng);
             let labels = categorical(&rows).sample(rng);
             (categorical(&tempered(&rows, power)), labels)
         })
@@ -73,7 +73,7 @@ fn temperature() {
 #[test]
 fn a_class_too_likely() {
     let found = outcomes(632, |rng| {
-        let rows = random_probabilities(600, 4, rng);
+        let rows = random_probabilities(400, 4, rng);
         let labels = categorical(&rows).sample(rng);
         let moved = |row: &Vec<f64>| -> Vec<f64> {
             let mut row: Vec<f64> = row.iter().map(|p| 0.85 * p).collect();

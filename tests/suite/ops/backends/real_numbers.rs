@@ -1,6 +1,6 @@
 //! Predictions of real numbers.
 
-use super::{N, compare};
+use super::compare;
 use crate::prelude::*;
 
 /// A penalty with its gradient, an estimate and a test of predictions that a function makes of
@@ -41,7 +41,8 @@ where
     numbers.into_iter().flatten().collect()
 }
 
-/// Dimension of the targets, and components of a mixture.
+/// Samples, dimension of the targets, and components of a mixture.
+const N: usize = 12;
 const D: usize = 2;
 const K: usize = 2;
 

@@ -33,7 +33,7 @@ fn check_guarantees(map: &dyn Recalibration, scores: &[f64]) -> Result<(), TestC
 }
 
 proptest! {
-    #![proptest_config(cases(64))]
+    #![proptest_config(cases(simulated(256) as u32))]
 
     #[test]
     fn isotonic_regression_is_the_min_max_formula((scores, classes) in scored()) {

@@ -47,9 +47,9 @@ fn probability_integral_transforms() {
         0.6787784711628847,
     ];
     assert_eq!(pit.dimensions(), 1);
-    assert_close(pit.values(0), &expected, 1e-13);
+    all_relative(pit.values(0), &expected, 1e-13);
     let test = pit.kolmogorov_smirnov(0);
-    assert_close(&[test.statistic], &[0.15679731804337804], 1e-12);
+    all_relative([test.statistic], [0.15679731804337804], 1e-12);
     assert!((test.p_value - 0.885827740115799).abs() < 2e-3); // exact: kstest
     let histogram = pit.histogram(0, 4).unwrap();
     assert_eq!(histogram.counts, [3, 3, 4, 2]);
@@ -91,25 +91,21 @@ fn quantiles_and_intervals() {
     let estimator = QuantileCalibration::new(levels).unwrap();
     let curve = estimator.curve(&predictions, &targets).unwrap();
     let counts: Vec<f64> = curve.points.iter().map(|p| 12.0 * p.frequency).collect();
-    assert_close(&counts, &[1.0, 3.0, 6.0, 10.0, 12.0], 1e-15);
-    assert_close(&[curve.mean_absolute_error()], &[0.04], 1e-14);
-    assert_close(
-        &[curve.mean_squared_error()],
-        &[0.0034444444444444444],
-        1e-13,
-    );
-    assert_close(&[estimator.on(&predictions, &targets)], &[0.04], 1e-14);
+    all_relative(counts, [1.0, 3.0, 6.0, 10.0, 12.0], 1e-15);
+    all_relative([curve.mean_absolute_error()], [0.04], 1e-14);
+    all_relative([curve.mean_squared_error()], [0.0034444444444444444], 1e-13);
+    all_relative([estimator.on(&predictions, &targets)], [0.04], 1e-14);
     for (level, inside, width) in [
         (0.5, 7.0, 1.436663167917654),
         (0.9, 12.0, 3.5035382254066363),
     ] {
         let intervals = IntervalCoverage::new(level);
         let coverage = intervals.coverage(&predictions, &targets).unwrap();
-        assert_close(&[coverage.estimate * 12.0], &[inside], 1e-14);
+        all_relative([coverage.estimate * 12.0], [inside], 1e-14);
         let found = intervals.width(&predictions, &targets).unwrap();
-        assert_close(&[found.estimate], &[width], 1e-13);
+        all_relative([found.estimate], [width], 1e-13);
         let error = intervals.on(&predictions, &targets);
-        assert_close(&[error], &[(inside / 12.0 - level).abs()], 1e-14);
+        all_relative([error], [(inside / 12.0 - level).abs()], 1e-14);
     }
     let pinball = Pinball::new(vec![0.1, 0.5, 0.9]).unwrap();
     let expected = [0.13164717772290607, 0.3558333333333334, 0.14315190839716654];
@@ -119,10 +115,10 @@ fn quantiles_and_intervals() {
         .iter()
         .map(|mean| mean.estimate)
         .collect();
-    assert_close(&got, &expected, 1e-13);
-    assert_close(
-        &[pinball.on(&predictions, &targets)],
-        &[expected.iter().sum::<f64>() / 3.0],
+    all_relative(got, &expected, 1e-13);
+    all_relative(
+        [pinball.on(&predictions, &targets)],
+        [expected.iter().sum::<f64>() / 3.0],
         1e-13,
     );
 }
@@ -137,7 +133,7 @@ fn ties_with_a_quantile() {
     // ranks among the draws 0 and 1, of which ½ has a share: 0 to ⅔, ⅓ to ⅔, and ⅓ to 1
     let draws = samples(&vec![vec![vec![0.0], vec![1.0]]; 3]);
     let curve = median.curve(&draws, &column([0.0, 0.25, 1.0])).unwrap();
-    assert_close(&[curve.points[0].frequency], &[0.5], 1e-15);
+    all_relative([curve.points[0].frequency], [0.5], 1e-15);
 }
 
 #[test]
@@ -151,16 +147,16 @@ fn standard_deviations() {
         [4, 4, 4]
     );
     let expected = [0.4669582422444217, 1.1341186004999653, 1.6336844860621036];
-    assert_close(&variance, &expected, 1e-14);
+    all_relative(variance, &expected, 1e-14);
     let expected = [0.40450587140361755, 0.6608706378709831, 1.3935117509371782];
-    assert_close(&error, &expected, 1e-14);
+    all_relative(error, &expected, 1e-14);
     let ence = Ence::new(3).on(&predictions, &targets);
-    assert_close(&[ence], &[0.23267949156287526], 1e-13);
+    all_relative([ence], [0.23267949156287526], 1e-13);
 
     let deviation = Sharpness.on(&predictions, &targets);
-    assert_close(&[deviation], &[1.065], 1e-14);
+    all_relative([deviation], [1.065], 1e-14);
     let variance = Sharpness.variance(&predictions).unwrap();
-    assert_close(&[variance.estimate], &[1.391066666666667], 1e-14);
+    all_relative([variance.estimate], [1.391066666666667], 1e-14);
 }
 
 /// Twice the pinball score over a fine grid of levels is the CRPS.
@@ -197,11 +193,11 @@ fn pinball_loss() {
         })
         .collect();
     let tensors = [tensor(&parameters[0]), tensor(&parameters[1])];
-    assert_close(&vector(score(&tensors)), &expected, 1e-14);
+    all_relative(vector(score(&tensors)), &expected, 1e-14);
     check_gradients(&parameters, |p| score(&p));
     let loss = PinballLossConfig::new(levels.to_vec()).init();
     let value = scalar(loss.forward(tensors[0].clone(), tensors[1].clone().reshape([n])));
-    assert_close(&[value], &[expected.iter().sum::<f64>() / n as f64], 1e-14);
+    all_relative([value], [expected.iter().sum::<f64>() / n as f64], 1e-14);
 }
 
 /// Of samples: by hand, and randomised where mass is at the target.
@@ -289,9 +285,9 @@ fn several_coordinates() {
     assert_eq!(pit.dimensions(), 2);
     assert_eq!(pit.values(0), pit.values(1));
     let quantiles = QuantileCalibration::default();
-    assert_close(
-        &[quantiles.on(&two, &y)],
-        &[quantiles.on(&one, &targets)],
+    all_relative(
+        [quantiles.on(&two, &y)],
+        [quantiles.on(&one, &targets)],
         1e-14,
     );
     let means = |predictions: &Normal, y: &Tensor<2>| -> Vec<MeanEstimate> {
@@ -303,8 +299,8 @@ fn several_coordinates() {
     };
     for (two, one) in means(&two, &y).iter().zip(means(&one, &targets)) {
         assert_eq!(two.samples, 12);
-        assert_close(&[two.estimate], &[one.estimate], 1e-13);
-        assert_close(&[two.standard_error], &[one.standard_error], 1e-12);
+        all_relative([two.estimate], [one.estimate], 1e-13);
+        all_relative([two.standard_error], [one.standard_error], 1e-12);
     }
 }
 

@@ -63,13 +63,13 @@ fn data() {
     let (predictions, targets) = (normal_mixture(4), column(TARGETS));
     let bound = Crps.upper_bound(&predictions, &targets).unwrap();
     let mean = CRPS[2].iter().sum::<f64>() / 4.0;
-    assert_close(&[bound.estimate], &[mean], 1e-13);
+    all_relative([bound.estimate], [mean], 1e-13);
     assert_eq!(bound.samples, 4);
     // blocks of 1024 rows
     let many = normal_mixture(2500);
     let y = column(TARGETS.repeat(625));
     let each = Crps.each(&many, &y).unwrap();
-    assert_close(&each[2496..], &CRPS[2], 1e-13);
+    all_relative(&each[2496..], &CRPS[2], 1e-13);
 
     refuses(LogScore.upper_bound(&predictions, &targets));
     assert!(LogScore.mean(&predictions, &targets).is_ok());
@@ -97,7 +97,7 @@ fn improvement_between_kinds() {
         .improvement(&normal_mixture(4), &after, &targets)
         .unwrap();
     let expected = (CRPS[0].iter().sum::<f64>() - CRPS[2].iter().sum::<f64>()) / 4.0;
-    assert_close(&[gain.difference.estimate], &[expected], 1e-12);
+    all_relative([gain.difference.estimate], [expected], 1e-12);
 }
 
 /// A network's raw outputs trained by the CRPS end at mean and deviation of the targets.

@@ -1,4 +1,4 @@
-//! Gradients of the scores.
+//! Gradients of scores, densities, distribution functions and moments.
 
 use super::*;
 use crate::prelude::*;
@@ -20,6 +20,10 @@ fn gradients_of_mixtures() {
             };
             check_gradients($parameters, |p| Crps.values(&mixture(&p), &p[3]));
             check_gradients($parameters, |p| LogScore.values(&mixture(&p), &p[3]));
+            check_gradients($parameters, |p| mixture(&p).cdf(&p[3]));
+            check_gradients(&$parameters[..3], |p| {
+                mixture(&p).means().sin() + mixture(&p).variances().square()
+            });
         }};
     }
     check!(Normal, &parameters);
