@@ -99,6 +99,21 @@ fn class_names(names: &str) -> Vec<String> {
     }
 }
 
+/// The names of classes that the options give, or a program; empty without.
+pub fn names_by_option(args: &SourceArgs) -> Vec<String> {
+    let held = args.rows.held.classes.as_deref().unwrap_or_default();
+    let names = args.labels.classes.as_deref();
+    names.map_or_else(|| held.to_vec(), class_names)
+}
+
+/// The names of the columns in the order of the classes: those of the file, or of the options.
+pub fn columns(rows: &FilePredictions, by_option: &[String]) -> Vec<String> {
+    match rows.class_names() {
+        [] => by_option.to_vec(),
+        names => names.to_vec(),
+    }
+}
+
 /// Reads sets of predictions of the same samples, and their labels: columns by their names, rows by their order or by
 /// `--id`.
 pub fn read_classes(
@@ -108,9 +123,8 @@ pub fn read_classes(
 ) -> Result<Loaded<Categorical>> {
     let options = args.options();
     let mut files = OpenFiles::new(inputs, &options, true)?;
-    let by_option = args.labels.classes.as_deref();
+    let by_option = names_by_option(args);
     let held = args.rows.held.classes.as_deref().unwrap_or_default();
-    let by_option = by_option.map_or_else(|| held.to_vec(), class_names);
     let is_event = args.rows.positive || files.is_confidence();
     let check_names = |count: usize| -> Result<()> {
         ensure!(
@@ -167,10 +181,7 @@ pub fn read_classes(
         check_same(&classes, &labels, first, file)?;
         sets.push(rows.predictions);
     }
-    let columns = match own.class_names() {
-        [] => by_option.clone(),
-        names => names.to_vec(),
-    };
+    let columns = columns(&own, &by_option);
     let names = if held.is_empty() {
         classes.names()
     } else {

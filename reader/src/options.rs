@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 use crate::Memory;
 
 /// How files of predictions and labels are read. By default nothing is said of them.
@@ -47,7 +49,7 @@ pub struct ReadOptions {
 }
 
 /// What the numbers of class predictions are. By default they are probabilities.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct NumberOptions {
     /// Logits.
     pub logits: bool,
