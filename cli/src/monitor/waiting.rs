@@ -32,7 +32,7 @@ pub struct Waiting {
 }
 
 /// What the options say of the numbers of predictions.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Reading {
     numbers: NumberOptions,
@@ -51,8 +51,8 @@ pub struct Labelled {
     pub ids: (PathBuf, Vec<String>),
 }
 
-/// The file of labels, and the label of each id.
-type Labels = (PathBuf, BTreeMap<String, String>);
+/// The label of each id.
+type Labels = BTreeMap<String, String>;
 
 impl Reading {
     fn new(rows: &RowsArgs) -> Self {
@@ -111,8 +111,29 @@ impl Waiting {
         monitor: &CalibrationMonitor,
     ) -> Result<Option<Labelled>> {
         let (labels_path, mut labels) = labels(args)?;
+        let given = Reading::new(&args.source.rows);
+        let is_said = args.predictions.is_some() || given != Reading::default();
+        ensure!(
+            !is_said || self.reading.as_ref().is_none_or(|known| *known == given),
+            "{}: the rows before were read by other options, expected the same ones of --logits, --percent, \
+             --log-probabilities, --positive, --clip, --normalise, --force, --quantile-levels, --sort-quantiles and \
+             --by-position in each call",
+            args.state.display()
+        );
         if let Some(path) = &args.predictions {
-            labels.extend(self.push::<P>(path, args, columns, monitor)?);
+            self.reading = Some(given);
+            for (id, label) in self.push::<P>(path, args, columns, monitor)? {
+                let other = labels.insert(id.clone(), label.clone());
+                ensure!(
+                    other.as_ref().is_none_or(|other| *other == label),
+                    "{}: the id {} has the label {}, expected {} as in {}",
+                    path.display(),
+                    clipped(&id),
+                    clipped(&label),
+                    clipped(&other.unwrap_or_default()),
+                    labels_path.display()
+                );
+            }
         }
         let of = labels.len();
         let (rows, waiting): (Vec<_>, Vec<_>) = std::mem::take(&mut self.rows)
@@ -160,15 +181,7 @@ impl Waiting {
         args: &MonitorArgs,
         columns: &[String],
         monitor: &CalibrationMonitor,
-    ) -> Result<BTreeMap<String, String>> {
-        let reading = Reading::new(&args.source.rows);
-        ensure!(
-            self.reading.get_or_insert_with(|| reading.clone()) == &reading,
-            "{}: the rows before were read by other options, expected the same ones of --logits, \
-             --percent, --log-probabilities, --positive, --clip, --normalise, --force, --quantile-levels, \
-             --sort-quantiles and --by-position in each call",
-            path.display()
-        );
+    ) -> Result<Labels> {
         let are_classes = args.family == FamilyName::Categorical;
         let options = args.source.options();
         let mut file = noted(|notes| File::with_ids(path, &options, are_classes, notes))?;
@@ -218,7 +231,7 @@ impl Waiting {
         let rows: Vec<_> = rows.map(|(id, row)| (id.to_owned(), cells(row))).collect();
         self.rows.extend(rows);
         Ok(match &table.labels[..] {
-            [] => BTreeMap::new(),
+            [] => Labels::new(),
             [labels] => known_labels(ids, labels),
             several => bail!(
                 "{}: {} columns of labels, expected one with --id",
@@ -241,7 +254,7 @@ fn check_id(id: &str, row: usize, is_known: bool, fault: &str) -> Result<()> {
 }
 
 /// The labels that are there.
-fn known_labels(ids: &TextColumn, labels: &TextColumn) -> BTreeMap<String, String> {
+fn known_labels(ids: &TextColumn, labels: &TextColumn) -> Labels {
     let pairs = ids.cells.iter().zip(labels.cells.iter());
     let known = pairs.filter(|(_, label)| !is_missing(label));
     known
@@ -249,12 +262,12 @@ fn known_labels(ids: &TextColumn, labels: &TextColumn) -> BTreeMap<String, Strin
         .collect()
 }
 
-/// Reads the file of labels, if there is one.
-fn labels(args: &MonitorArgs) -> Result<Labels> {
+/// Reads the file of labels, and its path, or that of the predictions if there is none.
+fn labels(args: &MonitorArgs) -> Result<(PathBuf, Labels)> {
     let SourceArgs { labels, rows, .. } = &args.source;
     let Some(path) = &labels.labels else {
         let path = args.predictions.clone().unwrap_or_default();
-        return Ok((path, BTreeMap::new()));
+        return Ok((path, Labels::new()));
     };
     let options = OpenOptions {
         header: Some(true),
