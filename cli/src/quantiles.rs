@@ -19,11 +19,12 @@ use crate::{
     args::{CompareArgs, EvaluateArgs, RowsArgs, SourceArgs},
     compare::{LevelChange, Others, change},
     coverage::{Coverage, LevelCoverage},
-    error::{Error, Result, bail, ensure, wrong},
+    error::{Context, Error, Result, bail, ensure, wrong},
     files::{File, Inputs},
     kind::{Kind, Loaded},
     notes::say,
     rows::PredictionForm,
+    source::tensor,
     vectors::{VectorFiles, one_dimension},
     words::OutcomeSpace,
 };
@@ -38,6 +39,13 @@ impl Kind for QuantileForecasts {
                 Ok(parse(file, rows, &args.rows, &[])?.0)
             })
         })
+    }
+
+    fn without_targets(file: &mut File, args: &SourceArgs) -> Result<(Self, Vec<String>)> {
+        let rows = tensor(std::mem::take(&mut file.table.numbers));
+        let parsed = parse(file, rows, &args.rows, &[]);
+        let (set, _) = parsed.on(&file.path, &file.table.lines)?;
+        Ok((set, std::mem::take(&mut file.table.names)))
     }
 
     fn kernel(_args: &EvaluateArgs, _view: &View<Self>, _rng: &mut StdRng) -> Result<()> {

@@ -99,6 +99,23 @@ fn class_names(names: &str) -> Vec<String> {
     }
 }
 
+/// The names of classes that the options give, or a program; empty without.
+pub fn names_by_option(args: &SourceArgs) -> Vec<String> {
+    if let Some(names) = &args.labels.classes {
+        return class_names(names);
+    }
+    let arrays = args.arrays.as_ref();
+    arrays.map_or_else(Vec::new, |data| data.class_names.clone())
+}
+
+/// The names of the columns in the order of the classes: those of the file, or of the options.
+pub fn columns(rows: &FilePredictions, by_option: &[String]) -> Vec<String> {
+    match rows.class_names() {
+        [] => by_option.to_vec(),
+        names => names.to_vec(),
+    }
+}
+
 /// Reads sets of predictions of the same samples, and their labels: columns by their names, rows by their order or by
 /// `--id`.
 pub fn read_classes(
@@ -109,8 +126,7 @@ pub fn read_classes(
     let options = args.options();
     let of_arrays = args.arrays.as_ref().map(|data| &data.class_names[..]);
     let of_arrays = of_arrays.unwrap_or_default();
-    let by_option = args.labels.classes.as_deref();
-    let by_option = by_option.map_or_else(|| of_arrays.to_vec(), class_names);
+    let by_option = names_by_option(args);
     let check_names = |count: usize| -> Result<()> {
         ensure!(
             by_option.is_empty() || by_option.len() == count,
@@ -177,10 +193,7 @@ pub fn read_classes(
         check_same(&classes, &labels, first, file)?;
         sets.push(rows.predictions);
     }
-    let columns = match own.class_names() {
-        [] => by_option.clone(),
-        names => names.to_vec(),
-    };
+    let columns = columns(&own, &by_option);
     let names = match of_arrays {
         [] => classes.names(),
         names => names.to_vec(),

@@ -127,6 +127,20 @@ pub fn order_halves(
     Ok(are_variances)
 }
 
+/// Puts the columns of a file in their order by what their names say, unless they are taken by their position.
+fn order_by_names<P: Vectors>(file: &mut File, args: &RowsArgs, targets: &[String]) -> Result<()> {
+    if args.by_position {
+        return Ok(());
+    }
+    let File { path, table } = file;
+    let ordered = if P::HALVES {
+        order_halves(path, table, targets, P::VARIANCES).map(drop)
+    } else {
+        check_no_variances(&table.names)
+    };
+    ordered.on(path, &table.lines)
+}
+
 pub fn one_dimension(dimensions: usize) -> Result<()> {
     ensure!(
         dimensions == 1,
@@ -177,16 +191,8 @@ impl VectorFiles {
     where
         P: Kind<Targets = Tensor<2>> + Vectors,
     {
-        if !args.by_position {
-            let targets = self.target_names();
-            let File { path, table } = &mut self.files.sets[at];
-            let ordered = if P::HALVES {
-                order_halves(path, table, &targets, P::VARIANCES).map(drop)
-            } else {
-                check_no_variances(&table.names)
-            };
-            ordered.on(path, &table.lines)?;
-        }
+        let targets = self.target_names();
+        order_by_names::<P>(&mut self.files.sets[at], args, &targets)?;
         let set = self.parse_by(at, |File { path, table }, rows, dimensions| {
             if P::FAIR_CRPS.is_some() && are_levels(&table.names) {
                 let names = clipped(&table.names.join(", "));
@@ -250,6 +256,19 @@ where
 
     fn read(inputs: &Inputs, args: &SourceArgs, _form: PredictionForm) -> Result<Loaded<Self>> {
         VectorFiles::read(inputs, args)?.loaded(|files, at| files.parse(at, &args.rows))
+    }
+
+    fn without_targets(file: &mut File, args: &SourceArgs) -> Result<(Self, Vec<String>)> {
+        order_by_names::<P>(file, &args.rows, &[])?;
+        let rows = tensor(std::mem::take(&mut file.table.numbers));
+        let [_, columns] = rows.dims();
+        let dimensions = if P::HALVES { columns.div_ceil(2) } else { 1 };
+        let parsed = P::parse(rows, dimensions).and_then(|set| {
+            set.check()?;
+            Ok(set)
+        });
+        let set = parsed.on(&file.path, &file.table.lines)?;
+        Ok((set, std::mem::take(&mut file.table.names)))
     }
 
     fn kernel(

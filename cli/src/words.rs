@@ -315,6 +315,12 @@ fn check_output(written: io::Result<()>) {
     }
 }
 
+/// A number of things: `1 row`, `20 rows`.
+pub fn counted(number: usize, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
+}
+
 /// The name of a value on the command line and in JSON.
 pub fn key(name: impl ValueEnum) -> String {
     name.to_possible_value()

@@ -161,6 +161,11 @@ impl From<Error> for Box<dyn error::Error> {
 }
 
 impl Error {
+    /// The row, if it is known, and what is wrong with it.
+    pub fn into_row(self) -> (Option<usize>, String) {
+        (self.row, self.reason)
+    }
+
     /// The file, if it is known, and what is wrong in it.
     pub fn into_parts(self) -> (Option<String>, String) {
         let rest = Self {

@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
+use serde::{Deserialize, Serialize};
+
 /// Texts of tables in the place of files, by the names that stand for their paths.
 pub type Texts = Arc<BTreeMap<PathBuf, String>>;
 
@@ -46,7 +48,7 @@ pub struct ReadOptions {
 }
 
 /// What the numbers of class predictions are. By default they are probabilities.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct NumberOptions {
     /// Logits.
     pub logits: bool,

@@ -42,7 +42,11 @@ pub(super) fn wealth(monitor: &CalibrationMonitor) -> Drawn {
 /// The detector over the rows, with the level and the alarms of it.
 pub(super) fn detector(monitor: &CalibrationMonitor) -> Drawn {
     let state = monitor.state();
-    let alarms = monitor.history().iter().filter(|point| point.alarms > 0);
+    let alarms = monitor
+        .state()
+        .history
+        .iter()
+        .filter(|point| point.alarms > 0);
     Curve {
         name: "detector",
         level: state.rows_between_alarms,
@@ -55,7 +59,7 @@ pub(super) fn detector(monitor: &CalibrationMonitor) -> Drawn {
 }
 
 fn values(monitor: &CalibrationMonitor, of: impl Fn(&HistoryPoint) -> f64) -> Vec<(u64, f64)> {
-    let points = monitor.history().iter();
+    let points = monitor.state().history.iter();
     points.map(|point| (point.row, of(point))).collect()
 }
 
@@ -70,7 +74,7 @@ pub(super) fn numbers(monitor: &CalibrationMonitor) -> Markup {
         "The largest wealth and the largest value of the detector from this row to the next one of the table, and the \
          number of alarms of the detector",
         &["row", "wealth", "detector", "alarms"],
-        monitor.history().iter().map(row),
+        monitor.state().history.iter().map(row),
     )
 }
 

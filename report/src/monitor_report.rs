@@ -137,8 +137,9 @@ impl<'a> MonitorReport<'a> {
             MonitorLine::new("p-value at every moment", decimals(state.p_value(), 4, 1)),
             MonitorLine::new("wealth", format!("{wealth}, at most {most}")),
         ];
-        // before an alarm the component is chance
-        if let Some(gain) = monitor.winner().filter(|_| self.is_rejected()) {
+        // before an alarm the component is chance, and after a fact the wealth has no shares
+        let has_shares = self.is_rejected() && state.refuted.is_none();
+        if let Some(gain) = monitor.winner().filter(|_| has_shares) {
             let share = 100.0 * gain.weight * gain.wealth() / state.wealth;
             let (sentence, since) = (self.sentence(gain), gain.since());
             let share = significant(share, 3);
@@ -186,9 +187,9 @@ impl<'a> MonitorReport<'a> {
         let wealth = html! {
             h2 { "Wealth" }
             p {
-                "Each row is a bet against the predictions. The wealth begins at 1. If the model is calibrated, it ever "
-                "reaches the dashed line with a probability of at most " (level) "\u{a0}%, whatever the dependence of the "
-                "rows. A diamond is an alarm: there is evidence that the model has not been calibrated."
+                "Each row is a bet against the predictions. The wealth begins at 1. If each prediction is calibrated given the "
+                "rows before it, the wealth ever reaches the dashed line with a probability of at most " (level) "\u{a0}%. A "
+                "diamond is an alarm: there is evidence that the model has not been calibrated."
             }
             (figure(&wealth, "The largest wealth from each point to the next one, on an axis of powers of ten.", &html! {}))
         };
@@ -197,8 +198,8 @@ impl<'a> MonitorReport<'a> {
             h2 { "Has the model become miscalibrated?" }
             p {
                 "The detector is the sum of the wealth of bets that begin at each row so far. It has an alarm at the dashed "
-                "line, and then starts again. If the model is calibrated, alarms are at least " (between) " rows apart in "
-                "the mean. A diamond is a point with an alarm."
+                "line, and then starts again. Under the same condition, alarms are at least " (between) " rows apart in the "
+                "mean. A diamond is a point with an alarm."
             }
             (figure(
                 &detector,
@@ -221,11 +222,12 @@ impl<'a> MonitorReport<'a> {
             h2 { "How it was computed" }
             p.method {
                 "The wealth is a mixture of likelihood ratios of recalibrations of each prediction, which are fixed or learned "
-                "from the rows before. It is a non-negative martingale if the model is calibrated (Ville 1939; Shafer 2021; "
-                "Henzi and Ziegel 2022). The detector is of the Shiryaev–Roberts kind (Shin, Ramdas and Rinaldo 2023). Bounds "
-                "are confidence sequences (Howard, Ramdas, McAuliffe and Sekhon 2021). Rows must enter in an order that does "
-                "not depend on their targets. An error of groups that cancels, and one that no recalibration describes, is "
-                "found late or never. burn-calibration " (env!("CARGO_PKG_VERSION")) "."
+                "from the rows before. It is a non-negative martingale if each prediction is calibrated given the rows before "
+                "it (Ville 1939; Shafer 2021; Henzi and Ziegel 2022). The detector is of the Shiryaev–Roberts kind (Shin, "
+                "Ramdas and Rinaldo 2023). Bounds are confidence sequences (Howard, Ramdas, McAuliffe and Sekhon 2021). Rows "
+                "must enter in an order that does not depend on their targets. Targets that are predicted together and share "
+                "a cause may raise an alarm although each prediction is right by itself. An error of groups that cancels, and "
+                "one that no recalibration describes, is found late or never. burn-calibration " (env!("CARGO_PKG_VERSION")) "."
             }
         };
         page::page(&self.title, &[overview, wealth, detector, numbers, method])

@@ -197,59 +197,46 @@ impl Stream {
     ///   (0.15)
     /// - quantiles: the same 6 shifts of the log-odds of each level and of each central interval
     pub fn components(&self) -> Vec<Component> {
-        let mut components = Vec::new();
-        let mut add = |weight: f64, list: Vec<Component>| {
-            let sum: f64 = list.iter().map(|one| one.weight).sum();
-            let weighted = |one: Component| Component {
-                weight: weight * one.weight / sum,
-                ..one
-            };
-            components.extend(list.into_iter().map(weighted));
-        };
         let shifts = |part| {
-            let rare = |one: Component| Component {
+            let by_size = |one: Component| Component {
                 weight: 1.0 / one.shift.abs(),
                 ..one
             };
-            grid(part, &[1.0], &SHIFTS_OF_ONE).into_iter().map(rare)
+            grid(part, &[1.0], &SHIFTS_OF_ONE).into_iter().map(by_size)
         };
-        match self {
-            Self::Event | Self::Classes(2) => {
-                add(0.9, grid(Part::Class(1), &FACTORS, &SHIFTS));
-                add(0.1, vec![Component::learning(Part::Class(1))]);
-            }
+        let lines = |weight: f64, part| {
+            let fixed = weighted(0.9 * weight, grid(part, &FACTORS, &SHIFTS));
+            let learning = weighted(0.1 * weight, vec![Component::learning(part)]);
+            [fixed, learning].concat()
+        };
+        let moved = |part| {
+            let tail = |(share, factor)| Component {
+                share,
+                ..Component::new(part, factor, 0.0)
+            };
+            let tails = weighted(0.15, TAILS.map(tail).to_vec());
+            [weighted(0.85, grid(part, &FACTORS, &SHIFTS)), tails].concat()
+        };
+        let components = match self {
+            Self::Event | Self::Classes(2) => lines(1.0, Part::Class(1)),
             &Self::Classes(classes) => {
-                add(0.45, grid(Part::TopLabel, &FACTORS, &SHIFTS));
-                add(0.05, vec![Component::learning(Part::TopLabel)]);
-                add(0.25, grid(Part::Probabilities, &FACTORS, &[0.0]));
-                if classes <= MOST_SEPARATE {
-                    add(
-                        0.25,
-                        (0..classes).map(Part::Class).flat_map(shifts).collect(),
-                    );
-                }
+                let separate = if classes > MOST_SEPARATE { 0 } else { classes };
+                let of_one = (0..separate).map(Part::Class).flat_map(shifts);
+                [
+                    lines(0.5, Part::TopLabel),
+                    weighted(0.25, grid(Part::Probabilities, &FACTORS, &[0.0])),
+                    weighted(0.25, of_one.collect()),
+                ]
+                .concat()
             }
-            Self::Density(_) | Self::Draws(_) => {
-                let parts = match self {
-                    Self::Draws(d) => (0..*d.min(&MOST_SEPARATE)).map(Part::Coordinate).collect(),
-                    _ => vec![Part::Vector],
-                };
-                for part in parts {
-                    let tail = |(share, factor)| Component {
-                        share,
-                        ..Component::new(part, factor, 0.0)
-                    };
-                    add(0.85, grid(part, &FACTORS, &SHIFTS));
-                    add(0.15, TAILS.map(tail).to_vec());
-                }
+            Self::Density(_) => moved(Part::Vector),
+            &Self::Draws(coordinates) => {
+                let separate = 0..coordinates.min(MOST_SEPARATE);
+                separate.map(Part::Coordinate).flat_map(moved).collect()
             }
-            Self::Quantiles(_) => {
-                add(1.0, self.ranges().into_iter().flat_map(shifts).collect());
-            }
-        }
-        let sum: f64 = components.iter().map(|one| one.weight).sum();
-        components.iter_mut().for_each(|one| one.weight /= sum);
-        components
+            Self::Quantiles(_) => self.ranges().into_iter().flat_map(shifts).collect(),
+        };
+        weighted(1.0, components)
     }
 
     /// The ranges of quantiles: below each level, then the central intervals, the widest first. Empty for others.
@@ -269,6 +256,14 @@ impl Stream {
         let parts = self.components().into_iter().map(|one| one.part);
         parts.eq(components.iter().map(|one| one.part))
     }
+}
+
+/// Components with weights in the same proportions and with this sum.
+fn weighted(weight: f64, mut components: Vec<Component>) -> Vec<Component> {
+    let sum: f64 = components.iter().map(|one| one.weight).sum();
+    let mine = components.iter_mut();
+    mine.for_each(|one| one.weight = weight * one.weight / sum);
+    components
 }
 
 /// All factors and shifts but the pair that changes nothing.

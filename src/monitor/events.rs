@@ -98,7 +98,7 @@ impl Monitored for Categorical {
     fn bet(&self, labels: &Tensor<1, Int>, monitor: &mut CalibrationMonitor) -> Result<()> {
         let labels = self.checked_targets(labels)?;
         let rows = self.rows();
-        let components = monitor.components.iter();
+        let components = monitor.state.components.iter();
         let odds_factors: Vec<f64> = components.map(Component::odds_factor).collect();
         let (mut logs, mut powers) = (Vec::new(), Vec::new());
         for (i, &label) in labels.iter().enumerate() {
@@ -151,7 +151,7 @@ impl Monitored for QuantileForecasts {
     fn bet(&self, targets: &Tensor<2>, monitor: &mut CalibrationMonitor) -> Result<()> {
         let (values, targets) = (to_vec(self.values()), to_vec(targets.clone()));
         let (levels, ranges) = (self.levels(), self.stream().ranges());
-        let components = monitor.components.iter();
+        let components = monitor.state.components.iter();
         let odds_factors: Vec<f64> = components.map(Component::odds_factor).collect();
         let mut errors = Vec::new();
         for (q, &y) in values.chunks(levels.len()).zip(&targets) {

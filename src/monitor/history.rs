@@ -21,33 +21,24 @@ pub struct HistoryPoint {
 /// The largest number of points.
 const MOST: usize = 512;
 
-/// Adds a row to a history. While there are at most 512 rows, each has its point. When there is no place for another
-/// point, each two neighbours become one. So no maximum and no alarm is lost.
-pub(super) fn add(history: &mut Vec<HistoryPoint>, row: HistoryPoint) {
-    // a power of two, so that MOST points reach beyond this row
+/// Adds a row to a history, or joins it to the last point. All points are of the same power of two of rows, so many that
+/// 512 points reach beyond this row. No maximum and no alarm is lost.
+pub(super) fn add(history: &mut Vec<HistoryPoint>, mut row: HistoryPoint) {
     let stride = (row.row / MOST as u64 + 1).next_power_of_two();
-    let is_first = |point: &HistoryPoint| point.row.is_multiple_of(stride);
-    match history.last_mut() {
-        Some(last) if !is_first(&row) => last.join(&row),
-        _ => {
-            if history.len() >= MOST {
-                history.dedup_by(|next, last| {
-                    let is_second = !is_first(next);
-                    if is_second {
-                        last.join(next);
-                    }
-                    is_second
-                });
-            }
-            history.push(row);
+    let join = |next: &mut HistoryPoint, last: &mut HistoryPoint| {
+        let is_same = next.row / stride == last.row / stride;
+        if is_same {
+            last.wealth = last.wealth.max(next.wealth);
+            last.detector = last.detector.max(next.detector);
+            last.alarms += next.alarms;
         }
+        is_same
+    };
+    let last = history.last_mut();
+    if !last.is_some_and(|last| join(&mut row, last)) {
+        history.push(row);
     }
-}
-
-impl HistoryPoint {
-    fn join(&mut self, next: &Self) {
-        self.wealth = self.wealth.max(next.wealth);
-        self.detector = self.detector.max(next.detector);
-        self.alarms += next.alarms;
+    if history.len() > MOST {
+        history.dedup_by(join);
     }
 }

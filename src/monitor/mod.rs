@@ -1,10 +1,11 @@
 //! Watching a model in production: tests and alarms that are right at every moment.
 //!
 //! A p-value that is looked at daily has no level. A [`CalibrationMonitor`] bets against the predictions
-//! instead. If the model is calibrated given all that came before, the wealth
+//! instead. If each prediction is calibrated given all rows before it, the wealth
 //! `E_t = Σ_k w_k Π_{s ≤ t} q_s^k(Y_s)/p_s(Y_s)` of recalibrations `q^k` that are fixed or learned from the past
-//! is a non-negative martingale from 1, whatever the dependence of the rows. So
-//! `P(sup_t E_t ≥ 1/α) ≤ α` (Ville 1939), and `min(1, 1/max_s E_s)` is a p-value at any moment.
+//! is a non-negative martingale from 1, however the rows depend on each other. So
+//! `P(sup_t E_t ≥ 1/α) ≤ α` (Ville 1939), and `min(1, 1/max_s E_s)` is a p-value at any moment. Targets that are
+//! predicted together and share a cause are [another case](crate::guide::monitor#what-must-hold).
 //!
 //! A detector answers whether the model has *become* miscalibrated: `M_t^k = R_t^k (M_{t−1}^k + 1)`, with an alarm
 //! at `Σ_k w_k M_t^k ≥ A`. False alarms are at least `A` rows apart in the mean (Shin, Ramdas and Rinaldo 2023).
@@ -84,11 +85,9 @@ pub trait Monitored: Predictive {
 pub struct CalibrationMonitor {
     version: Version,
     stream: Option<Stream>,
-    components: Vec<Component>,
     state: MonitorState,
     /// The sums of the errors, or for quantiles two of each range: of targets certainly in it, and of those possibly.
     errors: Vec<Sums>,
-    history: Vec<HistoryPoint>,
     /// The first alarm of the detector in this update.
     #[serde(skip)]
     first: Option<Change>,
@@ -131,6 +130,10 @@ pub struct MonitorState {
     pub alarms: u64,
     /// The last of these alarms.
     pub change: Option<Change>,
+    /// The components, with their wealth.
+    pub components: Vec<Component>,
+    /// The history of wealth and detector, in order: at most 512 points, each of as many rows.
+    pub history: Vec<HistoryPoint>,
 }
 
 /// An alarm of the detector.
@@ -165,7 +168,6 @@ impl CalibrationMonitor {
         Ok(Self {
             version: Version::One,
             stream: None,
-            components: Vec::new(),
             state: MonitorState {
                 rows: 0,
                 alpha,
@@ -177,9 +179,10 @@ impl CalibrationMonitor {
                 rows_between_alarms: 10_000.0,
                 alarms: 0,
                 change: None,
+                components: Vec::new(),
+                history: Vec::new(),
             },
             errors: Vec::new(),
-            history: Vec::new(),
             first: None,
         })
     }
@@ -207,27 +210,36 @@ impl CalibrationMonitor {
         predictions: &P,
         targets: &P::Targets,
     ) -> Result<Option<Change>> {
-        predictions.check()?;
+        self.check(predictions)?;
         predictions.check_targets(targets)?;
         let stream = predictions.stream();
-        match &self.stream {
-            Some(known) if *known != stream => {
-                return Err(Error::Unsupported {
-                    what: format!("predictions of the kind {stream:?} after {known:?}"),
-                    expected: "the same kind in all updates, or a monitor of its own",
-                });
-            }
-            Some(_) if !stream.has(&self.components) => {
-                return Err(Error::Unsupported {
-                    what: format!("a saved monitor of {stream:?} with other components"),
-                    expected: "those that a monitor of such predictions has",
-                });
-            }
-            Some(_) => {}
-            None => (self.components, self.stream) = (stream.components(), Some(stream)),
+        if self.stream.is_none() {
+            (self.state.components, self.stream) = (stream.components(), Some(stream));
         }
         predictions.bet(targets, self)?;
         Ok(self.first.take())
+    }
+
+    /// Checks predictions whose targets are still to come, as [`update`](Self::update) does.
+    ///
+    /// # Errors
+    ///
+    /// Those of `update`.
+    pub fn check<P: Monitored>(&self, predictions: &P) -> Result<()> {
+        predictions.check()?;
+        let stream = predictions.stream();
+        let (what, expected) = match &self.stream {
+            Some(known) if *known != stream => (
+                format!("predictions of the kind {stream:?} after {known:?}"),
+                "the same kind in all updates, or a monitor of its own",
+            ),
+            Some(_) if !stream.has(&self.state.components) => (
+                format!("a saved monitor of {stream:?} with other components"),
+                "those that a monitor of such predictions has",
+            ),
+            _ => return Ok(()),
+        };
+        Err(Error::Unsupported { what, expected })
     }
 
     /// Adds a row.
@@ -249,7 +261,7 @@ impl CalibrationMonitor {
         pairs.for_each(|(sums, error)| sums.add(*error));
         let (mut wealth, mut detector) = (0.0, 0.0);
         if is_possible {
-            for (k, component) in self.components.iter_mut().enumerate() {
+            for (k, component) in state.components.iter_mut().enumerate() {
                 let ratio = ratio(k, component);
                 component.step(ratio, row);
                 wealth += component.weight * component.wealth;
@@ -273,7 +285,7 @@ impl CalibrationMonitor {
             detector,
             alarms: u64::from(is_change),
         };
-        history::add(&mut self.history, point);
+        history::add(&mut state.history, point);
         if !is_change {
             return;
         }
@@ -287,27 +299,23 @@ impl CalibrationMonitor {
             component,
         };
         self.first.get_or_insert_with(|| change.clone());
-        self.state.change = Some(change);
-        self.state.alarms += 1;
-        self.state.detector = 0.0;
-        (self.components.iter_mut()).for_each(|component| component.detector = 0.0);
+        let state = &mut self.state;
+        (state.change, state.detector) = (Some(change), 0.0);
+        state.alarms += 1;
+        let components = state.components.iter_mut();
+        components.for_each(|component| component.detector = 0.0);
     }
 
     /// The component with the largest weighted value.
     fn largest(&self, value: impl Fn(&Component) -> f64) -> Option<&Component> {
         let value = |component: &Component| component.weight * value(component);
-        let components = self.components.iter();
+        let components = self.state.components.iter();
         components.max_by(|a, b| value(a).total_cmp(&value(b)))
     }
 
     /// The kind of the predictions; none before the first update.
     pub fn stream(&self) -> Option<&Stream> {
         self.stream.as_ref()
-    }
-
-    /// The components, with their wealth.
-    pub fn components(&self) -> &[Component] {
-        &self.components
     }
 
     /// The test and the detector after the rows so far.
@@ -330,7 +338,7 @@ impl CalibrationMonitor {
     /// draws. It is positive for overprediction and overconfidence.
     pub fn mean_error(&self) -> Option<Interval> {
         match &self.errors[..] {
-            [sums] => Some(sums.interval(self.state.alpha)),
+            [sums] => Some(sums.interval(self.state.rows, self.state.alpha)),
             _ => None,
         }
     }
@@ -344,10 +352,10 @@ impl CalibrationMonitor {
     /// levels of all ranges after every row.
     pub fn coverage(&self) -> Vec<(Part, Interval)> {
         let ranges = self.stream.as_ref().map_or(vec![], Stream::ranges);
-        let alpha = self.state.alpha / ranges.len() as f64;
+        let (rows, alpha) = (self.state.rows, self.state.alpha / ranges.len() as f64);
         let pairs = ranges.into_iter().zip(self.errors.chunks_exact(2));
         let of_range = |(part, sums): (Part, &[Sums])| {
-            let [sure, possible] = [&sums[0], &sums[1]].map(|sums| sums.interval(alpha));
+            let [sure, possible] = [&sums[0], &sums[1]].map(|sums| sums.interval(rows, alpha));
             let level = part.level()?;
             let coverage = Interval {
                 estimate: level + 0.0f64.clamp(sure.estimate, possible.estimate),
@@ -358,10 +366,5 @@ impl CalibrationMonitor {
             Some((part, coverage))
         };
         pairs.filter_map(of_range).collect()
-    }
-
-    /// The history of wealth and detector, in order: at most 512 points, each of as many rows.
-    pub fn history(&self) -> &[HistoryPoint] {
-        &self.history
     }
 }

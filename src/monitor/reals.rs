@@ -41,7 +41,7 @@ impl<P: Marginals + Density> Monitored for P {
                 };
                 moved.into_iter().zip(&logs).map(ratio).collect()
             };
-            let columns: Vec<Vec<f64>> = monitor.components.iter().map(ratios_of).collect();
+            let columns: Vec<Vec<f64>> = monitor.state.components.iter().map(ratios_of).collect();
             for i in 0..n {
                 let pit = pit[i * d..][..d].iter().sum::<f64>() / d as f64;
                 let is_possible = logs[i] > f64::NEG_INFINITY;
@@ -61,7 +61,7 @@ impl Monitored for Samples {
     fn bet(&self, targets: &Tensor<2>, monitor: &mut CalibrationMonitor) -> Result<()> {
         let [_, s, d] = self.draws().dims();
         let (draws, targets) = (to_vec(self.draws()), to_vec(targets.clone()));
-        let components = monitor.components.iter();
+        let components = monitor.state.components.iter();
         let ratios: Vec<Vec<f64>> = components.map(|one| ratios_of_places(one, s)).collect();
         let mut places = vec![0..1; d]; // those that the target may have
         for (draws, y) in draws.chunks(s * d).zip(targets.chunks(d)) {

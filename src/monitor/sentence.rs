@@ -18,61 +18,59 @@ impl Component {
     /// - names: names of the classes; empty for their numbers
     pub fn sentence(&self, names: &[String]) -> String {
         let is_less = self.factor < 1.0;
-        let (factor, share) = (number(self.factor), percent(self.share));
+        let factor = number(self.factor);
         let extreme = if is_less { "extreme" } else { "moderate" };
-        let narrow = if is_less { "wide" } else { "narrow" };
-        let of_event = |of: &str| {
-            let spread = format!("too {extreme}: {factor} times their log-odds fit better");
-            self.moved(&format!("the probabilities of {of}"), "in log-odds", spread)
+        let class = |class: usize| match names.get(class) {
+            Some(name) => name.clone(),
+            None => format!("class {class}"),
         };
-        let of_vector = |of: &str| {
-            let spread = format!("too {narrow}: {factor} times as wide fits better");
-            self.moved(of, "standard deviations", spread)
-        };
-        match self.part {
-            Part::Class(class) => match names.get(class) {
-                Some(name) => of_event(name),
-                None => of_event(&format!("class {class}")),
-            },
-            Part::TopLabel => of_event("the most likely class"),
+        let what = match self.part {
+            Part::Class(k) => format!("the probabilities of {}", class(k)),
+            Part::TopLabel => "the probabilities of the most likely class".into(),
             Part::Probabilities => {
-                let temperature = number(1.0 / self.factor);
-                format!(
-                    "the probabilities are too {extreme}: temperature {temperature} fits better"
-                )
+                let better = number(1.0 / self.factor);
+                return format!(
+                    "the probabilities are too {extreme}: temperature {better} fits better"
+                );
             }
-            Part::Range { low, high } => {
-                let (level, better) = (percent(high - low), percent(self.recalibrated(high - low)));
-                let is_rarer = self.shift < 0.0;
-                if low == 0.0 {
-                    let side = if is_rarer { "low" } else { "high" };
-                    format!(
-                        "the {level} quantile is too {side}: {better} of the targets are below it"
-                    )
-                } else {
-                    let narrow = if is_rarer { "narrow" } else { "wide" };
-                    format!(
-                        "the {level} interval is too {narrow}: {better} of the targets are inside"
-                    )
-                }
-            }
-            _ if self.share < 1.0 => {
-                format!(
-                    "the tails are too light: {share} of them {factor} times as wide fits better"
-                )
-            }
-            Part::Vector | Part::Coordinate(0) => of_vector("the predictions"),
-            Part::Coordinate(k) => of_vector(&format!("the predictions of coordinate {k}")),
+            Part::Range { low, high } => return self.of_range(low, high),
+            Part::Vector | Part::Coordinate(0) => "the predictions".into(),
+            Part::Coordinate(k) => format!("the predictions of coordinate {k}"),
+        };
+        if self.share < 1.0 {
+            let share = percent(self.share);
+            return format!(
+                "the tails of {what} are too light: a mixture with {share} that are {factor} times as wide fits better"
+            );
         }
-    }
-
-    fn moved(&self, of: &str, unit: &str, spread: String) -> String {
+        let (unit, spread) = if matches!(self.part, Part::Class(_) | Part::TopLabel) {
+            let better = format!("too {extreme}: {factor} times their log-odds fit better");
+            ("in log-odds", better)
+        } else {
+            let narrow = if is_less { "wide" } else { "narrow" };
+            let better = format!("too {narrow}: {factor} times as wide fits better");
+            ("standard deviations", better)
+        };
         let side = if self.shift < 0.0 { "high" } else { "low" };
         let location = format!("too {side} by {} {unit}", number(self.shift.abs()));
         match (self.shift != 0.0, self.factor != 1.0) {
-            (true, true) => format!("{of} are {location}, and {spread}"),
-            (true, false) => format!("{of} are {location}"),
-            _ => format!("{of} are {spread}"),
+            (true, true) => format!("{what} are {location}, and {spread}"),
+            (true, false) => format!("{what} are {location}"),
+            _ => format!("{what} are {spread}"),
+        }
+    }
+
+    fn of_range(&self, low: f64, high: f64) -> String {
+        let level = high - low;
+        let better = percent(self.recalibrated(level));
+        let is_rarer = self.shift < 0.0;
+        let level = percent(level);
+        if low == 0.0 {
+            let side = if is_rarer { "low" } else { "high" };
+            format!("the {level} quantile is too {side}: {better} of the targets are below it")
+        } else {
+            let width = if is_rarer { "narrow" } else { "wide" };
+            format!("the {level} interval is too {width}: {better} of the targets are inside")
         }
     }
 }

@@ -11,6 +11,7 @@ use burn_calibration::{
     names::{self, Name},
     score::RankedProbabilityScore,
 };
+use burn_calibration_reader::names::{Names, OPTION};
 use burn_calibration_report::{
     BinnedError, NamedScore, ReportBuilder, Reportable as _, View, binned_errors,
 };
@@ -21,11 +22,11 @@ use crate::{
     args::{CompareArgs, EvaluateArgs, LensName, ReportArgs, SourceArgs},
     compare::{Biased, Change, Others, change},
     error::{Result, bail, wrong},
-    files::Inputs,
+    files::{File, Inputs},
     kernel::fixed,
     limits::{BLOCK, QUADRATIC_LIMIT},
     quantities::tests_of_classes,
-    rows::{PredictionForm, read_classes},
+    rows::{PredictionForm, columns, names_by_option, read_classes, rows_of},
     words::{Named, OutcomeSpace},
 };
 
@@ -36,6 +37,17 @@ impl Kind for Categorical {
 
     fn read(inputs: &Inputs, args: &SourceArgs, form: PredictionForm) -> Result<Loaded<Self>> {
         read_classes(inputs, args, form)
+    }
+
+    fn without_targets(file: &mut File, args: &SourceArgs) -> Result<(Self, Vec<String>)> {
+        let by_option = names_by_option(args);
+        let like = Names {
+            names: &by_option,
+            of: OPTION,
+        };
+        let rows = rows_of(file, &args.options(), PredictionForm::Probabilities, like)?;
+        let columns = columns(&rows, &by_option);
+        Ok((rows.predictions, columns))
     }
 
     fn views(

@@ -19,7 +19,7 @@ use crate::{
     compare::{Change, Others},
     coverage::Coverage,
     error::Result,
-    files::Inputs,
+    files::{File, Inputs},
     given::Column,
     quantities::Pairs,
     rows::PredictionForm,
@@ -92,6 +92,10 @@ pub trait Kind: Reportable<Kernel: Pairs<Self>> + 'static {
 
     /// Reads sets of predictions of the same samples, and their targets.
     fn read(inputs: &Inputs, args: &SourceArgs, form: PredictionForm) -> Result<Loaded<Self>>;
+
+    /// Makes predictions of the numbers of a file whose targets are still to come, and checks them. Returns their columns
+    /// as [`Loaded`] has them.
+    fn without_targets(file: &mut File, args: &SourceArgs) -> Result<(Self, Vec<String>)>;
 
     /// The aspects that the arguments ask for; classes have names.
     fn views(

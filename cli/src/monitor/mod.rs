@@ -10,16 +10,17 @@ use burn_calibration::{
     file,
     monitor::{CalibrationMonitor, Change, Monitored},
 };
+use burn_calibration_reader::clipped;
 use burn_calibration_report::MonitorReport;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     args::{MonitorArgs, SourceArgs},
-    error::{Context, Result, ensure, wrong},
+    error::{Context, Error, Result, ensure, wrong},
     files::Inputs,
     kind::{Kind, with_family},
     rows::PredictionForm,
-    words::{DataWords, key, show},
+    words::{DataWords, counted, key, show},
 };
 use waiting::Waiting;
 use words::{MonitorAnswer, PageNumbers};
@@ -62,21 +63,25 @@ pub fn answer(args: &MonitorArgs, state: Option<State>) -> Result<(MonitorAnswer
         None => State::new(args)?,
     };
     let before = state.monitor.state().clone();
+    ensure!(
+        args.source.labels.weights.is_none(),
+        "--weights: a monitor takes rows without weights, expected none"
+    );
     let added = if args.source.rows.id.is_some() {
-        match state.waiting.take_labelled(args)? {
-            Some((predictions, source)) => state.add(args, &predictions, &source)?,
-            None => Added::default(),
-        }
+        with_family!(args.family, P => state.add_by_id::<P>(args))?
     } else {
         ensure!(
             state.waiting.is_empty(),
-            "{}: {} rows wait for their labels, expected --id COLUMN",
+            "{}: {} wait for their labels, expected --id COLUMN",
             path.display(),
-            state.waiting.len()
+            counted(state.waiting.len(), "row")
         );
         let predictions = args.predictions.as_deref();
         let predictions = predictions.ok_or_else(|| wrong!("expected --predictions FILE"))?;
-        state.add(args, predictions, &args.source)?
+        let mut source = args.source.clone();
+        // labels of --soft-labels that are drawn in other calls are independent
+        source.seed = source.seed.wrapping_add(before.rows);
+        with_family!(args.family, P => state.add::<P>(predictions, &source))?
     };
     let answer = MonitorAnswer::new(&state, &before, added);
     Ok((answer, serde_json::to_string(&state)?))
@@ -98,7 +103,9 @@ impl State {
             return Ok(None);
         }
         let state = serde_json::from_slice(text);
-        let state = state.map_err(|reason| wrong!("{reason}; expected a state that monitor wrote"));
+        let state = state.map_err(|reason| {
+            wrong!("{reason}; expected a state that monitor of this version wrote")
+        });
         state.of(path).map(Some)
     }
 
@@ -159,17 +166,26 @@ impl State {
         PageNumbers::new(self, files)
     }
 
-    /// Adds the rows of files.
-    fn add(
-        &mut self,
-        args: &MonitorArgs,
-        predictions: &Path,
-        source: &SourceArgs,
-    ) -> Result<Added> {
-        with_family!(args.family, P => self.add_of::<P>(predictions, source))
+    /// Lets predictions wait, and adds the rows whose labels are there.
+    fn add_by_id<P: Kind + Monitored>(&mut self, args: &MonitorArgs) -> Result<Added> {
+        let waiting = &mut self.waiting;
+        let labelled = waiting.take_labelled::<P>(args, &self.columns, &self.monitor)?;
+        let Some(labelled) = labelled else {
+            return Ok(Added::default());
+        };
+        let added = self.add::<P>(&labelled.predictions, &labelled.source);
+        added.or_else(|error| {
+            let (path, ids) = labelled.ids;
+            let reason = match error.into_row() {
+                (Some(row), reason) => format!("the id {}: {reason}", clipped(&ids[row])),
+                (None, reason) => reason,
+            };
+            Err(Error::new(reason)).of(&path)
+        })
     }
 
-    fn add_of<P: Kind + Monitored>(&mut self, path: &Path, source: &SourceArgs) -> Result<Added> {
+    /// Adds the rows of files.
+    fn add<P: Kind + Monitored>(&mut self, path: &Path, source: &SourceArgs) -> Result<Added> {
         let mut loaded = P::read(&Inputs::of(path), source, PredictionForm::Probabilities)?;
         let predictions = loaded.sets.remove(0);
         if self.columns.is_empty() {

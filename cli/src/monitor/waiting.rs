@@ -5,28 +5,90 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use burn_calibration::monitor::{CalibrationMonitor, Monitored};
 use burn_calibration_reader::{
-    Choice, OpenOptions, Opened, TextColumn, Texts, clipped, is_missing,
+    Choice, File, NumberOptions, OpenOptions, Opened, TextColumn, Texts, clipped, is_missing,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    args::{MonitorArgs, SourceArgs},
+    args::{FamilyName, MonitorArgs, RowsArgs, SourceArgs},
     error::{Context, Result, bail, ensure, wrong},
-    notes::say,
+    kind::Kind,
+    notes::{noted, say},
 };
 
-/// Predictions without labels so far, as the text of their files.
+/// Predictions without labels so far. They are checked when they come, so that a row that waits can enter.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Waiting {
-    columns: Vec<String>,
-    /// The id and the cells of each row, in the order in which they came.
+    /// What the numbers are, the same in all calls.
+    reading: Option<Reading>,
+    /// The names of the columns of numbers; empty without.
+    names: Vec<String>,
+    /// The id and the numbers of each row, in the order in which they came.
     rows: Vec<(String, Vec<String>)>,
 }
 
-/// The name of the column of labels that is read.
-const LABEL: &str = "label";
+/// What the options say of the numbers of predictions.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reading {
+    numbers: NumberOptions,
+    quantile_levels: Vec<f64>,
+    sort_quantiles: bool,
+    by_position: bool,
+}
+
+/// Rows that waited, with their labels.
+pub struct Labelled {
+    /// The name of their predictions.
+    pub predictions: PathBuf,
+    /// How these are read, with the labels.
+    pub source: SourceArgs,
+    /// The file of the labels, and the id of each row.
+    pub ids: (PathBuf, Vec<String>),
+}
+
+/// The label of each id.
+type Labels = BTreeMap<String, String>;
+
+impl Reading {
+    fn new(rows: &RowsArgs) -> Self {
+        Self {
+            numbers: rows.options().numbers,
+            quantile_levels: rows.levels.clone(),
+            sort_quantiles: rows.sort_quantiles,
+            by_position: rows.by_position,
+        }
+    }
+
+    /// The same options for other files.
+    fn apply(self, rows: &mut RowsArgs) {
+        let NumberOptions {
+            logits,
+            percent,
+            log_probabilities,
+            force,
+            normalise,
+            clip,
+            positive,
+        } = self.numbers;
+        *rows = RowsArgs {
+            logits,
+            percent,
+            log_probabilities,
+            force,
+            normalise,
+            clip,
+            positive,
+            levels: self.quantile_levels,
+            sort_quantiles: self.sort_quantiles,
+            by_position: self.by_position,
+            ..RowsArgs::default()
+        };
+    }
+}
 
 impl Waiting {
     pub fn len(&self) -> usize {
@@ -38,43 +100,39 @@ impl Waiting {
     }
 
     /// Adds the predictions of today, and takes out the rows whose labels are there, in the order of their predictions,
-    /// which does not depend on the labels. Returns the file of their predictions and how it is read, with its labels;
-    /// none if no label came.
-    pub fn take_labelled(&mut self, args: &MonitorArgs) -> Result<Option<(PathBuf, SourceArgs)>> {
-        let id = args.source.rows.id.as_deref().unwrap_or_default();
-        let column = args.source.rows.label_column.as_deref();
-        let mut labels = BTreeMap::new();
-        if let Some(path) = &args.source.labels.labels {
-            let (ids, columns) = read(path, args, id)?;
-            let is_label = |name: &&TextColumn| column.is_none_or(|column| name.name == column);
-            let columns: Vec<&TextColumn> = columns.iter().filter(is_label).collect();
-            let [label] = columns[..] else {
-                bail!(
-                    "{}: {} columns of labels beside {id}, expected one; --label-column names it",
-                    path.display(),
-                    columns.len()
-                );
-            };
-            let pairs = ids.cells.iter().zip(label.cells.iter());
-            for (id, label) in pairs.filter(|(_, label)| !is_missing(label)) {
-                let other = labels.insert(id.to_owned(), label.to_owned());
-                ensure!(
-                    other.is_none(),
-                    "{}: the id {} comes twice, expected each id once",
-                    path.display(),
-                    clipped(id)
-                );
-            }
-        }
+    /// which does not depend on the labels; none if no label came.
+    ///
+    /// - columns: those of the rows before; empty if there are none
+    pub fn take_labelled<P: Kind + Monitored>(
+        &mut self,
+        args: &MonitorArgs,
+        columns: &[String],
+        monitor: &CalibrationMonitor,
+    ) -> Result<Option<Labelled>> {
+        let (labels_path, mut labels) = labels(args)?;
+        let given = Reading::new(&args.source.rows);
+        let is_said = args.predictions.is_some() || given != Reading::default();
+        ensure!(
+            !is_said || self.reading.as_ref().is_none_or(|known| *known == given),
+            "{}: the rows before were read by other options, expected the same ones of --logits, --percent, \
+             --log-probabilities, --positive, --clip, --normalise, --force, --quantile-levels, --sort-quantiles and \
+             --by-position in each call",
+            args.state.display()
+        );
         if let Some(path) = &args.predictions {
-            let (ids, mut columns) = read(path, args, id)?;
-            let beside = column.and_then(|name| columns.iter().position(|one| one.name == name));
-            if let Some(labelled) = beside.map(|at| columns.remove(at)) {
-                let pairs = ids.cells.iter().zip(labelled.cells.iter());
-                let known = pairs.filter(|(_, label)| !is_missing(label));
-                labels.extend(known.map(|(id, label)| (id.to_owned(), label.to_owned())));
+            self.reading = Some(given);
+            for (id, label) in self.push::<P>(path, args, columns, monitor)? {
+                let other = labels.insert(id.clone(), label.clone());
+                ensure!(
+                    other.as_ref().is_none_or(|other| *other == label),
+                    "{}: the id {} has the label {}, expected {} as in {}",
+                    path.display(),
+                    clipped(&id),
+                    clipped(&label),
+                    clipped(&other.unwrap_or_default()),
+                    labels_path.display()
+                );
             }
-            self.push(path, ids, columns)?;
         }
         let of = labels.len();
         let (rows, waiting): (Vec<_>, Vec<_>) = std::mem::take(&mut self.rows)
@@ -82,86 +140,175 @@ impl Waiting {
             .partition(|(id, _)| labels.contains_key(id));
         self.rows = waiting;
         if let unknown @ 1.. = of - rows.len() {
-            let path = args.source.labels.labels.as_deref();
-            let path = path.or(args.predictions.as_deref());
-            let note =
-                format_args!("{unknown} of {of} labels are left out: no waiting row has their id");
-            say(path.unwrap_or(Path::new(id)), note);
+            let note = format_args!(
+                "{unknown} of {of} labels are left out: no row with their id waits. Give labels with their predictions \
+                 or after them"
+            );
+            say(&labels_path, note);
         }
-        if rows.is_empty() {
+        let Some(reading) = self.reading.clone().filter(|_| !rows.is_empty()) else {
             return Ok(None);
-        }
-        let labels = rows.iter().map(|(id, _)| vec![labels[id].clone()]);
-        let labels = text(&[LABEL.into()], labels)?;
-        let predictions = text(&self.columns, rows.iter().map(|(_, cells)| cells.clone()))?;
-        let names = ["labelled rows", "labels of these rows"].map(PathBuf::from);
+        };
         let mut source = args.source.clone();
-        source.rows.label_column = None;
-        source.rows.id = None;
-        source.rows.header = Some(true);
+        reading.apply(&mut source.rows);
+        let has_names = !self.names.is_empty();
+        source.rows.header = Some(has_names);
+        source.rows.delimiter = Some(b',');
+        // all columns are predictions, whatever their names, where a list of these can be written
+        let is_word = |name: &String| name.trim() == name && !name.contains(',');
+        let is_listed = has_names && self.names.iter().all(is_word);
+        source.rows.columns = is_listed.then(|| self.names.join(","));
         source.labels.labels_header = Some(true);
-        let [of_predictions, of_labels] = names;
+        let label = |(id, _): &(String, _)| vec![labels[id].clone()];
+        let labels = text(&["label".into()], rows.iter().map(label))?;
+        let predictions = text(&self.names, rows.iter().map(|(_, cells)| cells.clone()))?;
+        let [of_predictions, of_labels] = ["rows that waited", "their labels"].map(PathBuf::from);
         source.labels.labels = Some(of_labels.clone());
         let texts = [(of_predictions.clone(), predictions), (of_labels, labels)];
         source.rows.texts = Texts::new(texts.into());
-        Ok(Some((of_predictions, source)))
+        Ok(Some(Labelled {
+            predictions: of_predictions,
+            source,
+            ids: (labels_path, rows.into_iter().map(|(id, _)| id).collect()),
+        }))
     }
 
-    /// Adds rows of predictions.
-    fn push(&mut self, path: &Path, ids: TextColumn, columns: Vec<TextColumn>) -> Result<()> {
-        let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
-        if self.rows.is_empty() {
-            self.columns = names;
+    /// Adds rows of predictions, after checks. Returns the labels that are beside them.
+    fn push<P: Kind + Monitored>(
+        &mut self,
+        path: &Path,
+        args: &MonitorArgs,
+        columns: &[String],
+        monitor: &CalibrationMonitor,
+    ) -> Result<Labels> {
+        let are_classes = args.family == FamilyName::Categorical;
+        let options = args.source.options();
+        let mut file = noted(|notes| File::with_ids(path, &options, are_classes, notes))?;
+        ensure!(
+            !file.table.is_confidence,
+            "{}: the columns are a confidence and whether it was right, which is known at once, expected no --id",
+            path.display()
+        );
+        let (names, numbers) = (file.table.names.clone(), file.table.numbers.clone());
+        let (predictions, found) = P::without_targets(&mut file, &args.source)?;
+        let (path, table) = (&file.path, &file.table);
+        let expected = if self.rows.is_empty() {
+            &[][..]
         } else {
+            &self.names
+        };
+        for (found, expected) in [(&found[..], columns), (&names[..], expected)] {
             ensure!(
-                names == self.columns,
-                "{}: the columns are {}, expected {} as of the rows that wait",
+                found.is_empty() || expected.is_empty() || found == expected,
+                "{}: the columns are {}, expected {} as before; --columns selects them in their order",
                 path.display(),
-                clipped(&names.join(", ")),
-                clipped(&self.columns.join(", "))
+                clipped(&found.join(", ")),
+                clipped(&expected.join(", "))
             );
         }
-        let mut known: BTreeSet<String> = self.rows.iter().map(|(id, _)| id.clone()).collect();
+        monitor.check(&predictions).of(path)?;
+        let width = self
+            .rows
+            .first()
+            .map_or(numbers.columns, |(_, row)| row.len());
+        ensure!(
+            width == numbers.columns,
+            "{}: {} columns, expected {width}, as of the rows that wait",
+            path.display(),
+            numbers.columns
+        );
+        let ids = table.ids.as_ref().ok_or_else(|| wrong!("no column of ids"));
+        let ids = ids.of(path)?;
+        self.names = names;
+        let mut known: BTreeSet<&str> = self.rows.iter().map(|(id, _)| &id[..]).collect();
         for (row, id) in ids.cells.iter().enumerate() {
-            if !known.insert(id.to_owned()) {
-                let wrong = wrong!(
-                    "the id {} waits already, expected each id once",
-                    clipped(id)
-                );
-                return Err(wrong.at_row(row)).of(path);
-            }
-            let cells = columns.iter().map(|column| column.cells[row].to_owned());
-            self.rows.push((id.to_owned(), cells.collect()));
+            check_id(id, row, !known.insert(id), "waits already, or comes twice")
+                .on(path, &table.lines)?;
         }
-        Ok(())
+        let rows = ids.cells.iter().zip(numbers.values.chunks(numbers.columns));
+        let cells = |row: &[f64]| row.iter().map(|x| format!("{x:?}")).collect();
+        let rows: Vec<_> = rows.map(|(id, row)| (id.to_owned(), cells(row))).collect();
+        self.rows.extend(rows);
+        Ok(match &table.labels[..] {
+            [] => Labels::new(),
+            [labels] => known_labels(ids, labels),
+            several => bail!(
+                "{}: {} columns of labels, expected one with --id",
+                path.display(),
+                several.len()
+            ),
+        })
     }
 }
 
-/// The column of ids of a file, and its other columns, as text.
-fn read(path: &Path, args: &MonitorArgs, id: &str) -> Result<(TextColumn, Vec<TextColumn>)> {
-    let rows = &args.source.rows;
+fn check_id(id: &str, row: usize, is_known: bool, fault: &str) -> Result<()> {
+    let wrong = if is_missing(id) {
+        wrong!("the id is empty, NA, null or NaN, expected a value")
+    } else if is_known {
+        wrong!("the id {} {fault}, expected each id once", clipped(id))
+    } else {
+        return Ok(());
+    };
+    Err(wrong.at_row(row))
+}
+
+/// The labels that are there.
+fn known_labels(ids: &TextColumn, labels: &TextColumn) -> Labels {
+    let pairs = ids.cells.iter().zip(labels.cells.iter());
+    let known = pairs.filter(|(_, label)| !is_missing(label));
+    known
+        .map(|(id, label)| (id.to_owned(), label.to_owned()))
+        .collect()
+}
+
+/// Reads the file of labels, and its path, or that of the predictions if there is none.
+fn labels(args: &MonitorArgs) -> Result<(PathBuf, Labels)> {
+    let SourceArgs { labels, rows, .. } = &args.source;
+    let Some(path) = &labels.labels else {
+        let path = args.predictions.clone().unwrap_or_default();
+        return Ok((path, Labels::new()));
+    };
     let options = OpenOptions {
         header: Some(true),
         delimiter: rows.delimiter,
         ..OpenOptions::default()
     };
     let mut file = Opened::new(path, &options)?;
-    let at = file.select_id(Some(id))?;
-    let others = (0..file.columns.len()).filter(|other| Some(*other) != at);
+    let id = file.select_id(rows.id.as_deref())?;
+    let is_label = |column: &usize| {
+        let name = &file.columns[*column].name;
+        Some(*column) != id && rows.label_column.as_ref().is_none_or(|label| label == name)
+    };
+    let columns: Vec<usize> = (0..file.columns.len()).filter(is_label).collect();
+    ensure!(
+        columns.len() == 1,
+        "{}: {} columns of labels beside the id, expected one; --label-column names it",
+        path.display(),
+        columns.len()
+    );
     file.choice = Choice {
-        id: at,
-        others: others.collect(),
+        id,
+        labels: columns,
         ..Choice::default()
     };
     let table = file.read(false)?;
-    let ids = table.ids.ok_or_else(|| wrong!("no column {id}")).of(path)?;
-    Ok((ids, table.others))
+    let (Some(ids), [labels]) = (&table.ids, &table.labels[..]) else {
+        bail!("{}: no column of ids", path.display());
+    };
+    let mut known = BTreeSet::new();
+    let pairs = ids.cells.iter().zip(labels.cells.iter()).enumerate();
+    for (row, (id, _)) in pairs.filter(|(_, (_, label))| !is_missing(label)) {
+        check_id(id, row, !known.insert(id), "comes twice").on(path, &table.lines)?;
+    }
+    Ok((path.clone(), known_labels(ids, labels)))
 }
 
-/// A table as CSV.
+/// A table as CSV, with a header if the columns have names.
 fn text(names: &[String], rows: impl Iterator<Item = Vec<String>>) -> Result<String> {
     let mut csv = csv::Writer::from_writer(Vec::new());
-    csv.write_record(names)?;
+    if !names.is_empty() {
+        csv.write_record(names)?;
+    }
     for row in rows {
         csv.write_record(&row)?;
     }

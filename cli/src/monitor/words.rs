@@ -11,7 +11,7 @@ use burn_calibration_report::MonitorLine;
 use serde::Serialize;
 
 use super::{Added, State};
-use crate::words::verdict;
+use crate::words::{counted, verdict};
 
 /// The answer after the rows so far. Rows count from 0, over all calls.
 #[derive(Serialize)]
@@ -140,7 +140,7 @@ impl MonitorAnswer {
             max_wealth: now.max_wealth,
             alarm_at: now.alarm_at,
             refuted: now.refuted,
-            component: state.monitor.winner().map(gain),
+            component: (state.monitor.winner().map(gain)).filter(|_| now.refuted.is_none()),
             detector: Detector {
                 value: now.detector,
                 rows_between_alarms: now.rows_between_alarms,
@@ -160,11 +160,11 @@ impl Words {
     fn new(state: &State, before: &MonitorState, added: Added) -> Self {
         let report = state.report();
         let rows = state.monitor.state().rows;
-        let rows = format!("{rows}, of which {} are new", rows - before.rows);
+        let rows = format!("{rows} ({} new)", rows - before.rows);
         let mut lines = vec![MonitorLine::new("rows", rows)];
         lines.extend(report.lines());
         if !state.waiting.is_empty() {
-            let rows = format!("{} rows", state.waiting.len());
+            let rows = counted(state.waiting.len(), "row");
             lines.push(MonitorLine::new("waiting for labels", rows));
         }
         Self {
@@ -224,7 +224,7 @@ impl PageNumbers {
         Self {
             files,
             answer: MonitorAnswer::new(state, state.monitor.state(), Added::default()),
-            history: state.monitor.history().iter().map(point).collect(),
+            history: state.monitor.state().history.iter().map(point).collect(),
         }
     }
 }

@@ -16,7 +16,8 @@ from .predictions import check_order, predictions_of
 class Monitor:
     """A test and a detector of miscalibration for a stream of predictions, right at every moment.
 
-    `update` adds rows in the order in which their labels became known. That order must not depend on the labels.
+    `update` adds rows in the order in which their labels became known. That order must not depend on the labels, and each
+    prediction must be right given the labels of all rows before it.
     The memory does not grow. ``pickle`` and `to_json` keep the state, which resumes bit for bit; two monitors cannot be
     merged.
 

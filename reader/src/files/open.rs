@@ -35,11 +35,7 @@ impl File {
         are_classes: bool,
         notes: &mut Notes,
     ) -> Result<Self> {
-        let mut file = Opened::new(path, &opening(options, are_classes))?;
-        file.choose_predictions(&PredictionColumns {
-            label: options.label_column.as_deref().map(|label| (label, true)),
-            ..columns(options, are_classes)
-        })?;
+        let mut file = Self::chosen(path, options, are_classes)?;
         let choice = &mut file.choice;
         if !choice.is_confidence {
             choice.labels.clear(); // they are passed through
@@ -48,6 +44,33 @@ impl File {
         let is_other = |column: &usize| !choice.numbers.contains(column);
         choice.others = (0..file.columns.len()).filter(is_other).collect();
         Self::read(file, options.numbers.percent, notes)
+    }
+
+    /// Reads a file of predictions whose labels may come later, with the column of `--id`, and that of the labels if it
+    /// is there.
+    ///
+    /// # Errors
+    ///
+    /// A file that is none of predictions, with the row and the column.
+    pub fn with_ids(
+        path: &Path,
+        options: &ReadOptions,
+        are_classes: bool,
+        notes: &mut Notes,
+    ) -> Result<Self> {
+        let file = Self::chosen(path, options, are_classes)?;
+        Self::read(file, options.numbers.percent, notes)
+    }
+
+    /// Opens a file of predictions, and chooses its columns. The labels must be there if they have no file of their own.
+    fn chosen(path: &Path, options: &ReadOptions, are_classes: bool) -> Result<Opened> {
+        let mut file = Opened::new(path, &opening(options, are_classes))?;
+        let label = options.label_column.as_deref();
+        file.choose_predictions(&PredictionColumns {
+            label: label.map(|label| (label, options.labels.is_none())),
+            ..columns(options, are_classes)
+        })?;
+        Ok(file)
     }
 
     /// Reads the rows, and says what was taken for what.

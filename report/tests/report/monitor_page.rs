@@ -32,7 +32,7 @@ fn the_test_may_have_no_alarm() {
     let page = report.to_html();
     is_sound(&page);
     assert!(page.contains("The last alarm of the detector. Alarm at row 39"));
-    assert!(monitor.history().len() <= 512);
+    assert!(monitor.state().history.len() <= 512);
 }
 
 /// The diamonds of a picture.
@@ -57,7 +57,7 @@ fn alarms_are_drawn_and_named() {
     let document = parsed(&page);
     let drawn = pictures(&document, "Risk <of> loans", 2);
     assert_eq!(diamonds(drawn[0]), 1);
-    let points = monitor.history().iter();
+    let points = monitor.state().history.iter();
     assert_eq!(
         diamonds(drawn[1]),
         points.filter(|point| point.alarms > 0).count()
@@ -88,10 +88,10 @@ fn alarms_are_drawn_and_named() {
     }
     assert!(lines[4].text.starts_with("-30.00 [-"), "{:?}", lines[4]);
     // the numbers of the pictures, in a table and in words
-    let first = &monitor.history()[0];
+    let first = &monitor.state().history[0];
     assert_eq!(
         all(&document, "tr").count(),
-        lines.len() + 1 + monitor.history().len()
+        lines.len() + 1 + monitor.state().history.len()
     );
     let words = all(&document, "desc").next().unwrap().text().unwrap();
     assert!(words.contains(&format!(

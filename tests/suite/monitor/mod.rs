@@ -72,7 +72,7 @@ fn check_numbers(found: &[CalibrationMonitor], wealth: &[f64], detector: &[f64])
 
 /// The component of a part with this factor and shift.
 fn component(monitor: &CalibrationMonitor, part: Part, [factor, shift]: [f64; 2]) -> &Component {
-    let mut components = monitor.components().iter();
+    let mut components = monitor.state().components.iter();
     let is_it = |one: &&Component| {
         one.part == part && (one.factor, one.shift, one.share) == (factor, shift, 1.0)
     };
@@ -133,7 +133,7 @@ fn an_event_as_by_hand() {
         close(component(monitor, Part::Class(1), line).wealth(), expected);
     }
     close(monitor.state().p_value(), 1.0 / 2.4368819263306363);
-    assert_eq!(monitor.components().len(), 49);
+    assert_eq!(monitor.state().components.len(), 49);
     let mut at_once = CalibrationMonitor::new(0.05).unwrap();
     at_once.update(&data.0, &data.1).unwrap();
     assert_eq!(at_once, *monitor);
@@ -201,7 +201,7 @@ fn other_streams_as_by_hand() {
 #[test]
 fn ratios_have_the_mean_1() {
     let wealths = |monitor: &CalibrationMonitor| -> Vec<f64> {
-        let components = monitor.components().iter();
+        let components = monitor.state().components.iter();
         components.map(Component::wealth).collect()
     };
     let p = [0.55, 0.25, 0.15, 0.05];
@@ -246,7 +246,7 @@ fn ties_of_quantiles() {
     };
     let [below, tie, above] = [1.0, 2.0, 3.0].map(monitor);
     for k in 0..6 {
-        let [below, tie, above] = [&below, &tie, &above].map(|m| m.components()[k].wealth());
+        let [below, tie, above] = [&below, &tie, &above].map(|m| m.state().components[k].wealth());
         close(0.5 * (below + above), 1.0);
         assert_eq!(tie, below.min(above));
     }
@@ -308,6 +308,11 @@ fn faults() {
         monitor.update(&other, &labels),
         "the same kind in all updates",
     );
+    refuse(
+        monitor.check(&other).map(|()| None),
+        "predictions of the kind Classes(3) after Event",
+    );
+    monitor.check(&p).unwrap();
     let weights = Tensor::<1>::from_floats([1.0, 2.0], &Device::default());
     let (weighted, labels) = p.weighted(&weights, &y).unwrap();
     refuse(monitor.update(&weighted, &labels), "weights");
@@ -326,7 +331,7 @@ fn faults() {
 
     // a saved monitor without a component
     let mut saved = serde_json::to_value(&before).unwrap();
-    saved["components"].as_array_mut().unwrap().pop();
+    saved["state"]["components"].as_array_mut().unwrap().pop();
     let mut saved: CalibrationMonitor = serde_json::from_value(saved).unwrap();
     refuse(saved.update(&p, &y), "other components");
     let new = || CalibrationMonitor::new(0.05).unwrap();
