@@ -146,6 +146,11 @@ pub fn binary(r: &[f64]) -> Categorical {
     categorical(&r.iter().map(|r| [1.0 - r, *r]).collect::<Vec<_>>())
 }
 
+/// The exponential kernel with a fixed bandwidth.
+pub fn exponential(bandwidth: f64) -> Kernel {
+    Kernel::exponential().with_bandwidth(Bandwidth::Fixed(bandwidth))
+}
+
 pub fn fixed_bandwidth(kernel: &Kernel) -> f64 {
     match kernel.bandwidth {
         Bandwidth::Fixed(bandwidth) => bandwidth,

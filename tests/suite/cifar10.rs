@@ -67,7 +67,7 @@ fn published_estimates_and_p_values() {
         let rows = predictions(&folder, network);
         let points = tensor(&rows);
         let bandwidth = median_distance_with_diagonal(&points, Distance::TotalVariation);
-        let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(bandwidth));
+        let kernel = exponential(bandwidth);
         let data = [(DType::F64, 1e-6), (DType::F32, 1e-3)];
         for (dtype, tolerance) in data {
             let predictions =

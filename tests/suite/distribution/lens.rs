@@ -4,13 +4,11 @@ use proptest::prelude::*;
 
 use crate::prelude::*;
 
-/// The exponential kernel over total variation with bandwidth 1.
-fn kernel() -> Kernel {
-    Kernel::exponential().with_bandwidth(Bandwidth::Fixed(1.0))
-}
-
 fn skce((predictions, labels): (Categorical, Tensor<1, Int>)) -> [f64; 2] {
-    let skces = [Skce::unbiased(kernel()), Skce::biased(kernel())];
+    let skces = [
+        Skce::unbiased(exponential(1.0)),
+        Skce::biased(exponential(1.0)),
+    ];
     skces.map(|skce| skce.on(&predictions, &labels))
 }
 
@@ -176,7 +174,7 @@ proptest! {
         for k in 1..m {
             let (ranked, ranks) = original.0.top_k(k, &original.1).unwrap();
             let checked = Categorical::from_probabilities(ranked.probabilities()).unwrap();
-            prop_assert!(Skce::biased(kernel()).on(&checked, &ranks) >= -1e-15);
+            prop_assert!(Skce::biased(exponential(1.0)).on(&checked, &ranks) >= -1e-15);
         }
     }
 
@@ -200,7 +198,7 @@ proptest! {
         let (p, y) = (categorical(&rows), labels(&classes));
         let m = rows[0].len();
         let groups: Vec<Vec<usize>> = vec![vec![0, 2], (0..m).filter(|c| *c != 0 && *c != 2).collect()];
-        let flat = kernel().with_distance(Distance::L1).with_bandwidth(Bandwidth::Fixed(1e12));
+        let flat = exponential(1.0).with_distance(Distance::L1).with_bandwidth(Bandwidth::Fixed(1e12));
         let same = |a: usize, b: usize| groups.iter().any(|g| g.contains(&a) && g.contains(&b));
         let matrix: Vec<Vec<f64>> = (0..m).map(|a| (0..m).map(|b| f64::from(same(a, b))).collect()).collect();
         let by_matrix = Skce::unbiased(MatrixKernel::from_rows(flat, &matrix).unwrap()).on(&p, &y);

@@ -4,17 +4,13 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::prelude::*;
 
-fn fixed() -> Kernel {
-    Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.4))
-}
-
 fn evaluate(size: usize, rows: &[Vec<f64>], classes: &[usize]) -> TestOutcome {
-    AsymptoticBlockSkceTest::new(fixed(), size).outcome_on(rows, classes, 0)
+    AsymptoticBlockSkceTest::new(exponential(0.4), size).outcome_on(rows, classes, 0)
 }
 
 /// The same without a fused path.
 fn composed(size: usize, rows: &[Vec<f64>], classes: &[usize]) -> TestOutcome {
-    let kernel = MatrixKernel::from_rows(fixed(), &identity(rows[0].len())).unwrap();
+    let kernel = MatrixKernel::from_rows(exponential(0.4), &identity(rows[0].len())).unwrap();
     AsymptoticBlockSkceTest::new(kernel, size).outcome_on(rows, classes, 0)
 }
 
@@ -27,7 +23,7 @@ fn large_blocks_by_brute_force() {
         let range = block * size..(block + 1) * size;
         let (rows, classes) = (&rows[range.clone()], &classes[range]);
         unbiased(&pair_statistic(rows, classes, |p, q| {
-            kernel_value(&fixed(), p, q)
+            kernel_value(&exponential(0.4), p, q)
         }))
     };
     let values = [0, 1, 2].map(of_block);
@@ -48,7 +44,8 @@ fn large_blocks_by_brute_force() {
 fn batches_of_blocks() {
     for (size, n) in [(2, 140_001), (64, 5_000)] {
         let (rows, classes) = draw(Model::M1, n, 2, &mut rng(72));
-        let estimate = Skce::block(fixed(), size).on(&categorical(&rows), &labels(&classes));
+        let estimate =
+            Skce::block(exponential(0.4), size).on(&categorical(&rows), &labels(&classes));
         let outcome = composed(size, &rows, &classes);
         assert_relative_eq!(outcome.estimate, estimate, epsilon = 1e-12);
     }
@@ -71,7 +68,8 @@ fn the_interval_is_dual_to_the_test() {
     for confidence in [0.0, 1.0, -0.5, 2.0, f64::NAN] {
         assert_eq!(outcome.lower_bound(confidence), None);
     }
-    let other = DistributionFreeSkceTest::new(Skce::linear(fixed())).outcome_on(&rows, &classes, 0);
+    let other = DistributionFreeSkceTest::new(Skce::linear(exponential(0.4)))
+        .outcome_on(&rows, &classes, 0);
     assert_eq!(other.standard_error, None);
     assert_eq!(other.lower_bound(0.95), None);
 }

@@ -2,10 +2,6 @@
 
 use crate::prelude::*;
 
-fn kernel() -> Kernel {
-    Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.4))
-}
-
 /// `exp` of uniform numbers of so large a range, normalised.
 fn predictions(n: usize, m: usize, range: f64, seed: u64) -> Categorical {
     let mut rng = rng(seed);
@@ -22,7 +18,7 @@ fn enumerated(predictions: &Categorical) -> [f64; 2] {
     let (mut first, mut moments) = (0.0, [0.0; 2]);
     for (classes, probability) in labellings(&rows_of(predictions.probabilities())) {
         let labels = predictions.observed(&classes);
-        let skce = Skce::unbiased(kernel()).on(predictions, &labels);
+        let skce = Skce::unbiased(exponential(0.4)).on(predictions, &labels);
         let sum = skce * (n * (n - 1)) as f64;
         first += probability * sum;
         moments[0] += probability * sum.powi(2);
@@ -43,10 +39,10 @@ fn moments_by_enumeration() {
             let predictions = predictions(n, m, range, seed);
             let [second, third] = enumerated(&predictions);
             let mut rng = StdRng::seed_from_u64(0);
-            let variance = null_variance(&kernel(), &predictions, &mut rng).unwrap();
+            let variance = null_variance(&exponential(0.4), &predictions, &mut rng).unwrap();
             let expected = second / ((n - 1) * (n - 1)) as f64;
             assert_near_in((n, m, range), variance, expected, 1e-10 * expected);
-            let skewness = null_skewness(&kernel(), &predictions, &mut rng).unwrap();
+            let skewness = null_skewness(&exponential(0.4), &predictions, &mut rng).unwrap();
             let expected = third / second.powf(1.5);
             let tolerance = 1e-10 * expected.abs().max(1.0);
             assert_near_in((n, m, range), skewness, expected, tolerance);
@@ -56,7 +52,7 @@ fn moments_by_enumeration() {
 
 /// `M = I`, given as a matrix.
 fn identity(m: usize) -> MatrixKernel {
-    MatrixKernel::from_rows(kernel(), &crate::data::identity(m)).unwrap()
+    MatrixKernel::from_rows(exponential(0.4), &crate::data::identity(m)).unwrap()
 }
 
 /// The variance of many samples of many classes, in several tiles of rows and columns: one pass, and tensor operations
@@ -65,7 +61,7 @@ fn identity(m: usize) -> MatrixKernel {
 fn variances_in_tiles() {
     let predictions = predictions(1200, 240, 18.0, 8);
     let mut rng = StdRng::seed_from_u64(9);
-    let found = null_variance(&kernel(), &predictions, &mut rng).unwrap();
+    let found = null_variance(&exponential(0.4), &predictions, &mut rng).unwrap();
     let expected = null_variance(&identity(240), &predictions, &mut rng).unwrap();
     assert_relative(found, expected, 1e-12);
 }
@@ -76,7 +72,7 @@ fn redrawn_labels_agree() {
     let predictions = predictions(40, 3, 4.0, 6);
     let mut rng = StdRng::seed_from_u64(7);
     let matrix = identity(3);
-    let exact = null_skewness(&kernel(), &predictions, &mut rng).unwrap();
+    let exact = null_skewness(&exponential(0.4), &predictions, &mut rng).unwrap();
     let mean = (0..10)
         .map(|_| null_skewness(&matrix, &predictions, &mut rng).unwrap() / 10.0)
         .sum::<f64>();
@@ -87,7 +83,7 @@ fn redrawn_labels_agree() {
 fn one_sample_has_no_variance() {
     let mut rng = StdRng::seed_from_u64(0);
     refuses(null_variance(
-        &kernel(),
+        &exponential(0.4),
         &predictions(1, 3, 2.0, 4),
         &mut rng,
     ));

@@ -71,7 +71,7 @@ fn single_precision_is_close() {
 /// calibrated M1 with 0; the biased one lies above by the mean of its diagonal, `(1 − SKCE)/n`-ish.
 #[test]
 fn bias_by_simulation() {
-    let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.9));
+    let kernel = exponential(0.9);
     for (seed, model) in [(1, Model::M1), (2, Model::M2), (3, Model::M3)] {
         let mut rng = rng(seed);
         let sets = 600;
@@ -158,7 +158,7 @@ fn mmce_is_half_the_skce_of_the_top_label() {
     let predictions = categorical(&random_probabilities(30, 4, &mut rng));
     let labels = labels(&random_labels(30, 4, &mut rng));
     let (binary, correct) = predictions.top_label(&labels).unwrap();
-    let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.4));
+    let kernel = exponential(0.4);
     for (mmce, skce) in [
         (MmceForm::Unweighted, Skce::biased(kernel)),
         (MmceForm::Unbiased, Skce::unbiased(kernel)),

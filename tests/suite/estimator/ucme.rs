@@ -107,7 +107,7 @@ fn matrix_kernels() {
     let mut rng = rng(703);
     let (locations, targets) = random(4, 3, &mut rng);
     let (rows, classes) = random(17, 3, &mut rng);
-    let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.5));
+    let kernel = exponential(0.5);
     let matrix = [[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 3.0]];
     let mut expected = 0.0;
     for (t, &target) in locations.iter().zip(&targets) {

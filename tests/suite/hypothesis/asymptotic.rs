@@ -37,7 +37,7 @@ fn bootstrap_agrees_with_its_definition() {
 fn linear_test_by_hand() {
     let rows = [[0.5, 0.5], [0.5, 0.5], [0.75, 0.25], [0.25, 0.75]];
     let classes = [0, 0, 0, 0];
-    let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(1.0));
+    let kernel = exponential(1.0);
     let test = AsymptoticBlockSkceTest::linear(kernel);
     let outcome = test.outcome_on(&rows, &classes, 0);
     // δ = (.5, −.5) twice: h = .5; then (.25, −.25) and (.75, −.75) at distance .5: h = .375 e^−.5
@@ -56,7 +56,7 @@ fn linear_test_by_hand() {
 #[test]
 fn distribution_free_bounds_by_hand() {
     let rows = vec![vec![1.0, 0.0]; 50];
-    let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(1.0));
+    let kernel = exponential(1.0);
     let p_value = |skce: Skce, classes: &[usize]| {
         let test = DistributionFreeSkceTest::new(skce);
         test.outcome_on(&rows, classes, 0).p_value

@@ -5,16 +5,12 @@ use statrs::distribution::{ChiSquared, ContinuousCDF, StudentsT};
 
 use crate::prelude::*;
 
-fn fixed() -> Kernel {
-    Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.5))
-}
-
 /// One location is a t-test of `z` by hand.
 #[test]
 fn one_location_is_a_t_test() {
     let rows = [[0.5, 0.5], [1.0, 0.0], [0.75, 0.25], [0.0, 1.0]];
     let classes = [0, 0, 1, 1];
-    let test = CmeTest::at(fixed(), categorical(&[[0.5, 0.5]]), labels(&[0]));
+    let test = CmeTest::at(exponential(0.5), categorical(&[[0.5, 0.5]]), labels(&[0]));
     let outcome = test.outcome_on(&rows, &classes, 0);
     // total variation to (.5, .5): 0, .5, .25, .5; residuals of class 0: .5, 0, −.75, 0
     let z = [0.5, 0.0, -0.75 * (-0.5f64).exp(), 0.0];
@@ -40,7 +36,7 @@ fn four_locations_by_brute_force() {
     let at = vec![0, 2, 1, 0];
     let z = table(n, j, |i, k| {
         let delta = f64::from(classes[i] == at[k]) - rows[i][at[k]];
-        kernel_value(&fixed(), &locations[k], &rows[i]) * delta
+        kernel_value(&exponential(0.5), &locations[k], &rows[i]) * delta
     });
     let mean: Vec<f64> = (0..j)
         .map(|j| z.iter().map(|z| z[j]).sum::<f64>() / n as f64)
@@ -53,7 +49,7 @@ fn four_locations_by_brute_force() {
     let solution = s.lu().solve(&DVector::from_vec(mean.clone())).unwrap();
     let q = n as f64 * dot(&mean, solution.as_slice());
 
-    let test = CmeTest::at(fixed(), categorical(&locations), labels(&at));
+    let test = CmeTest::at(exponential(0.5), categorical(&locations), labels(&at));
     let outcome = test.outcome_on(&rows, &classes, 0);
     let f = q * (n - j) as f64 / (j * (n - 1)) as f64;
     assert_relative(outcome.statistic, f, 1e-8);
@@ -65,7 +61,12 @@ fn four_locations_by_brute_force() {
 fn rejections(locations: usize, null: CmeNull, n: usize, sets: usize) -> usize {
     let p = |j: usize| 0.3 + 0.4 * j as f64 / (locations - 1) as f64;
     let at: Vec<_> = (0..locations).map(|j| [p(j), 1.0 - p(j)]).collect();
-    let test = CmeTest::at(fixed(), categorical(&at), labels(&vec![0; locations])).with_null(null);
+    let test = CmeTest::at(
+        exponential(0.5),
+        categorical(&at),
+        labels(&vec![0; locations]),
+    )
+    .with_null(null);
     let mut rng = rng(93);
     let mut rejects = || {
         let p: Vec<f64> = (0..n).map(|_| rng.random_range(0.3..0.7)).collect();
@@ -134,8 +135,8 @@ fn few_expected_errors_are_said() {
     let three = [vec![0.98, 0.02], vec![0.03, 0.97], vec![0.95, 0.05]];
     let rows: Vec<_> = three.into_iter().cycle().take(60).collect();
     let classes = [[0, 1, 0].repeat(19), vec![1, 1, 0]].concat();
-    let outcome =
-        CmeTest::at(fixed(), categorical(&rows[..1]), labels(&[0])).outcome_on(&rows, &classes, 0);
+    let outcome = CmeTest::at(exponential(0.5), categorical(&rows[..1]), labels(&[0]))
+        .outcome_on(&rows, &classes, 0);
     assert_relative(outcome.expected_errors.unwrap(), 2.0, 1e-9);
     let caveat = outcome.caveat.as_ref().unwrap();
     assert!(caveat.starts_with("2.0 errors are expected"));
@@ -147,10 +148,10 @@ fn what_data_can_get_wrong() {
     let (rows, classes) = draw(Model::M1, 10, 3, &mut rng(95));
     let (p, y) = (categorical(&rows), labels(&classes));
     let evaluate = |test: CmeTest| test.outcome(&p, &y, &mut rng(0));
-    assert!(evaluate(CmeTest::new(fixed(), 5)).is_ok());
-    refuses(evaluate(CmeTest::new(fixed(), 10)));
+    assert!(evaluate(CmeTest::new(exponential(0.5), 5)).is_ok());
+    refuses(evaluate(CmeTest::new(exponential(0.5), 10)));
     let at = |rows: &[Vec<f64>], classes: &[usize]| {
-        let test = CmeTest::at(fixed(), categorical(rows), labels(classes));
+        let test = CmeTest::at(exponential(0.5), categorical(rows), labels(classes));
         refuses(evaluate(test));
     };
     at(&random_probabilities(12, 3, &mut rng(96)), &[0; 12]);
@@ -159,7 +160,7 @@ fn what_data_can_get_wrong() {
     at(&twice, &[1]);
     at(&twice, &[1, 3]);
     at(&[vec![0.5, 0.5]], &[0]);
-    refuses(evaluate(CmeTest::new(fixed(), 0)));
+    refuses(evaluate(CmeTest::new(exponential(0.5), 0)));
 }
 
 /// It does not keep its level at any number of expected errors, and says so.
@@ -169,7 +170,7 @@ fn the_outcome_always_has_a_caveat() {
     let rows = random_probabilities(400, 2, &mut rng);
     let classes = random_labels(400, 2, &mut rng);
     for null in [CmeNull::Hotelling, CmeNull::ChiSquared] {
-        let test = CmeTest::new(fixed(), 10).with_null(null);
+        let test = CmeTest::new(exponential(0.5), 10).with_null(null);
         let outcome = test.outcome_on(&rows, &classes, 1);
         let errors = outcome.expected_errors.unwrap();
         assert!(errors > TestOutcome::FEWEST_EXPECTED_ERRORS, "{errors}");

@@ -4,10 +4,6 @@ use burn_calibration::error::Result;
 
 use crate::prelude::*;
 
-fn fixed() -> Kernel {
-    Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.4))
-}
-
 /// The probability, over all `mⁿ` labellings, of a statistic at least that of the data.
 fn enumerated(statistic: &impl Statistic, rows: &[Vec<f64>], classes: &[usize]) -> f64 {
     let of = |classes: &[usize]| statistic.on(&categorical(rows), &labels(classes));
@@ -40,10 +36,10 @@ fn agrees_with_enumeration() {
         let p = test.p_on(rows, classes, 3);
         (p, enumerated(&statistic, rows, classes))
     }
-    check(&|classes| both(Skce::unbiased(fixed()), &rows, classes, replicates));
+    check(&|classes| both(Skce::unbiased(exponential(0.4)), &rows, classes, replicates));
     let biased = Skce::biased(Kernel::exponential());
     check(&|classes| both(biased, &rows, classes, replicates));
-    check(&|classes| both(Skce::linear(fixed()), &rows, classes, replicates));
+    check(&|classes| both(Skce::linear(exponential(0.4)), &rows, classes, replicates));
     check(&|classes| both(Mmce::default(), &rows, classes, replicates));
     check(&|classes| both(Ece::default(), &rows, classes, replicates));
 }
@@ -74,7 +70,10 @@ const LEVELS: [f64; 6] = [0.01, 0.05, 0.1, 0.2, 0.5, 0.8];
 #[test]
 fn valid_at_five_samples() {
     let sets = simulated(2000);
-    for skce in [Skce::unbiased(fixed()), Skce::biased(fixed())] {
+    for skce in [
+        Skce::unbiased(exponential(0.4)),
+        Skce::biased(exponential(0.4)),
+    ] {
         let test = ExactTest::new(skce).with_replicates(99);
         let rejected = rejections(&test, &LEVELS, sets, |rng| draw(Model::M1, 5, 3, rng));
         for (level, rejected) in LEVELS.into_iter().zip(rejected) {
@@ -87,7 +86,7 @@ fn valid_at_five_samples() {
 #[test]
 fn uniform_at_five_samples_without_ties() {
     let sets = simulated(2000);
-    let test = ExactTest::new(Skce::unbiased(fixed())).with_replicates(99);
+    let test = ExactTest::new(Skce::unbiased(exponential(0.4))).with_replicates(99);
     let rejected = rejections(&test, &LEVELS, sets, |rng| {
         let rows = softmax_rows(&random_rows(5, 20, 0.5, rng));
         let classes = draw_classes(&rows, rng);
@@ -105,7 +104,10 @@ fn coin_flips() {
     let classes: Vec<usize> = (0..100).map(|i| usize::from(i >= 60)).collect();
     let exact = 0.056_887_9;
     let replicates = 8_000;
-    for skce in [Skce::unbiased(fixed()), Skce::biased(fixed())] {
+    for skce in [
+        Skce::unbiased(exponential(0.4)),
+        Skce::biased(exponential(0.4)),
+    ] {
         let test = ExactTest::new(skce).with_replicates(replicates);
         let p = test.p_on(&rows, &classes, 83);
         let deviation = (exact * (1.0 - exact) / replicates as f64).sqrt();
@@ -123,9 +125,9 @@ fn shared_products_agree_with_single_estimates() {
     for (n, m, replicates) in [(300, 3, 20), (60, 50, 800)] {
         let (rows, classes) = draw(Model::M1, n, m, &mut rng(84));
         for skce in [
-            Skce::unbiased(fixed()),
-            Skce::biased(fixed()),
-            Skce::block(fixed(), 7),
+            Skce::unbiased(exponential(0.4)),
+            Skce::biased(exponential(0.4)),
+            Skce::block(exponential(0.4), 7),
         ] {
             let outcomes: [Box<dyn CalibrationTest>; 2] = [
                 Box::new(ExactTest::new(skce).with_replicates(replicates)),
@@ -188,7 +190,7 @@ fn every_estimator_is_a_statistic() {
         assert_eq!(test.p_on(rows, half, 1), 0.05);
         assert!(test.p_on(rows, tenth, 1) > 0.5);
     }
-    check(Skce::biased(fixed()), &rows, &half, &tenth);
+    check(Skce::biased(exponential(0.4)), &rows, &half, &tenth);
     check(Mmce::default(), &rows, &half, &tenth);
     check(Ece::default(), &rows, &half, &tenth);
     check(Mce::default(), &rows, &half, &tenth);
@@ -218,13 +220,13 @@ fn what_data_can_get_wrong() {
         let (p, y) = (categorical(&rows[..n]), labels(&classes[..n]));
         test.outcome(&p, &y, &mut rng(0))
     };
-    let skce = Skce::unbiased(fixed());
+    let skce = Skce::unbiased(exponential(0.4));
     let none = ExactTest::new(skce).with_replicates(0);
     assert!(matches!(evaluate(&none, 10), Err(Error::Parameter { .. })));
     for test in [
         &ExactTest::new(skce) as &dyn CalibrationTest,
         &ConsistencyTest::new(skce),
-        &ExactTest::new(Skce::block(fixed(), 7)),
+        &ExactTest::new(Skce::block(exponential(0.4), 7)),
     ] {
         assert!(evaluate(test, 1).is_err());
     }

@@ -4,17 +4,14 @@ use statrs::distribution::{ContinuousCDF, Gamma, Normal};
 
 use crate::prelude::*;
 
-fn fixed() -> Kernel {
-    Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.4))
-}
-
 /// The variance and the skewness are those over all labellings, whatever the labels.
 #[test]
 fn gamma_null_by_enumeration() {
     for (n, m, seed) in [(4, 3, 62), (3, 2, 68), (3, 3, 69), (4, 2, 70)] {
         let rows = random_probabilities(n, m, &mut rng(seed));
-        let h =
-            |classes: &[usize]| pair_statistic(&rows, classes, |p, q| kernel_value(&fixed(), p, q));
+        let h = |classes: &[usize]| {
+            pair_statistic(&rows, classes, |p, q| kernel_value(&exponential(0.4), p, q))
+        };
         let statistic = |classes: &[usize]| n as f64 * unbiased(&h(classes));
         let moment = |power: i32| -> f64 {
             let terms = labellings(&rows).map(|(classes, p)| p * statistic(&classes).powi(power));
@@ -35,7 +32,7 @@ fn gamma_null_by_enumeration() {
                 g if g < 0.0 => Normal::new(0.0, deviation).unwrap().sf(t),
                 g => gamma_tail(t, g).max(gamma_tail(t, g.min(8f64.sqrt()))),
             };
-            let outcome = AsymptoticSkceTest::new(fixed()).outcome_on(&rows, &classes, 0);
+            let outcome = AsymptoticSkceTest::new(exponential(0.4)).outcome_on(&rows, &classes, 0);
             assert_relative(outcome.p_value, tail.max(1e-3), 1e-8);
             assert_eq!(outcome.is_bound, tail < 1e-3);
             let found = outcome.standardised.unwrap();
@@ -74,10 +71,10 @@ fn levels() {
 #[test]
 fn large_samples() {
     let (rows, classes) = draw(Model::M1, 1100, 3, &mut rng(65));
-    let exact = ExactTest::new(Skce::unbiased(fixed())).with_replicates(999);
+    let exact = ExactTest::new(Skce::unbiased(exponential(0.4))).with_replicates(999);
     let reference = exact.p_on(&rows, &classes, 1);
     assert!((0.1..0.9).contains(&reference), "{reference}");
-    let test = AsymptoticSkceTest::new(fixed());
+    let test = AsymptoticSkceTest::new(exponential(0.4));
     let gamma = [1, 1, 2].map(|seed| test.p_on(&rows, &classes, seed));
     assert_eq!(gamma[0], gamma[1]);
     assert_ne!(gamma[0], gamma[2]);
@@ -89,7 +86,7 @@ fn large_samples() {
 #[test]
 fn degenerate_data() {
     let certain = vec![vec![1.0, 0.0]; 20];
-    let test = AsymptoticSkceTest::new(fixed());
+    let test = AsymptoticSkceTest::new(exponential(0.4));
     assert_eq!(test.p_on(&certain, &[0; 20], 0), 1.0);
     // certain, and wrong: impossible under the hypothesis
     let outcome = test.seeded(&categorical(&certain), &labels(&[1; 20]), 0);
@@ -113,11 +110,11 @@ fn degenerate_data() {
 fn single_precision() {
     let (rows, classes) = draw(Model::M1, 300, 4, &mut rng(67));
     let tests: [Box<dyn CalibrationTest>; 5] = [
-        Box::new(AsymptoticSkceTest::new(fixed())),
-        Box::new(AsymptoticBlockSkceTest::new(fixed(), 10)),
-        Box::new(ExactTest::new(Skce::unbiased(fixed())).with_replicates(99)),
-        Box::new(ConsistencyTest::new(Skce::biased(fixed())).with_replicates(99)),
-        Box::new(CmeTest::new(fixed(), 3)),
+        Box::new(AsymptoticSkceTest::new(exponential(0.4))),
+        Box::new(AsymptoticBlockSkceTest::new(exponential(0.4), 10)),
+        Box::new(ExactTest::new(Skce::unbiased(exponential(0.4))).with_replicates(99)),
+        Box::new(ConsistencyTest::new(Skce::biased(exponential(0.4))).with_replicates(99)),
+        Box::new(CmeTest::new(exponential(0.4), 3)),
     ];
     for test in tests {
         let outcome = |dtype| {

@@ -4,10 +4,6 @@ use burn::tensor::activation;
 
 use crate::prelude::*;
 
-fn kernel() -> Kernel {
-    Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.6))
-}
-
 /// `A Aᵀ` for a random `m × rank` matrix.
 fn random_matrix(m: usize, rank: usize, rng: &mut StdRng) -> Vec<Vec<f64>> {
     let a = random_rows(m, rank, 1.0, rng);
@@ -32,10 +28,10 @@ fn agrees_with_scalar_loops() {
     let (predictions, labels) = (categorical(&rows), labels(&classes));
     for rank in [1, 2, 4, 7] {
         let matrix = random_matrix(4, rank, &mut rng);
-        let by_matrix = MatrixKernel::from_rows(kernel(), &matrix).unwrap();
+        let by_matrix = MatrixKernel::from_rows(exponential(0.6), &matrix).unwrap();
         let deltas: Vec<_> = (0..n).map(|i| residual(&rows[i], classes[i])).collect();
         let h = table(n, n, |i, j| {
-            let k = kernel_value(&kernel(), &rows[i], &rows[j]);
+            let k = kernel_value(&exponential(0.6), &rows[i], &rows[j]);
             k * form(&matrix, &deltas[i], &deltas[j])
         });
         for (form, expected) in [
@@ -62,10 +58,10 @@ fn special_matrices() {
     let classes = random_labels(40, 3, &mut rng);
     let (predictions, labels) = (categorical(&rows), labels(&classes));
     let estimate = |matrix: &[Vec<f64>]| {
-        let kernel = MatrixKernel::from_rows(kernel(), matrix).unwrap();
+        let kernel = MatrixKernel::from_rows(exponential(0.6), matrix).unwrap();
         Skce::unbiased(kernel).on(&predictions, &labels)
     };
-    let plain = Skce::unbiased(kernel()).on(&predictions, &labels);
+    let plain = Skce::unbiased(exponential(0.6)).on(&predictions, &labels);
     assert_relative(estimate(&identity(3)), plain, 1e-14);
     let median = MatrixKernel::from_rows(Kernel::exponential(), &identity(3)).unwrap();
     let by_median = Skce::unbiased(Kernel::exponential()).on(&predictions, &labels);
@@ -89,7 +85,7 @@ fn gradients() {
     let mut rng = rng(603);
     let logits = random_rows(6, 4, 2.0, &mut rng);
     let labels = labels(&random_labels(6, 4, &mut rng));
-    let kernel = MatrixKernel::from_rows(kernel(), &random_matrix(4, 2, &mut rng)).unwrap();
+    let kernel = MatrixKernel::from_rows(exponential(0.6), &random_matrix(4, 2, &mut rng)).unwrap();
     for form in [SkceForm::Biased, SkceForm::Unbiased, SkceForm::Block(3)] {
         let skce = Skce::new(kernel.clone(), form);
         let of = |z| skce.value(&of_probabilities(activation::softmax(z, 1)), &labels);
@@ -110,7 +106,7 @@ fn half_bound_is_half_of_the_least_bound() {
         let m = rng.random_range(2..6);
         let rank = rng.random_range(1..6);
         let matrix = random_matrix(m, rank, &mut rng);
-        let bound = 2.0 * half_bound(&MatrixKernel::from_rows(kernel(), &matrix).unwrap());
+        let bound = 2.0 * half_bound(&MatrixKernel::from_rows(exponential(0.6), &matrix).unwrap());
         let rows = random_probabilities(60, m, &mut rng);
         let classes = random_labels(60, m, &mut rng);
         let mut deltas: Vec<_> = (0..60).map(|i| residual(&rows[i], classes[i])).collect();
@@ -132,14 +128,14 @@ fn half_bound_is_half_of_the_least_bound() {
         let one = matrix.iter().map(row_sum).fold(0.0, f64::max);
         assert!(bound <= 2.0 * spectral * (1.0 + 1e-9) && spectral <= one * (1.0 + 1e-9));
     }
-    let plain = MatrixKernel::from_rows(kernel(), &identity(3)).unwrap();
-    assert_eq!(half_bound(&plain), half_bound(&kernel()));
+    let plain = MatrixKernel::from_rows(exponential(0.6), &identity(3)).unwrap();
+    assert_eq!(half_bound(&plain), half_bound(&exponential(0.6)));
 }
 
 #[test]
 fn bad_matrices() {
     for matrix in [vec![vec![1.0, 0.0], vec![0.0]], vec![vec![1.0]]] {
-        refuses(MatrixKernel::from_rows(kernel(), &matrix));
+        refuses(MatrixKernel::from_rows(exponential(0.6), &matrix));
     }
     for [a, b] in [
         [[1.0, f64::NAN], [0.0, 1.0]],
@@ -151,12 +147,15 @@ fn bad_matrices() {
         [[1.0, 1.0], [1.0, 1.0]],
         [[0.0; 2], [0.0; 2]],
     ] {
-        refuses(MatrixKernel::from_rows(kernel(), &[a.to_vec(), b.to_vec()]));
+        refuses(MatrixKernel::from_rows(
+            exponential(0.6),
+            &[a.to_vec(), b.to_vec()],
+        ));
     }
-    let wide = kernel().with_bandwidth(Bandwidth::Fixed(-1.0));
+    let wide = exponential(0.6).with_bandwidth(Bandwidth::Fixed(-1.0));
     refuses(MatrixKernel::from_rows(wide, &identity(2)));
     // another number of classes
-    let three = MatrixKernel::from_rows(kernel(), &identity(3)).unwrap();
+    let three = MatrixKernel::from_rows(exponential(0.6), &identity(3)).unwrap();
     let two: Categorical = categorical(&[[0.5, 0.5]; 4]);
     refuses(Skce::unbiased(three).estimate(&two, &labels(&[0, 1, 0, 1])));
 }
@@ -167,8 +166,8 @@ fn exact_tests_take_a_matrix() {
     let mut data = rng(31);
     let p = categorical(&random_probabilities(20, 3, &mut data));
     let y = labels(&random_labels(20, 3, &mut data));
-    let scalar = ExactTest::new(Skce::unbiased(kernel())).with_replicates(99);
-    let matrix = MatrixKernel::from_rows(kernel(), &identity(3)).unwrap();
+    let scalar = ExactTest::new(Skce::unbiased(exponential(0.6))).with_replicates(99);
+    let matrix = MatrixKernel::from_rows(exponential(0.6), &identity(3)).unwrap();
     let matrix = ExactTest::new(Skce::unbiased(matrix)).with_replicates(99);
     assert_eq!(scalar.p_value(&p, &y, 32), matrix.p_value(&p, &y, 32));
 }

@@ -93,7 +93,7 @@ fn a_differentiable_top_k_lens() {
     let (step, k) = (Step::new(), 2);
     let logits = step.inputs.matmul(step.weight.clone());
     let (p, y) = (softmax(logits, 1), step.labels);
-    let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.3));
+    let kernel = exponential(0.3);
 
     let (top, classes) = p.clone().topk_with_indices(k, 1); // [n, k] each, descending
     let rest = p.clone().sum_dim(1) - top.clone().sum_dim(1); // [n, 1]

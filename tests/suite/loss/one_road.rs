@@ -81,7 +81,7 @@ fn padding_does_not_count() {
     let kept: Vec<usize> = (0..12).filter(|&i| classes[i] != 3).collect();
     let kept_rows: Vec<_> = kept.iter().map(|&i| rows[i].clone()).collect();
     let kept_classes: Vec<_> = kept.iter().map(|&i| classes[i]).collect();
-    let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.3));
+    let kernel = exponential(0.3);
     fn pair(a: impl Criterion + 'static, b: impl Criterion + 'static) -> [Box<dyn Criterion>; 2] {
         [Box::new(a), Box::new(b)]
     }

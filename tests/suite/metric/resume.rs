@@ -53,25 +53,18 @@ fn lambdas(steps: impl Iterator<Item = usize>) -> Vec<f64> {
     steps.map(|step| step as f64 / 10.0).collect()
 }
 
-fn assert_close(weights: &[f64], expected: &[f64]) {
-    assert_eq!(weights.len(), expected.len());
-    for (weight, expected) in weights.iter().zip(expected) {
-        assert!((weight - expected).abs() < 1e-12, "{weights:?}");
-    }
-}
-
 #[test]
 fn a_resumed_training_goes_on() {
     let directory = tempfile::tempdir().unwrap();
     let whole = tempfile::tempdir().unwrap();
     let plain = |training| training;
     let (straight, expected) = train(whole.path(), 4, None, plain);
-    assert_close(&straight, &lambdas(0..12));
+    all_near(&straight, lambdas(0..12), 1e-12);
 
     let (first, _) = train(directory.path(), 2, None, plain);
     let (second, model) = train(directory.path(), 4, Some(2), plain);
-    assert_close(&first, &lambdas(0..6));
-    assert_close(&second, &lambdas(6..12));
+    all_near(&first, lambdas(0..6), 1e-12);
+    all_near(&second, lambdas(6..12), 1e-12);
     assert_eq!(model.steps.get(), 12);
     // with the same order of the data, the same model
     let weights = |model: &Model| vector(model.linear.weight.val());
@@ -84,7 +77,7 @@ fn steps_are_those_of_the_optimiser() {
     let directory = tempfile::tempdir().unwrap();
     let accumulate = |training: SupervisedTraining<Model>| training.grads_accumulation(2);
     let (weights, model) = train(directory.path(), 2, None, accumulate);
-    assert_close(&weights, &lambdas([0, 0, 1, 2, 2, 3].into_iter()));
+    all_near(&weights, lambdas([0, 0, 1, 2, 2, 3].into_iter()), 1e-12);
     assert_eq!(model.steps.get(), 4);
 }
 
@@ -100,8 +93,8 @@ fn on_two_devices() {
     // 30 digits to each device: batches of 20 and 10
     let (first, _) = train(directory.path(), 1, None, multi);
     let (second, model) = train(directory.path(), 2, Some(1), multi);
-    assert_close(&first, &lambdas([0, 0, 1, 1].into_iter()));
-    assert_close(&second, &lambdas([2, 2, 3, 3].into_iter()));
+    all_near(&first, lambdas([0, 0, 1, 1].into_iter()), 1e-12);
+    all_near(&second, lambdas([2, 2, 3, 3].into_iter()), 1e-12);
     assert_eq!(model.steps.get(), 4);
 }
 

@@ -99,7 +99,7 @@ fn blocks_need_more_errors() {
     let truth = rare(2000, &mut rng(904));
     let mut wrong = vec![0; 2000];
     wrong[..200].fill(1);
-    let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.2));
+    let kernel = exponential(0.2);
     for (size, needed) in [(2, Some(283)), (3, None), (25, None)] {
         let block = Skce::block(kernel, size);
         let found = block.size(&binary(&truth), &labels(&wrong)).unwrap();
@@ -117,7 +117,7 @@ fn blocks_need_more_errors() {
 /// diagonal. Confident predictions of an event at a temperature of 2.5, and 70 points too high.
 #[test]
 fn skce_of_wrong_models_is_covered() {
-    let skce = Skce::unbiased(Kernel::exponential().with_bandwidth(Bandwidth::Fixed(1e6)));
+    let skce = Skce::unbiased(exponential(1e6));
     let runs = simulated(300);
     type Draw = fn(&mut StdRng) -> (f64, f64);
     let confident: Draw = |rng| {

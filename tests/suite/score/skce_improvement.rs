@@ -98,7 +98,7 @@ fn blocks_by_their_estimates() {
 #[test]
 fn standard_error_and_coverage() {
     let population = Population::overconfident(330);
-    let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.5));
+    let kernel = exponential(0.5);
     let exact = |rows: &[Vec<f64>]| population.skce(rows, |p, q| kernel_value(&kernel, p, q));
     let truth = exact(&population.after) - exact(&population.before);
     assert!(truth < -0.01, "a gain that can be seen: {truth}");
@@ -139,7 +139,7 @@ fn conservative_where_degenerate() {
         after: truth.clone(),
         truth,
     };
-    let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.5));
+    let kernel = exponential(0.5);
     let mut rng = rng(333);
     let (mut estimates, mut squares) = (vec![], vec![]);
     for _ in 0..1000 {
@@ -189,7 +189,7 @@ fn too_few_samples_and_other_errors() {
     let blocks = Skce::block(Kernel::exponential(), 4);
     wrong(blocks, 3, &half, &[0, 1, 0]);
     wrong(unbiased, 3, &half[..2], &[0, 1, 0]);
-    let narrow = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.0));
+    let narrow = exponential(0.0);
     wrong(Skce::unbiased(narrow), 3, &half, &[0, 1, 0]);
     // one block: its standard error is not known
     let one = Skce::linear(Kernel::exponential())

@@ -4,10 +4,6 @@ use super::*;
 
 const TOP: Event = Event::TopLabel;
 
-fn kernel() -> Kernel {
-    Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.5))
-}
-
 /// Weighted means and means over pairs are those of other programs.
 #[test]
 fn numbers_of_other_programs() {
@@ -45,9 +41,9 @@ fn numbers_of_other_programs() {
         }
     }
     for (skce, expected) in [
-        (Skce::biased(kernel()), 0.04083544616055213),
-        (Skce::unbiased(kernel()), 0.016572090816974125),
-        (Skce::block(kernel(), 20), 0.0038926351508327367),
+        (Skce::biased(exponential(0.5)), 0.04083544616055213),
+        (Skce::unbiased(exponential(0.5)), 0.016572090816974125),
+        (Skce::block(exponential(0.5), 20), 0.0038926351508327367),
     ] {
         for computation in [Computation::Auto, Computation::Composed] {
             let skce = skce.with_computation(computation);
@@ -93,7 +89,7 @@ fn whole_weights_are_repeated_rows() {
         ),
         Box::new(Mmce::default()),
         Box::new(Mmce::new(MmceForm::Weighted)),
-        Box::new(Skce::biased(kernel())),
+        Box::new(Skce::biased(exponential(0.5))),
     ];
     for estimator in &estimators {
         let (found, expected) = (estimator.estimate(&p, &y), estimator.estimate(&q, &z));
@@ -107,7 +103,7 @@ fn whole_weights_are_repeated_rows() {
     let overconfidence = [(&p, &y), (&q, &z)];
     let sizes = overconfidence.map(|(p, y)| Overconfidence::default().size(p, y).unwrap());
     assert_relative(sizes[0].estimate, sizes[1].estimate, 1e-11);
-    let pairs = [(&p, &y), (&q, &z)].map(|(p, y)| Skce::unbiased(kernel()).on(p, y));
+    let pairs = [(&p, &y), (&q, &z)].map(|(p, y)| Skce::unbiased(exponential(0.5)).on(p, y));
     assert!((pairs[0] - pairs[1]).abs() > 1e-3, "{pairs:?}");
 }
 
@@ -213,17 +209,24 @@ fn others_refuse_weights() {
     refuses(HosmerLemeshow::default().estimate(&p, &y));
     refuses(TOP.outcomes(&p, &y));
     let tests: Vec<Box<dyn CalibrationTest>> = vec![
-        Box::new(AsymptoticSkceTest::new(kernel())),
-        Box::new(AsymptoticBlockSkceTest::linear(kernel())),
-        Box::new(DistributionFreeSkceTest::new(Skce::biased(kernel()))),
-        Box::new(CmeTest::new(kernel(), 3)),
+        Box::new(AsymptoticSkceTest::new(exponential(0.5))),
+        Box::new(AsymptoticBlockSkceTest::linear(exponential(0.5))),
+        Box::new(DistributionFreeSkceTest::new(Skce::biased(exponential(
+            0.5,
+        )))),
+        Box::new(CmeTest::new(exponential(0.5), 3)),
         Box::new(ConsistencyTest::new(Ece::default())),
         Box::new(Cox::default()),
     ];
     for test in &tests {
         refuses(test.outcome(&p, &y, &mut rng));
     }
-    let ucme = Ucme::new(kernel(), &plain().0.select_rows(&[0, 1]), &labels(&[0, 1])).unwrap();
+    let ucme = Ucme::new(
+        exponential(0.5),
+        &plain().0.select_rows(&[0, 1]),
+        &labels(&[0, 1]),
+    )
+    .unwrap();
     refused(ucme.estimate(&p, &y));
     refused(ObservedExpected::of(TOP, &p, &y).map(|counts| counts.expected));
     refused(LpCalibrationError::new(1.0).bound(&p, &y).map(|_| 0.0));
@@ -232,7 +235,7 @@ fn others_refuse_weights() {
 /// The unbiased estimate of two of the samples, which is their `h`.
 fn of_pair(rows: [usize; 2]) -> f64 {
     let (p, y) = plain();
-    Skce::unbiased(kernel()).on(&p.select_rows(&rows), &y.select_rows(&rows))
+    Skce::unbiased(exponential(0.5)).on(&p.select_rows(&rows), &y.select_rows(&rows))
 }
 
 /// Of blocks, where one weight exceeds the others by more than the digits of a number: its block alone counts.
@@ -243,10 +246,10 @@ fn weights_of_pairs_do_not_cancel() {
         weights[3] = ratio;
         let (p, y) = weighted(&weights);
         for computation in [Computation::Auto, Computation::Composed] {
-            let skce = Skce::linear(kernel()).with_computation(computation);
+            let skce = Skce::linear(exponential(0.5)).with_computation(computation);
             assert_relative(skce.on(&p, &y), of_pair([2, 3]), 1e-6);
         }
-        let of_blocks = Skce::linear(kernel()).size(&p, &y).unwrap();
+        let of_blocks = Skce::linear(exponential(0.5)).size(&p, &y).unwrap();
         assert_relative(of_blocks.estimate, of_pair([2, 3]), 1e-6);
     }
 }
@@ -262,7 +265,7 @@ fn a_heavy_sample_in_all_pairs() {
     let expected = sum / pairs().map(weight).sum::<f64>();
     let (p, y) = weighted(&weights);
     for computation in [Computation::Auto, Computation::Composed] {
-        let skce = Skce::unbiased(kernel()).with_computation(computation);
+        let skce = Skce::unbiased(exponential(0.5)).with_computation(computation);
         assert_relative(skce.on(&p, &y), expected, 1e-6);
     }
 }

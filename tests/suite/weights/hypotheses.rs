@@ -4,7 +4,7 @@ use super::*;
 #[test]
 fn evaluators_are_estimates() {
     let mut rng = rng(921);
-    let kernel = |bandwidth| Kernel::exponential().with_bandwidth(Bandwidth::Fixed(bandwidth));
+    let kernel = |bandwidth| exponential(bandwidth);
     for sharpness in [0.3, 4.0] {
         let rows: Vec<Vec<f64>> = logit_rows()
             .iter()
@@ -94,7 +94,7 @@ fn heavy(p: &Categorical, rng: &mut StdRng) -> Tensor<1> {
 fn exact_tests_keep_their_level() {
     let mut rng = rng(923);
     let (trials, level) = (simulated(1200), 0.1);
-    let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.5));
+    let kernel = exponential(0.5);
     let mut rejected = [0; 5];
     for _ in 0..trials {
         let (p, y) = calibrated(25, &mut rng);

@@ -7,7 +7,7 @@ fn intervals_of_weights_that_are_nearly_equal() {
     let mut weights = vec![1.0; N];
     weights[0] = 1.0 + 1e-12;
     let (q, z) = weighted(&weights);
-    let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.5));
+    let kernel = exponential(0.5);
     let quantities: [(&dyn Quantify, f64); 3] = [
         (&Overconfidence::default(), 1e-3),
         (

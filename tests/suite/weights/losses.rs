@@ -4,24 +4,20 @@ use burn::nn::loss::CrossEntropyLossConfig;
 
 use super::*;
 
-fn kernel() -> Kernel {
-    Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.5))
-}
-
 fn losses() -> Vec<(Box<dyn Criterion>, f64)> {
     vec![
         (Box::new(ScoreLoss::new(LogScore)), 1.6483510891059365),
         (Box::new(ScoreLoss::new(Brier)), 0.9189488931129975),
         (
-            Box::new(SkceLoss::new(Skce::biased(kernel()))),
+            Box::new(SkceLoss::new(Skce::biased(exponential(0.5)))),
             0.04083544616055213,
         ),
         (
-            Box::new(SkceLoss::new(Skce::unbiased(kernel()))),
+            Box::new(SkceLoss::new(Skce::unbiased(exponential(0.5)))),
             0.016572090816974125,
         ),
         (
-            Box::new(SkceLoss::root(kernel())),
+            Box::new(SkceLoss::root(exponential(0.5))),
             0.04083544616055213f64.sqrt(),
         ),
         (
@@ -53,7 +49,7 @@ fn weights_of_zero_do_not_count() {
     absent.iter().for_each(|&i| weights[i] = 0.0);
     let (kept, labels) = p.weighted(&weight_tensor(&weights), &y).unwrap();
     let batch = p.weighted_batch(weight_tensor(&weights));
-    let standardised = SkceLoss::standardised(kernel());
+    let standardised = SkceLoss::standardised(exponential(0.5));
     let focal = FocalLossConfig::new().init();
     let more: [Box<dyn Criterion>; 2] = [Box::new(standardised), Box::new(focal)];
     let all = losses().into_iter().map(|(loss, _)| loss).chain(more);
@@ -68,8 +64,9 @@ fn weights_of_zero_do_not_count() {
         .collect();
     let full = p.weighted_batch(weight_tensor(&sample_weights()));
     let part = p.weighted_batch(weight_tensor(&by_class));
-    let skce =
-        |pad: &[usize]| SkceLoss::new(Skce::unbiased(kernel())).with_pad_tokens(pad.to_vec());
+    let skce = |pad: &[usize]| {
+        SkceLoss::new(Skce::unbiased(exponential(0.5))).with_pad_tokens(pad.to_vec())
+    };
     let score = |pad: &[usize]| ScoreLoss::new(LogScore).with_pad_tokens(pad.to_vec());
     let mmce = |pad: &[usize]| {
         MmceLossConfig::new()
@@ -89,7 +86,7 @@ fn weights_of_zero_do_not_count() {
     let mut one = vec![0.0; N];
     one[4] = 2.0;
     let batch = p.weighted_batch(weight_tensor(&one));
-    let skce = SkceLoss::new(Skce::unbiased(kernel()));
+    let skce = SkceLoss::new(Skce::unbiased(exponential(0.5)));
     assert_eq!(scalar(skce.value(&batch, &y)), 0.0);
 }
 
@@ -97,7 +94,7 @@ fn weights_of_zero_do_not_count() {
 #[test]
 fn standardised() {
     let (p, y) = plain();
-    let loss = SkceLoss::standardised(kernel());
+    let loss = SkceLoss::standardised(exponential(0.5));
     let equal = p.weighted_batch(weight_tensor(&[3.0; N]));
     let (found, expected) = (loss.value(&equal, &y), loss.value(&p, &y));
     assert_relative(scalar(found), scalar(expected), 1e-9);
@@ -135,7 +132,7 @@ fn gradients_by_finite_differences() {
 fn penalised() {
     let (p, y) = plain();
     let batch = p.weighted_batch(weight_tensor(&sample_weights()));
-    let penalty = SkceLoss::new(Skce::unbiased(kernel()));
+    let penalty = SkceLoss::new(Skce::unbiased(exponential(0.5)));
     let weight = WeightSchedule::Constant(2.0);
     let loss = PenalisedLoss::new(ScoreLoss::new(LogScore), penalty.clone(), weight);
     let found = scalar(loss.forward(&batch, &y, 0));

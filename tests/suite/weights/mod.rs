@@ -130,30 +130,13 @@ fn weights_follow_the_rows() {
     };
     let some = predictions.select_rows(&rows);
     check(some.sample_weights());
-    check(
-        predictions
-            .top_label(&labels)
-            .unwrap()
-            .0
-            .select_rows(&rows)
-            .sample_weights(),
-    );
-    check(
-        predictions
-            .class_wise(1, &labels)
-            .unwrap()
-            .0
-            .select_rows(&rows)
-            .sample_weights(),
-    );
-    check(
-        predictions
-            .top_k(2, &labels)
-            .unwrap()
-            .0
-            .select_rows(&rows)
-            .sample_weights(),
-    );
+    for lens in [
+        predictions.top_label(&labels),
+        predictions.class_wise(1, &labels),
+        predictions.top_k(2, &labels),
+    ] {
+        check(lens.unwrap().0.select_rows(&rows).sample_weights());
+    }
     let given = Given::new(some.clone(), tensor(&[[0.0], [1.0], [2.0]]));
     check(given.sample_weights());
     let real = tensor(&vec![vec![0.5]; N]);
@@ -161,31 +144,12 @@ fn weights_follow_the_rows() {
     let mixture = Mixture::ensemble(&[normal.clone(), normal.clone()]);
     let draws = Samples::new(real.clone().reshape([N, 1, 1]));
     let weights = weight_tensor(&sample_weights());
-    let column = |p: Option<Tensor<2>>| check(p);
-    column(
-        normal
-            .weighted(&weights, &real)
-            .unwrap()
-            .0
-            .select_rows(&rows)
-            .sample_weights(),
-    );
-    column(
-        mixture
-            .weighted(&weights, &real)
-            .unwrap()
-            .0
-            .select_rows(&rows)
-            .sample_weights(),
-    );
-    column(
-        draws
-            .weighted(&weights, &real)
-            .unwrap()
-            .0
-            .select_rows(&rows)
-            .sample_weights(),
-    );
+    let (normal, _) = normal.weighted(&weights, &real).unwrap();
+    let (mixture, _) = mixture.weighted(&weights, &real).unwrap();
+    let (draws, _) = draws.weighted(&weights, &real).unwrap();
+    check(normal.select_rows(&rows).sample_weights());
+    check(mixture.select_rows(&rows).sample_weights());
+    check(draws.select_rows(&rows).sample_weights());
 }
 
 /// A mixture does not lose the weights of its members without a word.

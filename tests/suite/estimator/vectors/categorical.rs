@@ -37,7 +37,7 @@ impl<T: TargetKernel<Categorical>> TargetKernel<Categorical> for General<T> {
 }
 
 fn scalar_kernel() -> Kernel {
-    Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.4))
+    exponential(0.4)
 }
 
 fn data() -> (Categorical, Tensor<1, Int>) {

@@ -243,7 +243,7 @@ fn landmarks_at_all_predictions_are_the_kernel() {
     let (n, distinct) = (10_200, random_probabilities(3, 4, &mut rng));
     let rows: Vec<Vec<f64>> = (0..n).map(|i| distinct[i % 3].clone()).collect();
     let classes = random_labels(n, 4, &mut rng);
-    let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.3));
+    let kernel = exponential(0.3);
     let test = OmnibusTest::new().with_redraws(1).with_kernel(kernel);
     let found = outcome(&categorical(&rows), &classes, test);
     // sums of residuals of equal predictions, and of their squares
@@ -302,22 +302,10 @@ fn labels_among_the_others() {
     let found = confused();
     let [of_table, of_pair] = ["other_labels", "label_pair"].map(|name| aspect(&found, name));
     // 20 wrong labels of 50 · 0.4: z = 6/√(20 · ¼) for both classes, and 1 − π = ½
-    assert!(
-        (of_table.estimate - 36.0 / 5.0).abs() < 1e-5,
-        "{}",
-        of_table.estimate
-    );
-    assert!(
-        (of_pair.estimate - 6.0 / 5f64.sqrt()).abs() < 1e-5,
-        "{}",
-        of_pair.estimate
-    );
+    assert_near(of_table.estimate, 36.0 / 5.0, 1e-5);
+    assert_near(of_pair.estimate, 6.0 / 5f64.sqrt(), 1e-5);
     // χ² ≥ 7.2 if 16 or more of 20 fair coins agree
-    assert!(
-        (of_table.p_value - 0.0118).abs() < 0.012,
-        "{}",
-        of_table.p_value
-    );
+    assert_near(of_table.p_value, 0.0118, 0.012);
     let sentence = "where class 0 is the most likely and wrong, the label is class 1 more often than predicted: 16 of \
                     20 wrong labels, 10.0 expected";
     assert_eq!(of_pair.finding, sentence);

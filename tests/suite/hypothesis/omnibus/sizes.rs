@@ -95,7 +95,7 @@ fn overconfidence_is_covered() {
 }
 
 fn skce() -> Skce {
-    Skce::unbiased(Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.5)))
+    Skce::unbiased(exponential(0.5))
 }
 
 /// Estimates of the SKCE with bandwidth ½ over the total variation. The truth is by predictions that no estimate is
@@ -121,7 +121,7 @@ fn skce_is_covered() {
     skce_coverage(skce(), 0.93, (1.0, 0.1), 60);
     skce_coverage(skce(), 0.95, (0.0, 0.5), 150);
     skce_coverage(skce(), 0.95, (0.0, 0.1), 400);
-    let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.5));
+    let kernel = exponential(0.5);
     skce_coverage(Skce::block(kernel, 5), 0.94, (0.5, 0.5), 200);
 }
 
@@ -219,7 +219,7 @@ fn tolerance() {
         assert!(none <= rare && beyond >= power, "{what}: {none}, {beyond}");
     }
     // of the SKCE: the unit of the kernel is squared probability
-    let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(1e6)); // 1 everywhere
+    let kernel = exponential(1e6); // 1 everywhere
     let square = 2.0 * 0.1 * 0.1; // both classes
     let test = ToleranceTest::new(Skce::unbiased(kernel), square);
     let at = rejections(&test, 150, &|r| r - 0.1);

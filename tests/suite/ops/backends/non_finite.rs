@@ -70,7 +70,7 @@ fn uneven(d: usize, bad: Option<f64>, dtype: DType) -> Tensor<2> {
 }
 
 fn kernels() -> Vec<Kernel> {
-    let fixed = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.3));
+    let fixed = exponential(0.3);
     let over = |distance| {
         Profile::all().map(move |profile| fixed.with_profile(profile).with_distance(distance))
     };

@@ -157,7 +157,7 @@ fn no_map_is_worse_than_the_temperature() {
 fn fitting_by_any_criterion() {
     let (rows, classes) = overconfident(80, 76);
     let (z, y) = (tensor(&rows), labels(&classes));
-    let kernel = Kernel::exponential().with_bandwidth(Bandwidth::Fixed(0.5));
+    let kernel = exponential(0.5);
     let skce = SkceLoss::new(Skce::biased(kernel));
     let criteria: [(&str, &dyn Criterion); 4] = [
         ("log", &ScoreLoss::new(LogScore)),
