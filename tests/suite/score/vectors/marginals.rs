@@ -76,14 +76,14 @@ fn laplace_by_scipy() {
         0.5,
         0.8567476015699049,
     ];
-    all_relative(vector(predictions.cdf(&targets)), &expected, 1e-14);
+    all_relative(vector(predictions.cdf(&targets)), expected, 1e-14);
     let expected = [
         -31.636294361119887,
         -2.136294361119891,
         -1.3862943611198906,
         -2.636294361119891,
     ];
-    all_relative(vector(predictions.log_density(&targets)), &expected, 1e-15);
+    all_relative(vector(predictions.log_density(&targets)), expected, 1e-15);
     all_relative(&vector(predictions.variances())[..1], [8.0], 1e-15);
     for (level, expected) in [
         (1e-9, -39.560237312772934),
@@ -100,10 +100,10 @@ fn mixtures_by_mpmath() {
     let predictions = normal_mixture(3);
     let targets = column([-2.0, 0.25, 1.9]);
     let expected = [0.00765485905252391, 0.3994049040937669, 0.762995147236868];
-    all_relative(vector(predictions.cdf(&targets)), &expected, 1e-14);
+    all_relative(vector(predictions.cdf(&targets)), expected, 1e-14);
     // scipy: ln Σ w f
     let expected = [-3.494611643736888, -1.6077125087504298, -0.6601227225089096];
-    all_relative(vector(predictions.log_density(&targets)), &expected, 1e-14);
+    all_relative(vector(predictions.log_density(&targets)), expected, 1e-14);
     all_relative(vector(predictions.means()), [0.65; 3], 1e-15);
     all_relative(vector(predictions.variances()), [1.67125; 3], 1e-14);
 
@@ -211,7 +211,7 @@ fn log_densities_of_extreme_mixtures() {
             constant(1.0),
         ];
         let precision = if dtype == DType::F64 { 1e-14 } else { 1e-6 };
-        all_relative(vector(values.clone()), &expected, precision);
+        all_relative(vector(values.clone()), expected, precision);
         let gradients = values.sum().backward();
         for parameter in [weights, means, scales] {
             let gradient = vector(parameter.grad(&gradients).unwrap());

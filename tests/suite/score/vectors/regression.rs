@@ -47,7 +47,7 @@ fn probability_integral_transforms() {
         0.6787784711628847,
     ];
     assert_eq!(pit.dimensions(), 1);
-    all_relative(pit.values(0), &expected, 1e-13);
+    all_relative(pit.values(0), expected, 1e-13);
     let test = pit.kolmogorov_smirnov(0);
     all_relative([test.statistic], [0.15679731804337804], 1e-12);
     assert!((test.p_value - 0.885827740115799).abs() < 2e-3); // exact: kstest
@@ -115,7 +115,7 @@ fn quantiles_and_intervals() {
         .iter()
         .map(|mean| mean.estimate)
         .collect();
-    all_relative(got, &expected, 1e-13);
+    all_relative(got, expected, 1e-13);
     all_relative(
         [pinball.on(&predictions, &targets)],
         [expected.iter().sum::<f64>() / 3.0],
@@ -147,9 +147,9 @@ fn standard_deviations() {
         [4, 4, 4]
     );
     let expected = [0.4669582422444217, 1.1341186004999653, 1.6336844860621036];
-    all_relative(variance, &expected, 1e-14);
+    all_relative(variance, expected, 1e-14);
     let expected = [0.40450587140361755, 0.6608706378709831, 1.3935117509371782];
-    all_relative(error, &expected, 1e-14);
+    all_relative(error, expected, 1e-14);
     let ence = Ence::new(3).on(&predictions, &targets);
     all_relative([ence], [0.23267949156287526], 1e-13);
 

@@ -69,7 +69,7 @@ fn data() {
     let many = normal_mixture(2500);
     let y = column(TARGETS.repeat(625));
     let each = Crps.each(&many, &y).unwrap();
-    all_relative(&each[2496..], &CRPS[2], 1e-13);
+    all_relative(&each[2496..], CRPS[2], 1e-13);
 
     refuses(LogScore.upper_bound(&predictions, &targets));
     assert!(LogScore.mean(&predictions, &targets).is_ok());

@@ -46,7 +46,7 @@ fn crps_by_quadrature() {
     ];
     for (got, expected) in got.into_iter().zip(CRPS) {
         assert_eq!(got.dtype(), DType::F64);
-        all_relative(vector(got), &expected, 1e-13);
+        all_relative(vector(got), expected, 1e-13);
     }
 }
 
@@ -55,13 +55,13 @@ fn crps_in_f32() {
     let targets = column(TARGETS).cast(DType::F32);
     let normals = normal_mixture(4).like(&as_f32(normal_mixture(4)));
     assert_eq!(normals.dtype(), DType::F32);
-    all_relative(vector(Crps.values(&normals, &targets)), &CRPS[2], 2e-6);
+    all_relative(vector(Crps.values(&normals, &targets)), CRPS[2], 2e-6);
     let (location, scale) = parameters(4);
     let laplace = Laplace::new(location.cast(DType::F32), scale.cast(DType::F32));
     let laplaces = Mixture::new(weights(4).cast(DType::F32), laplace);
     let values = Crps.values(&laplaces, &targets);
     assert_eq!(values.dtype(), DType::F32);
-    all_relative(vector(values), &CRPS[3], 2e-6);
+    all_relative(vector(values), CRPS[3], 2e-6);
 }
 
 fn as_f32(mixture: Mixture<Normal>) -> Mixture<Normal> {
