@@ -62,8 +62,8 @@ impl BoundedMean {
     }
 
     /// The mean of terms of which data can have missed some: lists of values with their probabilities. The bounds are
-    /// the most extreme value of a list that has a probability of 5 % or more among all samples, given that they have
-    /// one of the list.
+    /// the most extreme value of a list that has a probability of 5 % or more among all samples, or of a quarter of the
+    /// expected number of values of the list where that is less.
     pub(crate) fn with_missed(
         terms: Vec<f64>,
         lists: impl IntoIterator<Item = Vec<(f64, f64)>>,
@@ -285,12 +285,15 @@ pub(super) const MOST_SKEWNESS: f64 = 0.25;
 /// The same of terms whose tails are not known.
 pub(super) const MOST_SKEWNESS_UNBOUNDED: f64 = 0.2;
 
-/// Least probability, among all samples, of a term that data can have missed, given that they have one of its list.
+/// Least probability, among all samples, of a term that data can have missed.
 const SELDOM: f64 = 0.05;
 
-/// The most extreme values of lists with their probabilities: of each that which has a probability of 5 % or more
-/// among all samples, or of 5 % of their sum where that is below 1. (Were it 5 % of a sum of 6 %, then the bound would
-/// be one of the least extreme values.)
+/// The same as a share of the expected number of terms of a list, if that is less. Of a list with 0.06 expected terms,
+/// 5 % would be one of the least extreme.
+const SHARE: f64 = 0.25;
+
+/// The most extreme values of lists with their probabilities: of each that which has a probability of [`SELDOM`] or
+/// [`SHARE`].
 fn extremes(lists: impl IntoIterator<Item = Vec<(f64, f64)>>) -> (f64, f64) {
     let (mut least, mut greatest) = (f64::INFINITY, f64::NEG_INFINITY);
     for mut missed in lists {
@@ -302,13 +305,13 @@ fn extremes(lists: impl IntoIterator<Item = Vec<(f64, f64)>>) -> (f64, f64) {
     (least, greatest)
 }
 
-/// The first value up to which the probabilities add up to [`SELDOM`], or to that share of their sum if that is below 1.
+/// The first value up to which the probabilities add up to [`SELDOM`], or to that [`SHARE`] of their sum if it is less.
 fn seldom_value<'a>(mut values: impl Iterator<Item = &'a (f64, f64)> + Clone) -> Option<f64> {
     let all: f64 = values.clone().map(|(_, probability)| probability).sum();
     let mut sum = 0.0;
     let seldom = values.find(|(_, probability)| {
         sum += probability;
-        sum >= SELDOM * all.min(1.0)
+        sum >= SELDOM.min(SHARE * all)
     });
     seldom.map(|(value, _)| *value)
 }

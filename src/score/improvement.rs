@@ -41,8 +41,8 @@ use crate::{
 /// (skewness, and that with what was not observed). Else they allow for events that were not observed in these samples,
 /// namely errors of either model, by [`BoundedMean`]. The term that is added is the most extreme difference
 /// that has a probability of 5 % or more among `n` samples, if labels come from the predictions before or
-/// from those after: for classes the label is the most likely class or, given that one is, the second, real targets are
-/// drawn.
+/// from those after: for classes the label is the most likely class or the second, real targets are drawn. Where
+/// fewer than 0.2 second labels are expected, a quarter of their number takes the place of 5 %.
 /// So neither of two models is refuted by samples without an error that both deem unlikely. Where real
 /// targets are further out than either model expects, it lies three times as far from the mean as the most
 /// extreme difference. Simulated coverage, for classes and for real targets at 8 to 2,000 samples, is in

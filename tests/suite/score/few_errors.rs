@@ -61,7 +61,9 @@ fn differences_of_scores_are_covered() {
             }
             for k in 0..2 {
                 let what = format!("score {k}, {n} at odds × {factor:.2}");
-                let widest = if n < 50 { 3.7 } else { 2.6 };
+                // of 8 samples 0.08 events are expected: without one, hardly anything is known
+                let widest = [(8, 4.6), (20, 3.7)].iter().find(|(of, _)| *of == n);
+                let widest = widest.map_or(2.6, |(_, widest)| *widest);
                 differences[k].assert(0.95, 0, widest, what);
                 at_least(not_wrong[k], runs, 0.975, "the truth is not worse");
             }
