@@ -189,6 +189,22 @@ impl Waiting {
             "{}: the columns are a confidence and whether it was right, which is known at once, expected no --id",
             path.display()
         );
+        let labels = std::mem::take(&mut file.table.labels); // some of them are still to come
+        let (missing, counts) = file.missing(options.skip_missing, &[])?;
+        file.table.labels = labels;
+        if let Some(counts) = counts {
+            let missing: BTreeSet<usize> = missing.into_iter().collect();
+            let (left_out, n) = (missing.len(), file.table.rows());
+            ensure!(
+                left_out < n,
+                "{}: no row is left: each of {n} lacks a value",
+                path.display()
+            );
+            let kept: Vec<usize> = (0..n).filter(|row| !missing.contains(row)).collect();
+            file.table.select(&kept);
+            let note = "rows are left out, because values are missing";
+            say(path, format_args!("{left_out} of {n} {note}: {counts}"));
+        }
         let (names, numbers) = (file.table.names.clone(), file.table.numbers.clone());
         let (predictions, found) = P::without_targets(&mut file, &args.source)?;
         let (path, table) = (&file.path, &file.table);
