@@ -62,28 +62,28 @@ fn population(chance: Chance, rng: &mut StdRng) -> [f64; 2] {
     [mean(&r) - mean(&q), mean(&q) / mean(&r)]
 }
 
-/// The numbers of data sets whose intervals cover the difference and the ratio of the population.
-fn coverage(
+/// The intervals of data sets for the difference and the ratio of the population.
+fn intervals(
     (n, sets): (usize, usize),
     chance: Chance,
     [difference, ratio]: [f64; 2],
     rng: &mut StdRng,
-) -> [usize; 2] {
-    let mut covered = [0; 2];
+) -> [Intervals; 2] {
+    let mut found = [0.95; 2].map(Intervals::new);
     for _ in 0..sets {
         let (r, q): (Vec<f64>, Vec<f64>) = (0..n).map(|_| chance(rng)).unzip();
         let (p, y) = (binary(&r), labels(&draw_events(q, rng)));
         let size = Overconfidence { event: SECOND }.size(&p, &y).unwrap();
         let of_ratio = ObservedExpected::interval(SECOND, &p, &y, 0.95).unwrap();
-        let inside = |found: Interval, truth| (found.lower..=found.upper).contains(&truth);
-        covered[0] += usize::from(inside(size.interval(0.95).unwrap(), difference));
-        covered[1] += usize::from(inside(of_ratio, ratio));
+        found[0].push(size.interval(0.95), difference);
+        found[1].push(Ok(of_ratio), ratio);
     }
-    covered
+    found
 }
 
 /// The intervals hold for new samples, calibrated or not: of rare events, of few samples, of risks that differ, and of
-/// risks that say nothing, where limits given the predictions hold in 86 to 91 of 100 cases.
+/// risks that say nothing, where limits given the predictions hold in 86 to 91 of 100 cases. They are not much wider
+/// than the estimates vary, of few rare events neither.
 #[test]
 fn the_intervals_cover_the_population() {
     let mut rng = rng(34);
@@ -110,15 +110,14 @@ fn the_intervals_cover_the_population() {
         ("bimodal", &bimodal),
     ];
     let sets = simulated(600);
-    let least = sets as f64 * (0.93 - 2.0 * (0.93 * 0.07 / sets as f64).sqrt());
     for (name, chance) in chances {
         let truth = population(chance, &mut rng);
         for n in [20, 50, 300] {
-            let covered = coverage((n, sets), chance, truth, &mut rng);
-            assert!(
-                covered.iter().all(|&count| count as f64 >= least),
-                "{name} {n}: {covered:?} of {sets}"
-            );
+            let found = intervals((n, sets), chance, truth, &mut rng);
+            for (what, found) in ["difference", "ratio"].into_iter().zip(found) {
+                let widest = if name == "rare" { 4.0 } else { 2.5 };
+                found.assert(0.94, 0, widest, (what, name, n));
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Estimators of normal predictions against double loops.
+//! Estimators of normal predictions against double loops, and by hand.
 
 use super::data::{Rows, gaussian, gaussian_factor, normal_h};
 use crate::prelude::*;
@@ -85,4 +85,27 @@ fn single_precision_agrees() {
     let narrow = skce.on(&predictions, &single(&rows.target));
     let wide = skce.on(&rows.normal(), &tensor(&rows.target));
     assert!((narrow - wide).abs() < 1e-6, "{narrow}, {wide}");
+}
+
+/// The values of docs/mathematics.md, section 2: `exp(−W₂) ⊗ exp(−(y − y')²/2)` and two predictions.
+fn of_two(means: [f64; 2], scales: [f64; 2], targets: [f64; 2]) -> f64 {
+    let predictions = Normal::new(column(means), column(scales));
+    let skce = Skce::unbiased(gaussian(1.0, 1.0));
+    skce.on(&predictions, &column(targets))
+}
+
+#[test]
+fn two_equal_predictions() {
+    let expected = 1.0 - 2f64.sqrt() + 3f64.sqrt().recip();
+    let got = of_two([0.0, 0.0], [1.0, 1.0], [0.0, 0.0]);
+    assert_near(got, expected, 1e-12);
+}
+
+/// `N(0, 1)` and `N(1, 2²)`, `W₂ = √2`.
+#[test]
+fn two_different_predictions() {
+    let got = of_two([0.0, 1.0], [1.0, 2.0], [1.0, 0.0]);
+    let terms = (-0.5f64).exp() - 2f64.sqrt().recip() - 5f64.sqrt().recip()
+        + (-1.0f64 / 12.0).exp() / 6f64.sqrt();
+    assert_near(got, (-2f64.sqrt()).exp() * terms, 1e-12);
 }

@@ -3,7 +3,6 @@
 mod bad_input;
 mod brute_force;
 mod categorical;
-mod closed_values;
 mod data;
 mod features;
 mod gradients;
