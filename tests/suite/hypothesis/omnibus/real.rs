@@ -11,7 +11,7 @@ pub(super) fn accused<P: Omnibus>(
     mut data: impl FnMut(&mut StdRng) -> (P, P::Targets),
 ) -> [f64; 2] {
     let mut rng = rng(651);
-    let test = OmnibusTest::new().with_redraws(99);
+    let test = OmnibusTest::new().with_redraws(199);
     let mut count = [0.0; 2];
     for _ in 0..sets {
         let (predictions, targets) = data(&mut rng);
@@ -217,28 +217,28 @@ fn equal_predictions_have_no_trend() {
 /// What one line of NumPy sees: the shares of data sets in which each is found.
 #[test]
 fn trends_are_found() {
-    let shrunk = |rng: &mut StdRng| normal(150, rng, |mean, rng| standard(rng) - 0.4 * mean);
+    let shrunk = |rng: &mut StdRng| normal(150, rng, |mean, rng| standard(rng) - 0.35 * mean);
     let [found, _] = accused(30, &["location_by_mean"], shrunk);
     assert!(found >= 0.8, "{found}");
     // the error of a standard normal number and a predicted deviation
     let by_deviation = |rng: &mut StdRng, error: fn(f64, f64) -> f64| {
         let deviations: Vec<Vec<f64>> =
-            (0..150).map(|_| vec![rng.random_range(0.5..2.0)]).collect();
+            (0..300).map(|_| vec![rng.random_range(0.5..2.0)]).collect();
         let target = |row: &Vec<f64>| vec![row[0] * error(standard(rng), row[0])];
         let targets: Vec<Vec<f64>> = deviations.iter().map(target).collect();
         let [deviations, targets] = [deviations, targets].map(|rows| tensor(&rows));
         (Normal::new(deviations.zeros_like(), deviations), targets)
     };
     let [found, _] = accused(30, &["location_by_deviation"], |rng| {
-        by_deviation(rng, |z, s| z + if s > 1.25 { 0.5 } else { -0.5 })
+        by_deviation(rng, |z, s| z + if s > 1.25 { 0.35 } else { -0.35 })
     });
     assert!(found >= 0.8, "{found}");
     let [found, _] = accused(30, &["spread_by_deviation"], |rng| {
         by_deviation(rng, |z, s| {
             z * if s > 1.25 {
-                1.65f64.sqrt()
+                1.5f64.sqrt()
             } else {
-                0.35f64.sqrt()
+                0.5f64.sqrt()
             }
         })
     });
@@ -299,15 +299,12 @@ fn draws_are_compared_with_the_others() {
     };
     let right = [&["spread"][..], &TRENDS].concat();
     for (each, shift) in [(10, 1.0), (20, 2.0)] {
-        let [falsely, found] = accused(sets(), &right, |rng| data(150, each, shift, 1.0, rng));
-        assert!(
-            falsely <= at_most() && found > 0.9,
-            "{each}: {falsely}, {found}"
-        );
+        let [falsely, found] = accused(60, &right, |rng| data(150, each, shift, 1.0, rng));
+        assert!(falsely <= 0.15 && found > 0.9, "{each}: {falsely}, {found}");
     }
     let mut rng = rng(658);
     for each in [2, 5, 20, 50] {
-        let (draws, targets) = data(500, each, 0.0, 20.0, &mut rng);
+        let (draws, targets) = data(1000, each, 0.0, 20.0, &mut rng);
         let outcome = OmnibusTest::new().with_redraws(99);
         let outcome = outcome.outcome(&draws, &targets, &mut rng).unwrap();
         let finding = finding(&outcome, "spread");
@@ -362,7 +359,7 @@ fn outliers_are_found_and_named() {
 #[test]
 fn tails_and_trends_are_found() {
     let [tails, _] = accused(20, &["tails", "furthest_target"], |rng| {
-        normal(500, rng, |_, rng| {
+        normal(1000, rng, |_, rng| {
             if rng.random_bool(0.01) {
                 6.0
             } else {
@@ -377,8 +374,8 @@ fn tails_and_trends_are_found() {
     });
     assert!(heavy >= 0.7, "{heavy}");
     let [trend, _] = accused(20, &["spread_by_mean"], |rng| {
-        normal(500, rng, |mean, rng| {
-            (0.21 * mean - 0.0441).exp() * standard(rng)
+        normal(1000, rng, |mean, rng| {
+            (0.15 * mean - 0.0225).exp() * standard(rng)
         })
     });
     assert!(trend >= 0.9, "{trend}");
@@ -388,9 +385,9 @@ fn tails_and_trends_are_found() {
 #[test]
 fn shapes_are_found() {
     let [found, _] = accused(20, &["transforms", "coverage"], |rng| {
-        normal(500, rng, |_, rng| {
-            let side = if rng.random() { 0.87 } else { -0.87 };
-            side + 0.493 * standard(rng)
+        normal(1000, rng, |_, rng| {
+            let side = if rng.random() { 0.8 } else { -0.8 };
+            side + 0.6 * standard(rng)
         })
     });
     assert!(found >= 0.9, "{found}");

@@ -34,9 +34,10 @@ fn kernel(which: usize, bandwidth: Bandwidth) -> Kernel {
 
 /// All kernels in full simulations, else eight: each profile, and each distance at least twice.
 fn some_kernels() -> Vec<usize> {
-    match is_full() {
-        true => (0..KERNELS).collect(),
-        false => vec![0, 3, 7, 10, 14, 17, 18, 21],
+    if is_full() {
+        (0..KERNELS).collect()
+    } else {
+        vec![0, 3, 7, 10, 14, 17, 18, 21]
     }
 }
 
