@@ -42,10 +42,11 @@ use crate::{
 /// namely errors of either model, by [`BoundedMean`]. The term that is added is the most extreme difference
 /// that has a probability of 5 % or more among `n` samples, if labels come from the predictions before or
 /// from those after: for classes the label is the most likely class or the second, real targets are drawn. Where
-/// fewer than 0.2 second labels are expected, a quarter of their number takes the place of 5 %.
+/// fewer than 0.13 second labels are expected, three eighths of their number takes the place of 5 %.
 /// So neither of two models is refuted by samples without an error that both deem unlikely. Where real
 /// targets are further out than either model expects, it lies three times as far from the mean as the most
-/// extreme difference. Simulated coverage, for classes and for real targets at 8 to 2,000 samples, is in
+/// extreme difference. Predictions that score alike in all rows, whatever happens there, do not tell how much they differ in
+/// others: their interval is all numbers, and [`unbounded`](Self::unbounded) says why. Simulated coverage, for classes and for real targets at 8 to 2,000 samples, is in
 /// `docs/levels.md`.
 ///
 /// Intervals of the SKCE are Student's ([`MeanEstimate`]). There are none where fewer than 20 labels are wrong: the
@@ -64,7 +65,7 @@ pub struct Improvement {
     pub injective: Option<bool>,
     #[serde(skip)]
     pub(super) law: Law,
-    /// The likeliest difference that did not happen and is infinite, in words.
+    /// The likeliest difference that did not happen and is infinite, in words, or that no row shows a difference.
     #[serde(skip)]
     pub(super) infinite: Option<String>,
 }
@@ -147,9 +148,16 @@ impl Improvement {
             missed.push(terms);
         }
         let differences = differences(&before_each, &after_each, size);
+        let is_zero = |difference: &f64| *difference == 0.0;
+        let missed_terms = missed.iter().flatten().map(|(difference, _)| difference);
+        let differ_nowhere = differences.iter().chain(missed_terms).all(is_zero);
         let [before, after, difference] = [&before_each, &after_each, &differences]
             .map(|values| MeanEstimate::weighted(values, &weights));
-        let (law, most) = if is_of_classes {
+        let (law, most) = if differ_nowhere {
+            infinite.1 = Some(DIFFER_NOWHERE.into());
+            let law = BoundedMean::new(differences, f64::NEG_INFINITY, f64::INFINITY);
+            (law, MOST_SKEWNESS)
+        } else if is_of_classes {
             let law = BoundedMean::with_missed(differences, missed);
             (law, MOST_SKEWNESS)
         } else {
@@ -181,8 +189,8 @@ impl Improvement {
                 "the effective number of samples is {}, expected at least 2",
                 significant(self.difference.effective, 3)
             )),
-            Law::Bounded(mean) if is_open(mean) => self.infinite.clone(),
-            _ => None,
+            Law::Bounded(mean) if !is_open(mean) => None,
+            _ => self.infinite.clone(),
         }
     }
 
@@ -205,7 +213,12 @@ impl Improvement {
             Law::Bounded(mean) => mean.interval(level),
             Law::Student { errors, .. } => {
                 check_errors(OF_SKCE, *errors, FEWEST_ERRORS)?;
-                self.difference.interval(level)
+                let interval = self.difference.interval(level)?;
+                if self.infinite.is_none() {
+                    return Ok(interval);
+                }
+                let ends = (f64::NEG_INFINITY, f64::INFINITY);
+                Ok(Interval::new(interval.estimate, ends, level))
             }
         }
     }
@@ -264,6 +277,10 @@ pub(super) fn check_same_weights(before: &Weights, after: &Weights) -> Result<()
 }
 
 const OF_SKCE: &str = "the difference of two SKCE";
+
+/// The reason why the interval of predictions that score alike in all rows has no ends.
+pub(super) const DIFFER_NOWHERE: &str =
+    "the scores are the same in all rows, so nothing is known of rows where they differ";
 
 /// Predictions of any kind with a score of theirs, which an [`Improvement`] compares: a pair of both.
 ///

@@ -2,7 +2,7 @@ use burn::tensor::{Int, Tensor};
 
 use super::{
     Improvement, MeanEstimate,
-    improvement::{Law, check_same_weights},
+    improvement::{DIFFER_NOWHERE, Law, check_same_weights},
 };
 use crate::{
     distribution::{Categorical, Predictive, Redraws as _, Weighted as _},
@@ -87,6 +87,7 @@ impl<K: JointKernel<Categorical>> Skce<K> {
         let before = before.unbiased_values(self.form);
         let (after, weights) = (after.unbiased_values(self.form).values, before.weights);
         let differences = differences(&before.values, &after, 1.0);
+        let differ_nowhere = differences.iter().all(|difference| *difference == 0.0);
         let [before, after, difference] = [&before.values, &after, &differences]
             .map(|values| MeanEstimate::weighted(values, &weights));
         Ok(Improvement {
@@ -95,7 +96,7 @@ impl<K: JointKernel<Categorical>> Skce<K> {
             difference,
             injective: None,
             law: Law::Student { kernel, errors },
-            infinite: None,
+            infinite: differ_nowhere.then(|| DIFFER_NOWHERE.into()),
         })
     }
 }

@@ -61,14 +61,58 @@ fn differences_of_scores_are_covered() {
             }
             for k in 0..2 {
                 let what = format!("score {k}, {n} at odds × {factor:.2}");
-                // of 8 samples 0.08 events are expected: without one, hardly anything is known
-                let widest = [(8, 4.6), (20, 3.7)].iter().find(|(of, _)| *of == n);
-                let widest = widest.map_or(2.6, |(_, widest)| *widest);
+                let widest = if n < 50 { 3.7 } else { 2.6 };
                 differences[k].assert(0.95, 0, widest, what);
                 at_least(not_wrong[k], runs, 0.975, "the truth is not worse");
             }
         }
     }
+}
+
+/// All risks are 0.2 %, and the other model says between 0 and 0.4 %: 0.06 events are expected of 30 samples.
+#[test]
+fn differences_of_rare_risks_are_covered() {
+    let mut rng = rng(905);
+    let runs = simulated(400);
+    let truth = [0.002; 30];
+    let mut covered = 0;
+    for _ in 0..runs {
+        let other: Vec<f64> = (0..30).map(|_| rng.random_range(1e-6..0.004)).collect();
+        let y = drawn(&truth, &mut rng);
+        let gain = LogScore.improvement(&binary(&other), &binary(&truth), &labels(&y));
+        let (lower, upper) = gain.unwrap().interval(0.95).unwrap().ends();
+        let log = |p: f64| -(0.002 * p.ln() + 0.998 * (-p).ln_1p());
+        let each = other.iter().map(|&p| log(0.002) - log(p));
+        let expected = each.sum::<f64>() / 30.0;
+        covered += usize::from(lower <= expected && expected <= upper);
+    }
+    at_least(covered, runs, 0.95, "the interval covers");
+}
+
+/// Models that differ in three of 100 rows, of which 30 samples often have none: the interval of the difference covers, and
+/// has no ends where all rows are the same.
+#[test]
+fn differences_in_few_rows_are_covered() {
+    let mut rng = rng(906);
+    let runs = simulated(400);
+    let (mut covered, mut same) = (0, 0);
+    for _ in 0..runs {
+        let after = |_| if rng.random::<f64>() < 0.03 { 0.9 } else { 0.5 };
+        let after: Vec<f64> = (0..30).map(after).collect();
+        let y = drawn(&[0.5; 30], &mut rng);
+        let gain = Brier.improvement(&binary(&[0.5; 30]), &binary(&after), &labels(&y));
+        let gain = gain.unwrap();
+        let (lower, upper) = gain.interval(0.95).unwrap().ends();
+        // 2(1 − p)² in the mean of both labels: 0.5 before, 0.82 after
+        covered += usize::from(lower <= 0.03 * 0.32 && 0.03 * 0.32 <= upper);
+        let is_same = after == [0.5; 30];
+        same += usize::from(is_same);
+        assert_eq!(gain.unbounded().is_some(), is_same);
+        assert_eq!(lower.is_infinite() && upper.is_infinite(), is_same);
+        assert!(!is_same || gain.p_value().unwrap() == 1.0);
+    }
+    at_least(covered, runs, 0.95, "the interval covers");
+    at_least(same, runs, 0.97f64.powi(30), "no row differs");
 }
 
 /// Fifty rows without an error: the jackknife would be sure of a difference.

@@ -164,6 +164,10 @@ fn equal_predictions_have_no_difference() {
         assert_eq!(gain.difference.standard_error, 0.0);
         assert_eq!(gain.p_value().unwrap(), 1.0);
         assert_eq!(gain.before, gain.after);
+        // these rows do not tell how models differ elsewhere
+        let ends = gain.interval(0.95).unwrap().ends();
+        assert_eq!(ends, (f64::NEG_INFINITY, f64::INFINITY));
+        contains(&gain.unbounded().unwrap(), "same in all rows");
     };
     check(improvement(&Skce::unbiased(Kernel::exponential()), &same));
     check(improvement(&Skce::linear(Kernel::gaussian()), &same));
