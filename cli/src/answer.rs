@@ -4,20 +4,15 @@
 use std::{borrow::Cow, fmt};
 
 use burn_calibration::{
-    error,
     hypothesis::{AspectOutcome, OmnibusOutcome, OmnibusTest, Probability},
     kernel::Kernel,
-    names::{self, Name},
     numbers::significant,
 };
 use burn_calibration_report::{Answer, Size, Sizing, View};
-use rand::rngs::StdRng;
 
 use crate::{
     args::SizeArgs,
     kind::Kind,
-    limits::{BLOCK, QUADRATIC_LIMIT},
-    quantities::Pairs,
     table::TextTable,
     words::{Named, or_infinite, shown, verdict},
 };
@@ -30,46 +25,11 @@ pub fn sizing<'a, P: Kind>(args: &SizeArgs, view: &'a View<P>) -> Sizing<'a> {
     sizing
 }
 
-/// The sizes of the errors; that of the SKCE with its kernel.
-pub fn sizes<P: Kind>(
-    args: &SizeArgs,
-    view: &View<P>,
-    kernel: Option<P::Kernel>,
-) -> Vec<(Name, Size)> {
-    let sizing = sizing(args, view);
-    let mut sizes = view.predictions.sizes(&view.targets, &sizing);
-    let skce = kernel.and_then(|kernel| kernel.skce(view));
-    sizes.extend(skce.map(|size| {
-        let name = if view.predictions.len() <= QUADRATIC_LIMIT {
-            names::SKCE
-        } else {
-            let (key, title) = (names::SKCE.key, names::SKCE_BLOCK.title);
-            Name { key, title }.with(format_args!("{BLOCK} samples each"))
-        };
-        (name.of(&view.of.whole), sizing.skce(size))
-    }));
-    sizes
-}
-
-/// The omnibus test with so many redraws, and the most, as one of so many tests.
-pub fn omnibus<P: Kind>(
-    kernel: Option<Kernel>,
-    (redraws, most): (u32, usize),
-    tests: usize,
-    view: &View<P>,
-    class_names: &[String],
-    rng: &mut StdRng,
-) -> error::Result<OmnibusOutcome> {
+/// The omnibus test with so many redraws, and the most.
+pub fn omnibus_test(kernel: Option<Kernel>, (redraws, most): (u32, usize)) -> OmnibusTest {
     let test = OmnibusTest::new();
     let test = kernel.map_or(test, |kernel| test.with_kernel(kernel));
-    let test = test.with_redraws(redraws as usize).with_most(most);
-    let test = if tests > 1 {
-        test.as_one_of(tests)
-    } else {
-        test
-    };
-    let outcome = test.outcome(&view.predictions, &view.targets, rng);
-    outcome.map(|outcome| outcome.with_class_names(class_names))
+    test.with_redraws(redraws as usize).with_most(most)
 }
 
 /// The name of an aspect, and that of a class if there is one.

@@ -19,7 +19,7 @@ use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
 use crate::{
-    answer::{omnibus, sizes},
+    answer::{omnibus_test, sizing},
     args::{BinArgs, CompareArgs},
     error::{Result, ensure},
     files::{Inputs, in_words},
@@ -271,18 +271,22 @@ fn compared<P: Kind, Q: Kind>(
     progress.step("bandwidth");
     // the same draws for both, so that equal predictions have equal p-values
     let rng = || StdRng::seed_from_u64(args.source.seed);
-    let kernel = P::Kernel::asked(&args.kernel, &before.predictions, &mut rng())?;
+    let kernel = P::Kernel::asked(&args.kernel, &before.predictions)?;
     progress.step("scores");
     let (changes, others) = changes(kernel)?;
     progress.step("omnibus test");
-    let names = &data.class_names;
+    let test = omnibus_test(kernel, count);
     let tests = (
-        omnibus(kernel, count, 1, before, names, &mut rng()),
-        omnibus(kernel, count, 1, after, names, &mut rng()),
+        before.omnibus(test, &mut rng()),
+        after.omnibus(test, &mut rng()),
     );
     progress.step("confidence intervals");
-    let before = Answer::new(tests.0, sizes(&args.sizes, before, P::on_classes(kernel)));
-    let after = Answer::new(tests.1, sizes(&args.sizes, after, Q::on_classes(kernel)));
+    let sizes = (
+        before.sizes(&sizing(&args.sizes, before), P::on_classes(kernel)),
+        after.sizes(&sizing(&args.sizes, after), Q::on_classes(kernel)),
+    );
+    let before = Answer::new(tests.0, sizes.0);
+    let after = Answer::new(tests.1, sizes.1);
     Ok(Outcome::Two(Box::new(Comparison {
         data,
         kernel: kernel.as_ref().map(KernelWords::from),

@@ -206,7 +206,7 @@ fn kernels(columns: &[Column]) -> Vec<(&str, &str, Vec<&Column>)> {
 /// Tests each group and each kernel with so many redraws, or as many as their number needs.
 pub fn test<P: Kind>(
     (columns, sizes): (&[Column], &SizeArgs),
-    (view, class_names): (&View<P>, &[String]),
+    view: &View<P>,
     kernel: Option<Kernel>,
     redraws: usize,
     rng: &mut StdRng,
@@ -246,7 +246,7 @@ pub fn test<P: Kind>(
         }
     }
     let part = |(((name, column, kind), outcome), in_the_large): (((_, &str, _), _), _)| {
-        let outcome = OmnibusOutcome::with_class_names(outcome, class_names);
+        let outcome = OmnibusOutcome::with_class_names(outcome, &view.class_names);
         let failing = outcome.failing(OmnibusOutcome::LEVEL);
         // the SKCE does not say what is wrong
         let says_what = |aspect: &&&AspectOutcome| !aspect.name.starts_with("skce");

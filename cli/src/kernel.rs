@@ -5,13 +5,11 @@ use burn_calibration::{
     hypothesis::Omnibus,
     kernel::{Bandwidth, Distance, Kernel, Profile, median_distance_with_diagonal},
 };
-use rand::{rngs::StdRng, seq::index};
 
 use crate::{
     args::{BandwidthChoice, KernelArgs, KernelShapeArgs},
     error::{Result, ensure, wrong},
     limits::QUADRATIC_LIMIT,
-    notes::note,
 };
 
 /// The distance of a name, or of a short one.
@@ -48,19 +46,11 @@ pub fn shape<P: Omnibus>(args: &KernelShapeArgs) -> Kernel {
 }
 
 /// The kernel on predictions with the bandwidth that is asked for.
-pub fn fixed<P: Omnibus + Geometry>(
-    args: &KernelArgs,
-    predictions: &P,
-    rng: &mut StdRng,
-) -> Result<Kernel> {
+pub fn fixed<P: Omnibus + Geometry>(args: &KernelArgs, predictions: &P) -> Result<Kernel> {
     let (predictions, _) = &predictions.parted();
     const DIAGONAL: &str = "--bandwidth median-with-diagonal";
     let kernel = shape::<P>(&args.shape);
     let n = predictions.len();
-    let of_rows = |rows: &[usize]| {
-        let rows = predictions.select_rows(rows);
-        kernel.with_bandwidth_of_predictions(&rows)
-    };
     let fixed = match args.bandwidth {
         BandwidthChoice::Fixed(value) => kernel.with_bandwidth(Bandwidth::Fixed(value)),
         BandwidthChoice::MedianWithDiagonal => {
@@ -78,26 +68,11 @@ pub fn fixed<P: Omnibus + Geometry>(
             let median = median_distance_with_diagonal(&points, kernel.distance);
             kernel.with_bandwidth(Bandwidth::Fixed(median))
         }
-        BandwidthChoice::Median if n > QUADRATIC_LIMIT => of_rows(&some("the bandwidth", n, rng))?,
-        BandwidthChoice::MedianOf(samples) if samples < n => {
-            of_rows(&index::sample(rng, n, samples).into_vec())?
-        }
-        _ => kernel.with_bandwidth_of_predictions(predictions)?,
+        BandwidthChoice::Median => kernel.with_bandwidth_of_predictions(predictions)?,
     };
     fixed.validate()?;
     Ok(fixed)
 }
-
-/// Samples whose median distance is taken where there are too many for all pairs, which a note says.
-pub fn some(what: &str, n: usize, rng: &mut StdRng) -> Vec<usize> {
-    note(format_args!(
-        "{what}: the median over {SAMPLED} of the {n} samples, drawn at random, because all pairs are too many"
-    ));
-    index::sample(rng, n, SAMPLED).into_vec()
-}
-
-/// Samples that stand for all where these are too many.
-const SAMPLED: usize = 5000;
 
 /// Whose predictions a bandwidth is the median of, where several are compared by it, unless it is a number that was
 /// given.

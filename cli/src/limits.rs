@@ -6,13 +6,14 @@ use crate::{
 };
 use std::ops::RangeInclusive;
 
+/// Above so many samples, what costs the square of their number is left out unless asked for.
+pub use burn_calibration_report::ALL_PAIRS as QUADRATIC_LIMIT;
+/// Samples in a block of the SKCE where all pairs are too many.
+pub use burn_calibration_report::BLOCK;
+
 /// Bandwidths and length scales, whose squares are numbers as well.
 pub const SCALES: RangeInclusive<f64> = 1e-100..=1e100;
 
-/// Above so many samples, what costs the square of their number is left out unless asked for.
-pub const QUADRATIC_LIMIT: usize = 20_000;
-/// Samples in a block of the SKCE where all pairs are too many.
-pub const BLOCK: usize = 25;
 /// Bins of all classes together: of each a sum is held.
 const BINS: u64 = 1_000_000;
 /// The redraws that may be asked for.

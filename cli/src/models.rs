@@ -8,7 +8,7 @@ use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
 use crate::{
-    answer::{omnibus, sizes},
+    answer::{omnibus_test, sizing},
     args::CompareArgs,
     compare::{Outcome, Paired, paired, table_of_changes, write_unbounded, write_verdict},
     error::{Result, ensure},
@@ -76,14 +76,14 @@ pub fn compared<P: Kind>(
     let count = redraws("--redraws", args.redraws, first.dimensions())?;
     // the same draws for all, so that equal predictions have equal p-values
     let rng = || StdRng::seed_from_u64(args.source.seed);
-    let kernel = P::Kernel::asked(&args.kernel, first, &mut rng())?;
+    let kernel = P::Kernel::asked(&args.kernel, first)?;
     let progress = Progress::new(views.len() + views.len() * (views.len() - 1) / 2);
     let model = |(name, view): (&String, &View<P>)| {
         progress.step(name);
-        let omnibus = omnibus(kernel, count, 1, view, &data.class_names, &mut rng());
+        let omnibus = view.omnibus(omnibus_test(kernel, count), &mut rng());
         Model {
             name: name.clone(),
-            answer: Answer::new(omnibus, sizes(&args.sizes, view, None)),
+            answer: Answer::new(omnibus, view.sizes(&sizing(&args.sizes, view), None)),
         }
     };
     let models = args.models.iter().zip(views).map(model).collect();

@@ -13,7 +13,6 @@ use burn_calibration_reader::{
     names::{check_distinct, in_order},
 };
 use burn_calibration_report::View;
-use rand::rngs::StdRng;
 
 use crate::{
     args::{CompareArgs, EvaluateArgs, RowsArgs, SourceArgs},
@@ -48,7 +47,7 @@ impl Kind for QuantileForecasts {
         Ok((set, std::mem::take(&mut file.table.names)))
     }
 
-    fn kernel(_args: &EvaluateArgs, _view: &View<Self>, _rng: &mut StdRng) -> Result<()> {
+    fn kernel(_args: &EvaluateArgs, _view: &View<Self>) -> Result<()> {
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use burn_calibration::{error, file};
-use burn_calibration_report::{After, Assessed, ReportBuilder};
+use burn_calibration_report::{After, Assessed, Distances as _, ReportBuilder};
 use serde::Serialize;
 
 use crate::{
@@ -15,7 +15,6 @@ use crate::{
     notes,
     outputs::is_standard_output,
     progress::Progress,
-    quantities::Pairs,
     rows::PredictionForm,
     vectors::VectorFiles,
     words::{DataWords, KernelWords, TargetWords, object, say},
@@ -39,9 +38,6 @@ struct Written<'a, S> {
     kernel: Option<KernelWords>,
     #[serde(rename = "target_kernel", skip_serializing_if = "Option::is_none")]
     on_targets: Option<TargetWords>,
-    /// The number of samples of the SKCE, if there is a kernel.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    skce_samples: Option<usize>,
     before: &'a Assessed<S>,
     #[serde(skip_serializing_if = "Option::is_none")]
     after: Option<&'a Assessed<S>>,
@@ -152,9 +148,8 @@ fn make_report<P: Kind>(
             binned: args.bins.asked(),
             level: report.level,
             seed: report.seed,
-            kernel: kernel.between().as_ref().map(KernelWords::from),
+            kernel: kernel.on_predictions().as_ref().map(KernelWords::from),
             on_targets: P::on_targets(&kernel),
-            skce_samples: kernel.between().map(|_| report.skce_samples),
             before: &report.before,
             after: report.after.as_ref(),
         };

@@ -6,7 +6,7 @@ use burn::tensor::Tensor;
 use burn_calibration::{
     distribution::{
         AbsoluteMoments, Component, Density, Geometry, Laplace, Mixture, Normal, Predictive,
-        Samples, Targets,
+        Samples,
     },
     kernel::{RealKernel, TargetKernel, TensorKernel},
     recalibration::ScaleFamily,
@@ -16,16 +16,14 @@ use burn_calibration_reader::{
     names::{in_order, say_by_name},
 };
 use burn_calibration_report::View;
-use rand::rngs::StdRng;
 
 use crate::{
     args::{EvaluateArgs, LengthScale, RowsArgs, SourceArgs},
     error::{Context, Result, ensure},
     files::{self, File, Files, Inputs, SampleWeights, in_words},
     given,
-    kernel::{fixed, some},
+    kernel::fixed,
     kind::{Kind, Loaded, Vectors, WithKernel},
-    limits::QUADRATIC_LIMIT,
     notes::{noted, say},
     roles::{Halves, by_names, check_no_variances, take_roots},
     rows::PredictionForm,
@@ -271,20 +269,11 @@ where
         Ok((set, std::mem::take(&mut file.table.names)))
     }
 
-    fn kernel(
-        args: &EvaluateArgs,
-        view: &View<Self>,
-        rng: &mut StdRng,
-    ) -> Result<TensorKernel<RealKernel>> {
-        let n = view.predictions.len();
-        let kernel = fixed(&args.kernel, &view.predictions, rng)?;
+    fn kernel(args: &EvaluateArgs, view: &View<Self>) -> Result<TensorKernel<RealKernel>> {
+        let kernel = fixed(&args.kernel, &view.predictions)?;
         let usual = args.targets.target_kernel.with_length_scale(1.0);
         let target = match args.targets.length_scale {
             LengthScale::Fixed(fixed) => args.targets.target_kernel.with_length_scale(fixed),
-            LengthScale::Median if n > QUADRATIC_LIMIT => {
-                let rows = some("the length scale", n, rng);
-                usual.with_median_of(&view.targets.select_rows(&rows))
-            }
             LengthScale::Median => usual.with_median_of(&view.targets),
         };
         target.validate()?;

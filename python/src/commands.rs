@@ -48,11 +48,10 @@ pub struct Data<'py> {
     are_ordered: bool,
 }
 
-/// The bandwidth of a kernel: a number, the median over some samples or with the diagonal, else the median.
+/// The bandwidth of a kernel: a number, the median with the diagonal, else the median.
 #[derive(FromPyObject)]
 pub struct Bandwidth {
     number: Option<f64>,
-    samples: Option<usize>,
     has_diagonal: bool,
 }
 
@@ -148,10 +147,6 @@ impl From<Bandwidth> for BandwidthChoice {
                 number: Some(number),
                 ..
             } => Self::Fixed(number),
-            Bandwidth {
-                samples: Some(samples),
-                ..
-            } => Self::MedianOf(samples),
             Bandwidth {
                 has_diagonal: true, ..
             } => Self::MedianWithDiagonal,

@@ -1,12 +1,10 @@
-use rand::{SeedableRng, rngs::StdRng, seq::index};
-
 use super::{
     Report, Reportable,
     quantile_section::QuantileOptions,
     reliability_section::ReliabilityOptions,
     section::{After, Plan},
 };
-use burn_calibration::{distribution::Targets, error::Result, estimator::Binning};
+use burn_calibration::{error::Result, estimator::Binning};
 
 /// Builds a [`Report`] from predictions of any kind, their targets and, optionally, recalibrated
 /// predictions of the same samples.
@@ -40,7 +38,6 @@ pub struct ReportBuilder<'a, P: Reportable> {
     notes: Vec<String>,
     level: f64,
     kernel: Option<P::Kernel>,
-    skce_samples: usize,
     seed: u64,
     options: P::Options,
 }
@@ -58,7 +55,6 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
             notes: Vec::new(),
             level: 0.95,
             kernel: None,
-            skce_samples: P::SKCE_SAMPLES,
             seed: 0,
             options: P::Options::default(),
         }
@@ -111,29 +107,18 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
         }
     }
 
-    /// Sets the largest number of samples of the SKCE, by default 20,000 for classes and 2,000 for others.
-    /// If there are more samples, this number of them is drawn at random, because the cost grows with the
-    /// square of their number. The page says so. The omnibus test uses all samples, and quantile forecasts
-    /// have no SKCE.
-    pub fn with_skce_samples(self, skce_samples: usize) -> Self {
-        Self {
-            skce_samples,
-            ..self
-        }
-    }
-
-    /// Sets the seed, 0 by default: of the redraws and landmarks of the omnibus test, of the samples of
-    /// the SKCE, and of transforms where the predicted distribution function has steps.
+    /// Sets the seed, 0 by default: of the redraws and landmarks of the omnibus test, and of transforms where the
+    /// predicted distribution function has steps.
     pub fn with_seed(self, seed: u64) -> Self {
         Self { seed, ..self }
     }
 
     /// Computes all numbers and diagrams.
     ///
-    /// Cost: `O(s²·m)` for the `s` samples of the SKCE, for draws times the pairs of these, and for mixtures a
-    /// linear program for each pair, unless they are
-    /// [compared by their quantiles](burn_calibration::distribution::Mixture::compared_by_quantiles),
-    /// that of the [`OmnibusTest`](burn_calibration::hypothesis::OmnibusTest), and that of the diagrams.
+    /// Cost: `O(n²·m)` for the SKCE, for draws times the pairs of these, and for mixtures a linear program for each
+    /// pair, unless they are
+    /// [compared by their quantiles](burn_calibration::distribution::Mixture::compared_by_quantiles); above
+    /// [`ALL_PAIRS`](crate::ALL_PAIRS) samples it is of blocks; that of the [`OmnibusTest`](burn_calibration::hypothesis::OmnibusTest), and that of the diagrams.
     ///
     /// # Errors
     ///
@@ -151,20 +136,11 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
         }
         let subject = before.subject(targets, self.options)?;
         let samples = before.len();
-        let rows = subset(samples, self.skce_samples, self.seed);
-        let kernel = {
-            let (points, observed) = match &rows {
-                Some(rows) => (plain.select_rows(rows), targets.select_rows(rows)),
-                None => (plain.clone(), targets.clone()),
-            };
-            points.fixed_kernel(&observed, self.kernel)?
-        };
         let plan = Plan {
             targets,
             subject: &subject,
             level: self.level,
-            kernel,
-            rows: rows.as_deref(),
+            kernel: plain.fixed_kernel(targets, self.kernel)?,
             seed: self.seed,
         };
         let after = self.after.map(|after| after.assessed_after(before, &plan));
@@ -179,7 +155,6 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
             effective_samples: weights.effective(samples),
             level: self.level,
             kernel: plan.kernel,
-            skce_samples: rows.as_ref().map_or(samples, Vec::len),
             seed: self.seed,
             subject,
         })
@@ -228,14 +203,4 @@ impl<P: Reportable<Options = QuantileOptions>> ReportBuilder<'_, P> {
         self.options.bins = bins;
         self
     }
-}
-
-/// Rows drawn without replacement, in their order, where not all are wanted.
-fn subset(samples: usize, wanted: usize, seed: u64) -> Option<Vec<usize>> {
-    (samples > wanted).then(|| {
-        let mut rng = StdRng::seed_from_u64(seed);
-        let mut rows = index::sample(&mut rng, samples, wanted).into_vec();
-        rows.sort_unstable();
-        rows
-    })
 }

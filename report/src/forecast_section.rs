@@ -2,7 +2,7 @@ use burn::tensor::Tensor;
 use serde::Serialize;
 
 use super::{
-    Answer, Assessed, Plan, Report, Reportable, Section,
+    Assessed, Plan, Report, Reportable, Section,
     drawn::{Draw, Drawn},
     estimate::{Estimate, NamedEstimates},
     number::{decimals, percent},
@@ -16,7 +16,6 @@ use burn_calibration::{
     distribution::{QuantileForecasts, Weighted as _},
     error::Result,
     estimator::regression::QuantileCoverage,
-    hypothesis::Omnibus,
     names,
     score::{IntervalScoreParts, MeanEstimate, Score, WeightedIntervalScore},
 };
@@ -46,7 +45,6 @@ impl Reportable for QuantileForecasts {
     type Subject = ForecastLevels;
     type Kernel = ();
     type Options = ();
-    const SKCE_SAMPLES: usize = usize::MAX;
 
     fn fixed_kernel(&self, _targets: &Tensor<2>, _kernel: Option<()>) -> Result<()> {
         Ok(())
@@ -102,11 +100,6 @@ impl Reportable for QuantileForecasts {
         });
         let error = (names::QUANTILE_CALIBRATION, error);
         all.into_iter().chain([error]).collect()
-    }
-
-    fn answer(&self, plan: &Plan<Self>) -> Answer {
-        let view = View::new(self.clone(), plan.targets.clone(), None, &[]);
-        plan.answer(Self::default_kernel(), &view, Vec::new(), Vec::new(), &[])
     }
 
     fn section(&self, plan: &Plan<Self>) -> Result<ForecastSection> {

@@ -53,6 +53,7 @@ use burn_calibration::diagram::{PitDiagram, QuantileDiagram, ReliabilityDiagram}
 mod answer;
 mod builder;
 mod corp_picture;
+mod distances;
 mod drawn;
 mod estimate;
 mod forecast_section;
@@ -78,6 +79,7 @@ mod view;
 
 pub use answer::{Answer, Assessed};
 pub use builder::ReportBuilder;
+pub use distances::{ALL_PAIRS, BLOCK, Distances, WithDistances};
 pub use drawn::{Draw, Drawn};
 pub use estimate::{Estimate, Estimates, NamedEstimates, Tested, Value};
 pub use forecast_section::{ForecastLevels, ForecastSection};
@@ -87,7 +89,7 @@ pub use quantile_section::{Coordinates, QuantileOptions, QuantileSection};
 pub use reliability_section::{
     BinnedError, Classes, ReliabilityOptions, ReliabilitySection, binned_errors,
 };
-pub use section::{After, Change, NamedScore, Plan, Reportable, Scored, Section, linear_skce};
+pub use section::{After, Change, NamedScore, Plan, Reportable, Scored, Section};
 pub use size::{InTheLarge, Size, Sizing, Tolerance, Unit, probability, shown};
 pub use value::{Computed, Missing, Named, check_finite};
 pub use view::{Bins, SubjectWords, View};

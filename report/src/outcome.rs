@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::{
     Assessed, Change, Section,
     drawn::Drawn,
-    number::{counted, decimals, significant, whole},
+    number::{counted, decimals, significant},
     page::{self, capital},
     table, verdict,
 };
@@ -38,8 +38,6 @@ pub struct Report<S: Section> {
     /// The kernel of the SKCE. A median bandwidth is that of the predictions before recalibration. It is
     /// also used after recalibration, so that the two estimates have the same scale.
     pub kernel: S::Kernel,
-    /// The number of samples of the SKCE, drawn at random if they are not all samples.
-    pub skce_samples: usize,
     /// The seed of all random draws.
     pub seed: u64,
     /// The numbers and diagrams of the model.
@@ -120,9 +118,6 @@ impl<S: Section> Report<S> {
                 @if !parts.kernel.is_empty() {
                     (parts.kernel)
                     @if paired { ", the same before and after" }
-                    @if self.skce_samples < self.samples {
-                        ", on " (whole(self.skce_samples)) " samples drawn at random"
-                    }
                     ". The omnibus test also uses a quarter of this bandwidth, and four times this bandwidth. "
                 }
                 @if paired {

@@ -4,13 +4,13 @@ use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
 use super::{
-    Answer, Assessed, InTheLarge, Plan, Report, Reportable, Scored, Section, Size, Sizing,
+    Assessed, InTheLarge, Plan, Report, Reportable, Scored, Section, Size, Sizing,
     drawn::{Draw, Drawn},
     estimate::{Estimate, NamedEstimates},
     number::{decimals, percent, significant, whole},
     page::{self, bandwidth, figure, profile},
     pit_picture, quantile_picture,
-    section::{NamedScore, Parts, linear_skce},
+    section::{NamedScore, Parts},
     size::Unit,
     view::View,
 };
@@ -69,7 +69,6 @@ where
     type Subject = Coordinates;
     type Kernel = TensorKernel<RealKernel>;
     type Options = QuantileOptions;
-    const SKCE_SAMPLES: usize = 2_000;
 
     fn fixed_kernel(
         &self,
@@ -174,14 +173,6 @@ where
             ),
         ];
         optional.into_iter().flatten().chain(others).collect()
-    }
-
-    fn answer(&self, plan: &Plan<Self>) -> Answer {
-        let view = View::new(self.clone(), plan.targets.clone(), None, &[]);
-        let mut sizes = self.sizes(plan.targets, &plan.sizing(""));
-        sizes.push(plan.skce(self));
-        let linear = vec![linear_skce(plan.kernel, &view)];
-        plan.answer(plan.kernel.predictions, &view, sizes, linear, &[])
     }
 
     fn section(&self, plan: &Plan<Self>) -> Result<QuantileSection> {

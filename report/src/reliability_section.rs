@@ -7,12 +7,12 @@ use burn::tensor::{Int, Tensor};
 use serde::Serialize;
 
 use super::{
-    Answer, Assessed, InTheLarge, Plan, Report, Reportable, Section, Size, Sizing,
+    Assessed, InTheLarge, Plan, Report, Reportable, Section, Size, Sizing,
     drawn::{Draw, Drawn},
     estimate::NamedEstimates,
     number::{decimals, percent, points, whole},
     page::{bandwidth, profile},
-    section::{NamedScore, Parts, linear_skce},
+    section::{NamedScore, Parts},
     view::{Bins, SubjectWords, View},
 };
 use burn_calibration::{
@@ -95,7 +95,6 @@ impl Reportable for Categorical {
     type Subject = Classes;
     type Kernel = Kernel;
     type Options = ReliabilityOptions;
-    const SKCE_SAMPLES: usize = 20_000;
 
     fn fixed_kernel(&self, _labels: &Tensor<1, Int>, kernel: Option<Kernel>) -> Result<Kernel> {
         JointKernel::fixed(&kernel.unwrap_or(Kernel::exponential()), self)
@@ -155,15 +154,11 @@ impl Reportable for Categorical {
         estimates::estimates(view)
     }
 
-    fn answer(&self, plan: &Plan<Self>) -> Answer {
-        let names = &plan.subject.names;
-        let view = View::new(self.clone(), plan.targets.clone(), None, names);
-        let view = view.with_bins(plan.subject.bins());
-        let view = view.with_order(plan.subject.are_ordered);
-        let mut sizes = self.sizes(plan.targets, &plan.sizing(&view.of.event));
-        sizes.push(plan.skce(self));
-        let linear = vec![linear_skce(plan.kernel, &view)];
-        plan.answer(plan.kernel, &view, sizes, linear, names)
+    fn view(&self, plan: &Plan<Self>) -> View<Self> {
+        let subject = plan.subject;
+        View::new(self.clone(), plan.targets.clone(), None, &subject.names)
+            .with_bins(subject.bins())
+            .with_order(subject.are_ordered)
     }
 
     fn section(&self, plan: &Plan<Self>) -> Result<ReliabilitySection> {

@@ -6,20 +6,19 @@ use serde::Serialize;
 
 use super::{
     Answer, Assessed, InTheLarge, Report, Size, Sizing,
+    distances::Distances,
     drawn::Drawn,
-    estimate::{Estimate, NamedEstimates},
+    estimate::NamedEstimates,
     view::{SubjectWords, View},
 };
 use burn_calibration::{
     distribution::{
-        AbsoluteMoments, Component, Density, Geometry, Laplace, Mixture, Normal, Samples, Targets,
+        AbsoluteMoments, Component, Density, Laplace, Mixture, Normal, Samples, Targets,
     },
     error::{Result, serialize_or_reason},
-    estimator::{JointKernel, Skce},
     hypothesis::{Omnibus, OmnibusTest},
-    kernel::Kernel,
-    names::{self, Name},
-    score::{FairCrps, Improvement, LogScore, Quantify as _, Score},
+    names::Name,
+    score::{FairCrps, Improvement, LogScore, Score},
 };
 
 /// A score with its name.
@@ -39,11 +38,9 @@ pub trait Reportable: Omnibus + 'static {
     /// The description of the targets and of the diagrams.
     type Subject: Clone + Debug;
     /// The kernel of the SKCE; `()` of predictions without distances, which have none.
-    type Kernel: Clone + Debug;
+    type Kernel: Distances<Self> + Debug;
     /// The settings of the diagrams.
     type Options: Clone + Debug + Default;
-    /// The largest number of samples of the SKCE, unless another is asked for.
-    const SKCE_SAMPLES: usize;
 
     /// The kernel of the SKCE that is asked for, or else the usual one, with the bandwidth fixed at these samples.
     ///
@@ -86,8 +83,10 @@ pub trait Reportable: Omnibus + 'static {
     /// Computes the estimates that need no kernel.
     fn estimates(view: &View<Self>) -> NamedEstimates;
 
-    /// Tests the predictions, measures their errors, and computes the estimates.
-    fn answer(&self, plan: &Plan<Self>) -> Answer;
+    /// Returns the view of a page.
+    fn view(&self, plan: &Plan<Self>) -> View<Self> {
+        View::new(self.clone(), plan.targets.clone(), None, &[])
+    }
 
     /// Computes the diagrams.
     ///
@@ -142,8 +141,7 @@ where
             targets,
             subject: plan.subject,
             level: plan.level,
-            kernel: plan.kernel.clone(),
-            rows: plan.rows,
+            kernel: plan.kernel,
             seed: plan.seed,
         };
         let scores = Self::scores();
@@ -233,8 +231,6 @@ pub struct Plan<'a, P: Reportable> {
     pub(super) level: f64,
     /// The kernel, with a fixed bandwidth.
     pub(super) kernel: P::Kernel,
-    /// The samples of the SKCE, where it is not of all.
-    pub(super) rows: Option<&'a [usize]>,
     pub(super) seed: u64,
 }
 
@@ -242,58 +238,20 @@ impl<P: Reportable> Plan<'_, P> {
     /// The answer, the numbers and the diagrams of a set of predictions.
     pub(super) fn assessed(&self, predictions: &P) -> Result<Assessed<P::Section>> {
         let page = predictions.section(self)?;
-        let summary = predictions.summary(self.targets);
-        Ok(Assessed::new(predictions.answer(self), summary, page))
+        let (view, mut rng) = (predictions.view(self), StdRng::seed_from_u64(self.seed));
+        let test = OmnibusTest::new();
+        let kernel = self.kernel.on_predictions();
+        let test = kernel.map_or(test, |kernel| test.with_kernel(kernel));
+        let omnibus = view.omnibus(test, &mut rng);
+        let sizing = Sizing::new(self.level, &view.of.event);
+        let sizes = view.sizes(&sizing, Some(self.kernel));
+        let mut estimates = self.kernel.linear_skce(&view);
+        estimates.extend(P::estimates(&view));
+        let answer = Answer::new(omnibus, sizes).with_estimates(estimates);
+        Ok(Assessed::new(
+            answer,
+            predictions.summary(self.targets),
+            page,
+        ))
     }
-
-    /// What is asked of the sizes of errors.
-    pub(super) fn sizing<'s>(&self, of_event: &'s str) -> Sizing<'s> {
-        Sizing::new(self.level, of_event)
-    }
-
-    /// The SKCE of its samples.
-    pub(super) fn skce(&self, predictions: &P) -> (Name, Size)
-    where
-        P: Geometry,
-        P::Kernel: JointKernel<P>,
-    {
-        let skce = Skce::unbiased(self.kernel.clone());
-        let size = match self.rows {
-            None => skce.size(predictions, self.targets),
-            Some(rows) => skce.size(
-                &predictions.select_rows(rows),
-                &self.targets.select_rows(rows),
-            ),
-        };
-        (names::SKCE, self.sizing("").skce(size))
-    }
-
-    /// The omnibus test of all samples with a kernel on predictions, beside the sizes of errors and the estimates, of
-    /// which some are by the kernel; classes have names.
-    pub(super) fn answer(
-        &self,
-        kernel: Kernel,
-        view: &View<P>,
-        sizes: Vec<(Name, Size)>,
-        mut estimates: NamedEstimates,
-        class_names: &[String],
-    ) -> Answer {
-        let mut rng = StdRng::seed_from_u64(self.seed);
-        let test = OmnibusTest::new().with_kernel(kernel);
-        let outcome = test.outcome(&view.predictions, self.targets, &mut rng);
-        let outcome = outcome.map(|outcome| outcome.with_class_names(class_names));
-        estimates.extend(P::estimates(view));
-        Answer::new(outcome, sizes).with_estimates(estimates)
-    }
-}
-
-/// The SKCE of pairs of successive samples, an estimate of linear cost.
-pub fn linear_skce<P>(kernel: P::Kernel, view: &View<P>) -> (Name, Estimate)
-where
-    P: Reportable + Geometry,
-    P::Kernel: JointKernel<P>,
-{
-    let skce = Skce::linear(kernel).size(&view.predictions, &view.targets);
-    let estimate = Estimate::new(&view.of.whole, skce.map(|size| size.estimate));
-    (names::SKCE_LINEAR, estimate)
 }

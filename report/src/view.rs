@@ -1,10 +1,18 @@
 use burn::tensor::{Int, Tensor};
 use burn_calibration::{
     distribution::Categorical,
+    error::Result,
     estimator::{Binning, Event, Tce, TceForm},
+    hypothesis::{OmnibusOutcome, OmnibusTest},
+    names::Name,
 };
+use rand::rngs::StdRng;
 
-use super::section::Reportable;
+use super::{
+    distances::Distances as _,
+    section::Reportable,
+    size::{Size, Sizing},
+};
 
 /// An aspect whose calibration is looked at: predictions with targets, and what numbers of them are of.
 #[derive(Debug, Clone)]
@@ -12,6 +20,8 @@ use super::section::Reportable;
 pub struct View<P: Reportable> {
     /// The class, where it is one against the rest.
     pub class: Option<usize>,
+    /// The names of the classes of the view; empty where they are numbers.
+    pub class_names: Vec<String>,
     /// What numbers are of, in words.
     pub of: SubjectWords,
     /// The predictions.
@@ -94,15 +104,23 @@ impl Bins {
 }
 
 impl<P: Reportable> View<P> {
-    /// The whole predictions, or those of a class against the rest; classes have names.
+    /// The whole predictions, or those of a class against the rest.
+    ///
+    /// - names: names of all classes; empty where they are numbers
     pub fn new(
         predictions: P,
         targets: P::Targets,
         class: Option<usize>,
         names: &[String],
     ) -> Self {
+        let against_rest = |class: usize| {
+            let name = names.get(class).cloned();
+            let name = name.unwrap_or_else(|| class.to_string());
+            vec![format!("other than {name}"), name]
+        };
         Self {
             class,
+            class_names: class.map_or_else(|| names.to_vec(), against_rest),
             of: predictions.words(class, names),
             predictions,
             targets,
@@ -119,6 +137,24 @@ impl<P: Reportable> View<P> {
     /// Says whether the classes have an order.
     pub fn with_order(self, is_ordered: bool) -> Self {
         Self { is_ordered, ..self }
+    }
+
+    /// Tests whether the predictions are calibrated.
+    ///
+    /// # Errors
+    ///
+    /// Those of the test.
+    pub fn omnibus(&self, test: OmnibusTest, rng: &mut StdRng) -> Result<OmnibusOutcome> {
+        let outcome = test.outcome(&self.predictions, &self.targets, rng)?;
+        Ok(outcome.with_class_names(&self.class_names))
+    }
+
+    /// Measures the errors, the first of them in the large, and the SKCE by a kernel last.
+    pub fn sizes(&self, sizing: &Sizing, kernel: Option<P::Kernel>) -> Vec<(Name, Size)> {
+        let mut sizes = self.predictions.sizes(&self.targets, sizing);
+        let skce = kernel.and_then(|kernel| kernel.skce(self));
+        sizes.extend(skce.map(|(name, size)| (name, sizing.skce(size))));
+        sizes
     }
 }
 

@@ -193,7 +193,7 @@ pub struct SummariseArgs {
     #[command(flatten)]
     pub shape: KernelShapeArgs,
 
-    /// Bandwidth of the kernel, the same number for every piece. evaluate --bandwidth median:5000 prints one
+    /// Bandwidth of the kernel, the same number for every piece. evaluate prints one
     ///
     /// Without it no SKCE is computed
     #[arg(long, value_name = "NUMBER", value_parser = POSITIVE.parser(), hide_short_help = true)]

@@ -368,11 +368,10 @@ pub struct KernelArgs {
     #[command(flatten)]
     pub shape: KernelShapeArgs,
 
-    /// Bandwidth of the kernel. median: the median distance of all pairs of different samples, or of 5000 drawn samples
-    /// if there are more than 20000; compare uses the first predictions. median:SAMPLES: the median over this number of
-    /// drawn samples. median-with-diagonal: as in the published results, the median with the distance of each sample to
-    /// itself
-    #[arg(long, default_value = "median", value_name = "NUMBER|median|median:SAMPLES|median-with-diagonal", value_parser = bandwidth, hide_short_help = true)]
+    /// Bandwidth of the kernel. median: the median distance of all pairs of different samples, or of a fixed subsample
+    /// if there are more than 4096; compare uses the first predictions. median-with-diagonal: as in the published
+    /// results, the median with the distance of each sample to itself
+    #[arg(long, default_value = "median", value_name = "NUMBER|median|median-with-diagonal", value_parser = bandwidth, hide_short_help = true)]
     pub bandwidth: BandwidthChoice,
 }
 

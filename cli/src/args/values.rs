@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::BinArgs;
 use crate::{
     error::{self, ensure},
-    limits::{QUADRATIC_LIMIT, SCALES},
+    limits::SCALES,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
@@ -188,27 +188,19 @@ pub fn length_scale(text: &str) -> Result<LengthScale, String> {
 pub enum BandwidthChoice {
     /// A number.
     Fixed(f64),
-    /// The median distance of all pairs of different samples, or of 5,000 drawn samples of more than 20,000.
+    /// The median distance of all pairs of different samples, or of a fixed subsample of more than 4,096.
     Median,
     /// The median of all ordered pairs, the zeros of the diagonal included.
     MedianWithDiagonal,
-    /// The median over this number of drawn samples.
-    MedianOf(usize),
 }
 
 pub fn bandwidth(text: &str) -> Result<BandwidthChoice, String> {
-    let samples = text.strip_prefix("median:").and_then(|n| n.parse().ok());
-    match (text, samples) {
-        ("median", _) => Ok(BandwidthChoice::Median),
-        ("median-with-diagonal", _) => Ok(BandwidthChoice::MedianWithDiagonal),
-        (_, Some(samples @ 2..=QUADRATIC_LIMIT)) => Ok(BandwidthChoice::MedianOf(samples)),
+    match text {
+        "median" => Ok(BandwidthChoice::Median),
+        "median-with-diagonal" => Ok(BandwidthChoice::MedianWithDiagonal),
         _ => POSITIVE
             .parse(text)
             .map(BandwidthChoice::Fixed)
-            .map_err(|expected| {
-                format!(
-                    "{expected}, median, median-with-diagonal, or median:SAMPLES with 2 to {QUADRATIC_LIMIT}"
-                )
-            }),
+            .map_err(|expected| format!("{expected}, median or median-with-diagonal")),
     }
 }

@@ -7,14 +7,14 @@ use burn_calibration::{
     hypothesis::{OmnibusOutcome, benjamini_hochberg, holm},
     names::{self, Name},
 };
-use burn_calibration_report::{Answer, Estimate, Tested, View};
+use burn_calibration_report::{Answer, Distances as _, Estimate, Tested, View};
 use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
 pub use gate::reasons;
 
 use crate::{
-    answer::{omnibus, sizes},
+    answer::{omnibus_test, sizing},
     args::{BinArgs, EvaluateArgs, FamilyName, LensName},
     coverage::Coverage,
     error::{Result, ensure, wrong},
@@ -219,33 +219,32 @@ fn aspect<P: Kind>(
     progress: &Progress,
     rng: &mut StdRng,
 ) -> Result<AspectAnswer> {
-    let names = names_of(view.class, views.lens, &views.data.class_names);
     let replicates = views.redraws.0 as usize;
     progress.step("bandwidth");
-    let kernel = P::kernel(args, view, rng)?;
+    let kernel = P::kernel(args, view)?;
     let (predictions, targets) = (&view.predictions, &view.targets);
-    let between = kernel.between();
+    let between = kernel.on_predictions();
     let given = (!views.given.is_empty()).then(|| {
         progress.step("given");
-        let answer = given::test(
-            (&views.given, &args.sizes),
-            (view, &names[..]),
-            between,
-            replicates,
-            rng,
-        );
+        let answer = given::test((&views.given, &args.sizes), view, between, replicates, rng);
         Computed(answer.map_err(|error| Missing::Error(error.to_string())))
     });
     progress.step("omnibus test");
-    let omnibus = omnibus(between, views.redraws, count, view, &names, rng);
+    let test = omnibus_test(between, views.redraws);
+    let test = match count {
+        1 => test,
+        count => test.as_one_of(count),
+    };
+    let omnibus = view.omnibus(test, rng);
     progress.step("confidence intervals");
-    let answer = Answer::new(omnibus, sizes(&args.sizes, view, Some(kernel)));
+    let sizes = view.sizes(&sizing(&args.sizes, view), Some(kernel));
+    let answer = Answer::new(omnibus, sizes);
     progress.step("estimates");
     let skce = answer.intervals.get(names::SKCE.key);
     let unbiased = skce.and_then(|size| Some(size.interval.0.as_ref().ok()?.estimate));
     let unbiased = unbiased.filter(|_| predictions.len() <= QUADRATIC_LIMIT);
     let mut estimates = kernel.quadratic(view, unbiased);
-    estimates.extend(kernel.linear(view));
+    estimates.extend(kernel.linear_skce(view));
     estimates.extend(P::estimates(view));
     let test = |test: &Test<P>| {
         progress.step(&test.name.title);
@@ -261,28 +260,15 @@ fn aspect<P: Kind>(
     Ok(AspectAnswer {
         class: view.class.map(|index| Class {
             index,
-            name: names[1].clone(),
+            name: view.class_names[1].clone(),
         }),
         kernel: between.as_ref().map(KernelWords::from),
         on_targets: P::on_targets(&kernel),
         given,
-        class_names: names,
+        class_names: view.class_names.clone(),
         answer: answer.with_estimates(estimates).with_tests(tests),
         coverage: P::coverage(view, args.sizes.level)?,
     })
-}
-
-/// The names of the classes that a lens leaves.
-fn names_of(class: Option<usize>, lens: LensName, names: &[String]) -> Vec<String> {
-    match (class, lens) {
-        (Some(class), _) => {
-            let name = names.get(class).cloned();
-            let name = name.unwrap_or_else(|| class.to_string());
-            vec![format!("other than {name}"), name]
-        }
-        (None, LensName::TopLabel) => ["wrong", "right"].map(str::to_owned).to_vec(),
-        (None, _) => names.to_vec(),
-    }
 }
 
 /// The tests that the arguments name.

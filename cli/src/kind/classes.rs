@@ -15,7 +15,6 @@ use burn_calibration_reader::names::{Names, OPTION};
 use burn_calibration_report::{
     BinnedError, NamedScore, ReportBuilder, Reportable as _, View, binned_errors,
 };
-use rand::rngs::StdRng;
 
 use super::{Kind, LazyViews, Loaded, Test, WithKernel};
 use crate::{
@@ -68,17 +67,21 @@ impl Kind for Categorical {
                 };
                 return Ok(Box::new((0..classes).map(against_rest)));
             }
-            LensName::TopLabel if !is_confidence => {
-                let (right, labels) = self.top_label(&labels)?;
-                View::new(right, labels, None, names)
+            LensName::TopLabel => {
+                let (right, labels) = if is_confidence {
+                    (self, labels)
+                } else {
+                    self.top_label(&labels)?
+                };
+                View::new(right, labels, None, &["wrong", "right"].map(str::to_owned))
             }
-            _ => View::new(self, labels, None, names),
+            LensName::Canonical => View::new(self, labels, None, names),
         };
         Ok(Box::new(iter::once(Ok(view))))
     }
 
-    fn kernel(args: &EvaluateArgs, view: &View<Self>, rng: &mut StdRng) -> Result<Kernel> {
-        fixed(&args.kernel, &view.predictions, rng)
+    fn kernel(args: &EvaluateArgs, view: &View<Self>) -> Result<Kernel> {
+        fixed(&args.kernel, &view.predictions)
     }
 
     fn on_classes(kernel: Option<Kernel>) -> Option<Kernel> {

@@ -11,8 +11,9 @@ use burn_calibration::{
     kernel::Kernel,
     names::Name,
 };
-use burn_calibration_report::{NamedScore, ReportBuilder, Reportable, Scored, SubjectWords, View};
-use rand::rngs::StdRng;
+use burn_calibration_report::{
+    NamedScore, ReportBuilder, Reportable, Scored, SubjectWords, View, WithDistances,
+};
 
 use crate::{
     args::{CompareArgs, EvaluateArgs, LensName, ReportArgs, SourceArgs},
@@ -109,7 +110,7 @@ pub trait Kind: Reportable<Kernel: Pairs<Self>> + 'static {
     }
 
     /// The kernel that the arguments ask for, with its bandwidth fixed.
-    fn kernel(args: &EvaluateArgs, view: &View<Self>, rng: &mut StdRng) -> Result<Self::Kernel>;
+    fn kernel(args: &EvaluateArgs, view: &View<Self>) -> Result<Self::Kernel>;
 
     /// The kernel that has no part on targets, of classes.
     fn on_classes(_kernel: Option<Kernel>) -> Option<Self::Kernel> {
@@ -171,7 +172,7 @@ pub trait Kind: Reportable<Kernel: Pairs<Self>> + 'static {
 }
 
 /// Kinds with distances, and so with kernels.
-pub trait WithKernel: Geometry {}
+pub trait WithKernel: WithDistances {}
 
 /// A test.
 pub struct Test<P: Kind> {

@@ -9,9 +9,8 @@ use burn_calibration::{
     kernel::Kernel,
     names,
     ops::Computation,
-    score::{ErrorSize, Quantify},
 };
-use burn_calibration_report::{Estimate, NamedEstimates, View, linear_skce};
+use burn_calibration_report::{Distances, Estimate, NamedEstimates, View};
 use rand::rngs::StdRng;
 
 use super::test;
@@ -23,30 +22,15 @@ use crate::{
     limits::{BLOCK, QUADRATIC_LIMIT},
 };
 
-/// A kernel on predictions and targets, with what it gives: nothing, unless there is one.
-pub trait Pairs<P: Kind>: Copy + 'static {
+/// What the command asks of a kernel on predictions and targets: nothing, unless there is one.
+pub trait Pairs<P: Kind>: Distances<P> + 'static {
     /// The kernel on predictions that the arguments ask for, with its bandwidth fixed.
-    fn asked(_args: &KernelArgs, _predictions: &P, _rng: &mut StdRng) -> Result<Option<Kernel>> {
+    fn asked(_args: &KernelArgs, _predictions: &P) -> Result<Option<Kernel>> {
         Ok(None)
-    }
-
-    /// The kernel on predictions.
-    fn between(&self) -> Option<Kernel> {
-        None
-    }
-
-    /// The size of the SKCE.
-    fn skce(self, _view: &View<P>) -> Option<error::Result<ErrorSize>> {
-        None
     }
 
     /// The estimates whose cost is the square of the number of samples; the unbiased one may be known.
     fn quadratic(self, _view: &View<P>, _unbiased: Option<f64>) -> NamedEstimates {
-        vec![]
-    }
-
-    /// The estimates of linear cost.
-    fn linear(self, _view: &View<P>) -> NamedEstimates {
         vec![]
     }
 
@@ -76,21 +60,8 @@ where
     Skce<K>: Statistic<P>,
     Given<P>: Omnibus<Targets = P::Targets>,
 {
-    fn asked(args: &KernelArgs, predictions: &P, rng: &mut StdRng) -> Result<Option<Kernel>> {
-        fixed(args, predictions, rng).map(Some)
-    }
-
-    fn between(&self) -> Option<Kernel> {
-        Some(self.on_predictions())
-    }
-
-    fn skce(self, view: &View<P>) -> Option<error::Result<ErrorSize>> {
-        let skce = if view.predictions.len() <= QUADRATIC_LIMIT {
-            Skce::unbiased(self)
-        } else {
-            Skce::block(self, BLOCK)
-        };
-        Some(skce.size(&view.predictions, &view.targets))
+    fn asked(args: &KernelArgs, predictions: &P) -> Result<Option<Kernel>> {
+        fixed(args, predictions).map(Some)
     }
 
     fn quadratic(self, view: &View<P>, unbiased: Option<f64>) -> NamedEstimates {
@@ -121,10 +92,6 @@ where
             (names::SKCE_BIASED, Estimate::new(of, biased)),
             (names::SKCE_UNBIASED, Estimate::new(of, unbiased)),
         ]
-    }
-
-    fn linear(self, view: &View<P>) -> NamedEstimates {
-        vec![linear_skce(self, view)]
     }
 
     fn tests() -> Vec<Test<P>> {

@@ -27,10 +27,9 @@ def kernel_option(kernel: str | None) -> str | None:
 
 
 class Bandwidth(NamedTuple):
-    """A bandwidth: a number, the median over some samples or with the diagonal, else the median."""
+    """A bandwidth: a number, the median with the diagonal, else the median."""
 
     number: float | None = None
-    samples: int | None = None
     has_diagonal: bool = False
 
 
@@ -38,12 +37,9 @@ def bandwidth_option(bandwidth: Any) -> Bandwidth:
     """A bandwidth as the library takes it."""
     if bandwidth is None:
         return Bandwidth()
-    if isinstance(bandwidth, str):
-        found = re.fullmatch(r"median(-with-diagonal|:(\d+))?", bandwidth)
-        samples = int(found.group(2)) if found and found.group(2) else None
-        if found and (samples is None or 2 <= samples <= 20_000):
-            return Bandwidth(samples=samples, has_diagonal=bandwidth == "median-with-diagonal")
-    elif isinstance(bandwidth, (int, float, np.number)) and 1e-100 <= float(bandwidth) <= 1e100:
+    if bandwidth in ("median", "median-with-diagonal"):
+        return Bandwidth(has_diagonal=bandwidth == "median-with-diagonal")
+    if isinstance(bandwidth, (int, float, np.number)) and 1e-100 <= float(bandwidth) <= 1e100:
         return Bandwidth(float(bandwidth))
-    expected = "a number from 1e-100 to 1e100, 'median', 'median-with-diagonal' or 'median:SAMPLES' of 2 to 20000"
+    expected = "a number from 1e-100 to 1e100, 'median' or 'median-with-diagonal'"
     raise ValueError(f"bandwidth is {bandwidth!r}, expected {expected}")

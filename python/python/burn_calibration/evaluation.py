@@ -93,7 +93,7 @@ def evaluate(
     kernel : str, optional
         The profile of the kernel of the SKCE, as of `burn_calibration.penalties.skce`; None is exponential.
     bandwidth : float or str, optional
-        Its bandwidth: a number, ``"median"``, ``"median:SAMPLES"`` or ``"median-with-diagonal"``; None is the median.
+        Its bandwidth: a number, ``"median"`` or ``"median-with-diagonal"``; None is the median.
     bins : int, optional
         The bins of calibration errors; None is 15.
     redraws : int, optional

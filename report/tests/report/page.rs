@@ -1,6 +1,6 @@
 //! The page: its numbers are those of the estimators, its markup is well-formed and complete.
 
-use burn_calibration_report::ReportBuilder;
+use burn_calibration_report::{ALL_PAIRS, BLOCK, ReportBuilder, Sizing, View};
 
 use crate::support::{all, digits, interval, mean_of, number_of, parsed, pictures, report, sample};
 use burn_calibration_testing::data::*;
@@ -217,23 +217,19 @@ fn the_worst_classes_are_shown() {
     assert!(!build(0).to_html().contains("Class by class"));
 }
 
+/// Above 20,000 samples the SKCE is of blocks, and its name says so.
 #[test]
-fn a_subset_is_drawn_by_the_seed_and_said() {
-    let (predictions, labels) = sample(400, 3, 6);
-    let build = |seed| {
-        let builder = ReportBuilder::new(&predictions, &labels).with_skce_samples(100);
-        builder.with_seed(seed).build().unwrap()
-    };
-    let (one, same, other) = (build(1), build(1), build(2));
-    assert_eq!(one.to_html(), same.to_html());
-    let skce = [&one, &other].map(|report| interval(&report.before.answer, "skce"));
-    assert_ne!(skce[0], skce[1]);
-    let [brier, other_brier] = [&one, &other].map(|report| mean_of(&report.before, "brier"));
-    assert_eq!(brier, other_brier);
-    assert_eq!(one.skce_samples, 100);
-    // the test is of all samples
-    assert_eq!(one.before.answer.omnibus.0.as_ref().unwrap().samples, 400);
-    assert!(one.to_html().contains("on 100 samples drawn at random"));
+fn many_samples_are_compared_by_blocks() {
+    let (predictions, labels) = sample(ALL_PAIRS + 1, 3, 6);
+    let kernel = JointKernel::fixed(&Kernel::exponential(), &predictions).unwrap();
+    let expected = Skce::block(kernel, BLOCK).size(&predictions, &labels);
+    let view = View::new(predictions, labels, None, &[]);
+    let sizes = view.sizes(&Sizing::new(0.95, ""), Some(kernel));
+    let (name, size) = sizes.last().unwrap();
+    assert_eq!(name.key, "skce");
+    contains(&name.title, "25 samples each");
+    let interval = size.interval.0.clone().unwrap();
+    assert_eq!(interval, expected.unwrap().interval(0.95).unwrap());
 }
 
 #[test]

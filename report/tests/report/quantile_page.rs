@@ -53,24 +53,6 @@ fn numbers_are_those_of_the_estimators() {
 }
 
 #[test]
-fn a_subset_is_drawn_by_the_seed_and_said() {
-    let (predictions, targets) = standard(400, 1, 1.0, &mut rng(8));
-    let build = |seed| {
-        let builder = ReportBuilder::new(&predictions, &targets).with_skce_samples(100);
-        builder.with_seed(seed).build().unwrap()
-    };
-    let (one, same, other) = (build(1), build(1), build(2));
-    assert_eq!(one.to_html(), same.to_html());
-    let skce = [&one, &other].map(|report| interval(&report.before.answer, "skce"));
-    assert_ne!(skce[0], skce[1]);
-    assert_eq!(mean_of(&one.before, "crps"), mean_of(&other.before, "crps"));
-    assert!(one.to_html().contains("on 100 samples drawn at random"));
-    assert_eq!(one.skce_samples, 100);
-    // the test is of all samples
-    assert_eq!(one.before.answer.omnibus.0.as_ref().unwrap().samples, 400);
-}
-
-#[test]
 fn the_page_is_well_formed_and_complete() {
     let (before, targets) = standard(600, 2, 1.4, &mut rng(9));
     let after = Normal::new(before.mean(), before.standard_deviation() * 1.4);
