@@ -5,16 +5,18 @@
 //! cargo run --release -p burn-calibration-papers --example fits -- --seed 0
 //! ```
 //!
-//! prints the tables of `papers/results/levels_maps.md`; with `--real` that of real targets alone. Labels are drawn from known probabilities, so that the true
-//! gain of a fitted map is a mean over 20,000 more predictions of the expected log loss.
+//! prints the tables of `papers/results/levels_maps.md`; with `--real` that of real targets alone. Labels are drawn from
+//! known probabilities, so that the true gain of a fitted map is a mean over 20,000 more predictions of the expected log
+//! loss.
 
 mod real;
 
 use std::sync::Mutex;
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
-use burn_calibration::recalibration::{
-    AutoRecalibrationConfig, Fit, FitWarning, Recalibration as _,
+use burn_calibration::{
+    distribution::{Categorical, Subject},
+    recalibration::{AutoRecalibrationConfig, Fit, FitWarning, Recalibration as _},
 };
 use clap::Parser;
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
@@ -30,8 +32,8 @@ struct Options {
     /// Seed of the first data set.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Samples of a data set.
-    #[arg(long, value_delimiter = ',', default_value = "100,300,1000")]
+    /// Samples of a data set; by default those of the setting.
+    #[arg(long, value_delimiter = ',')]
     samples: Vec<usize>,
     /// Real targets, and not classes.
     #[arg(long)]
@@ -49,7 +51,7 @@ struct Setting {
     spread: f64,
     /// The logarithms of the true probabilities, up to a constant.
     truth: fn(&[f64]) -> Vec<f64>,
-    calibrated: bool,
+    samples: &'static [usize],
 }
 
 fn same(z: &[f64]) -> Vec<f64> {
@@ -66,6 +68,28 @@ fn far_over(z: &[f64]) -> Vec<f64> {
 
 fn under(z: &[f64]) -> Vec<f64> {
     z.iter().map(|z| z / 0.7).collect()
+}
+
+fn twice(z: &[f64]) -> Vec<f64> {
+    z.iter().map(|z| z / 2.0).collect()
+}
+
+fn high(z: &[f64]) -> Vec<f64> {
+    vec![z[0], z[1] - 1.0]
+}
+
+fn a_little_high(z: &[f64]) -> Vec<f64> {
+    vec![z[0], z[1] - 0.5]
+}
+
+fn twice_and_high(z: &[f64]) -> Vec<f64> {
+    high(&twice(z))
+}
+
+/// Shifts of the classes between −1 and 1.
+fn shifted(z: &[f64]) -> Vec<f64> {
+    let shift = |(c, z): (usize, &f64)| z + [1.0, -0.5, -1.0, 0.5, 0.0][c % 5];
+    z.iter().enumerate().map(shift).collect()
 }
 
 /// A slope and an intercept of each class.
@@ -87,33 +111,82 @@ const fn setting(
     name: &'static str,
     (classes, spread): (usize, f64),
     truth: fn(&[f64]) -> Vec<f64>,
-    calibrated: bool,
+    samples: &'static [usize],
 ) -> Setting {
     Setting {
         name,
         classes,
         spread,
         truth,
-        calibrated,
+        samples,
     }
 }
 
-const SETTINGS: [Setting; 10] = [
-    setting("calibrated, 2 classes", (2, 1.5), same, true),
-    setting("calibrated, 3 classes", (3, 2.0), same, true),
-    setting("calibrated, 10 classes", (10, 3.0), same, true),
-    setting("calibrated, 3 classes, 96 % right", (3, 12.0), same, true),
-    setting("overconfident, T = 1.5, 3 classes", (3, 3.0), over, false),
+/// Two classes whose log-odds have standard deviation 1.5.
+const EVENT: (usize, f64) = (2, 1.060_660_171_779_821_2);
+
+const SETTINGS: [Setting; 16] = [
+    setting("calibrated, event", EVENT, same, &[30, 60, 150, 700]),
+    setting("calibrated, 2 classes", (2, 1.5), same, &[100, 300]),
+    setting("calibrated, 3 classes", (3, 2.0), same, &[60, 150, 1000]),
+    setting(
+        "calibrated, 10 classes",
+        (10, 2.0),
+        same,
+        &[30, 60, 100, 150],
+    ),
+    setting("calibrated, 3 classes, 96 % right", (3, 12.0), same, &[300]),
+    setting("event, log-odds too high by 1", EVENT, high, &[30, 60, 150]),
+    setting(
+        "event, log-odds too high by 0.5",
+        EVENT,
+        a_little_high,
+        &[150, 700],
+    ),
+    setting("event, log-odds twice as large", EVENT, twice, &[60, 150]),
+    setting(
+        "event, log-odds twice as large and too high by 1",
+        EVENT,
+        twice_and_high,
+        &[150, 700],
+    ),
+    setting(
+        "shifted by up to 1, 10 classes",
+        (10, 2.0),
+        shifted,
+        &[150, 300],
+    ),
+    setting(
+        "overconfident, T = 1.5, 3 classes",
+        (3, 3.0),
+        over,
+        &[100, 300],
+    ),
     setting(
         "overconfident, T = 2.5, 10 classes",
         (10, 6.0),
         far_over,
-        false,
+        &[100],
     ),
-    setting("underconfident, T = 0.7, 3 classes", (3, 2.0), under, false),
-    setting("wrong by class, 2 classes", (2, 2.0), class_wise, false),
-    setting("wrong by class, 3 classes", (3, 2.0), class_wise, false),
-    setting("noisy labels, 6 classes", (6, 6.0), noisy, false),
+    setting(
+        "underconfident, T = 0.7, 3 classes",
+        (3, 2.0),
+        under,
+        &[100, 300],
+    ),
+    setting(
+        "wrong by class, 2 classes",
+        (2, 2.0),
+        class_wise,
+        &[100, 300],
+    ),
+    setting(
+        "wrong by class, 3 classes",
+        (3, 2.0),
+        class_wise,
+        &[100, 300, 1000],
+    ),
+    setting("noisy labels, 6 classes", (6, 6.0), noisy, &[100, 300]),
 ];
 
 fn softmax(z: &[f64]) -> Vec<f64> {
@@ -137,17 +210,24 @@ impl Setting {
         (0..n * self.classes).map(number).collect()
     }
 
-    /// The mean expected log loss of logits whose true probabilities are those of others.
-    fn loss(&self, logits: &[f64], of: &[f64]) -> f64 {
-        let m = self.classes;
-        let row = |(z, of): (&[f64], &[f64])| {
-            let largest = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let sum = z.iter().map(|z| (z - largest).exp()).sum::<f64>();
-            let truth = softmax(&(self.truth)(of));
-            let log = |z: &f64| largest + sum.ln() - z;
-            truth.iter().zip(z).map(|(p, z)| p * log(z)).sum::<f64>()
-        };
-        logits.chunks(m).zip(of.chunks(m)).map(row).sum::<f64>() / (logits.len() / m) as f64
+    /// The change of the mean expected log loss from logits to others, and its standard error of 4,000 labels.
+    fn change(&self, before: &[f64], after: &[f64]) -> (f64, f64) {
+        let rows = before.chunks(self.classes).zip(after.chunks(self.classes));
+        let n = rows.len() as f64;
+        let (mut mean, mut square) = (0.0, 0.0);
+        for (before, after) in rows {
+            let (truth, p, q) = (
+                softmax(&(self.truth)(before)),
+                softmax(before),
+                softmax(after),
+            );
+            for ((truth, p), q) in truth.iter().zip(p).zip(q) {
+                let rise = (p / q).ln();
+                mean += truth * rise / n;
+                square += truth * rise * rise / n;
+            }
+        }
+        (mean, ((square - mean * mean) / 4000.0).sqrt())
     }
 
     /// The mean confidence of logits, less the true probability that they are right, in points.
@@ -160,6 +240,18 @@ impl Setting {
         };
         let rows = logits.chunks(m).zip(of.chunks(m));
         rows.map(row).sum::<f64>() / (logits.len() / m) as f64
+    }
+
+    fn is_calibrated(&self) -> bool {
+        self.name.starts_with("calibrated")
+    }
+
+    fn subject(&self) -> Subject {
+        if self.name.contains("event") {
+            Subject::Event
+        } else {
+            Subject::Classes
+        }
     }
 
     fn outcome(&self, n: usize, seed: u64) -> Outcome {
@@ -175,16 +267,21 @@ impl Setting {
         };
         let labels: Vec<i64> = logits.chunks(self.classes).map(label).collect();
         let labels = Tensor::<1, Int>::from_data(TensorData::new(labels, [n]), &Device::flex());
-        let map = AutoRecalibrationConfig::new().fit(tensor(logits, self.classes), labels);
+        let predictions = Categorical::from_logits(tensor(logits, self.classes));
+        let predictions = predictions.and_then(|p| p.about(self.subject()));
+        let predictions = predictions.expect("the logits are finite");
+        let map = AutoRecalibrationConfig::new().fit(predictions, labels);
         let map = map.expect("the data are valid");
         let others = self.logits(20_000, &mut rng);
         let after = map.forward(tensor(others.clone(), self.classes));
         let after = after.try_into_vec_as::<f64>().expect("floats");
         let choice = map.choice();
+        let (gain, standard_error) = self.change(&others, &after);
         Outcome {
             chosen: choice.chosen,
             interval: choice.interval().map(|of| of.ends()),
-            gain: self.loss(&after, &others) - self.loss(&others, &others),
+            gain,
+            is_worse: gain > standard_error,
             overconfidence: [&others, &after].map(|z| self.overconfidence(z, &others)),
             aside: (choice.warnings.iter())
                 .any(|warning| matches!(warning, FitWarning::SetAside { .. })),
@@ -197,6 +294,8 @@ struct Outcome {
     interval: Option<(f64, f64)>,
     /// The true change of the log loss.
     gain: f64,
+    /// Whether the log loss rises by a standard error of 4,000 new rows.
+    is_worse: bool,
     /// True, in points, before and after.
     overconfidence: [f64; 2],
     /// Whether a row was left out of the fits.
@@ -217,7 +316,7 @@ fn main() {
     }
     println!(
         "| predictions | samples | a map is chosen | its interval holds the true gain | true change of the log loss, \
-         mean | the log loss rises | overconfidence, points, before and after | rows left out | most chosen |"
+         mean | the log loss rises; by a standard error | overconfidence, points, before and after | rows left out | most chosen |"
     );
     println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |");
     let sums = Mutex::new([[0; 2]; 2]);
@@ -225,7 +324,11 @@ fn main() {
         .iter()
         .filter(|setting| setting.name.contains(&options.only))
     {
-        for &n in &options.samples {
+        let samples = match &options.samples[..] {
+            [] => setting.samples,
+            samples => samples,
+        };
+        for &n in samples {
             let seeds = options.seed..options.seed + options.datasets;
             let outcomes: Vec<Outcome> = (seeds.into_par_iter())
                 .map(|seed| setting.outcome(n, seed))
@@ -240,8 +343,8 @@ fn main() {
             };
             let held = count(&held);
             let mut sums = sums.lock().expect("nothing panics");
-            sums[usize::from(setting.calibrated)][0] += chosen;
-            sums[usize::from(setting.calibrated)][1] += outcomes.len();
+            sums[usize::from(setting.is_calibrated())][0] += chosen;
+            sums[usize::from(setting.is_calibrated())][1] += outcomes.len();
             let mut names: Vec<&str> = outcomes.iter().map(|one| one.chosen).collect();
             names.sort_unstable();
             let most = names.chunk_by(|a, b| a == b).max_by_key(|same| same.len());
@@ -255,11 +358,12 @@ fn main() {
                     / outcomes.len() as f64
             });
             println!(
-                "| {} | {n} | {} | {} | {mean:+.4} | {} | {:+.1}, {:+.1} | {} | {most} |",
+                "| {} | {n} | {} | {} | {mean:+.4} | {}; {} | {:+.1}, {:+.1} | {} | {most} |",
                 setting.name,
                 percent(chosen, outcomes.len()),
                 percent(held, given),
-                percent(count(&|one| one.gain > 0.0), outcomes.len()),
+                count(&|one| one.gain > 0.0),
+                count(&|one| one.is_worse),
                 over[0],
                 over[1],
                 percent(count(&|one| one.aside), outcomes.len()),

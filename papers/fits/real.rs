@@ -104,7 +104,11 @@ pub fn run(options: &Options) {
     println!("\n| errors | samples | a map is chosen | and is worse than none |");
     println!("| --- | ---: | ---: | ---: |");
     for (name, error) in settings {
-        for &n in &options.samples {
+        let samples = match &options.samples[..] {
+            [] => &[100],
+            samples => samples,
+        };
+        for &n in samples {
             let seeds = options.seed..options.seed + options.datasets;
             let of_set = |seed| {
                 if name.starts_with("Laplace") {
