@@ -15,6 +15,7 @@ mod regression;
 #[path = "../rows.rs"]
 mod rows;
 mod tests;
+mod weights;
 
 use std::{
     path::PathBuf,
@@ -342,7 +343,28 @@ fn main() -> Result<()> {
         &study,
     )?;
 
+    let settings: Settings<_> = [(20, 0.1), (50, 0.05), (100, 0.02)]
+        .map(|(m, concentration)| {
+            let source = Source::Dirichlet(m, concentration);
+            classes(
+                format!("{m} classes, n = 300"),
+                &source,
+                Labels::Calibrated,
+                300,
+            )
+        })
+        .into();
+    let test = tests::class_wise(redraws);
+    table(
+        "levels: each class against the rest",
+        &[test],
+        &settings,
+        (all / 10, 3, true),
+        &study,
+    )?;
+
     regression::tables(&study)?;
+    weights::tables(&study)?;
     partial::partial_nulls(&study)?;
     partial::powers(&study)?;
     let too_likely = [

@@ -39,6 +39,12 @@ pub enum Labels {
     RestWrong,
 }
 
+impl<P, T> Model<P, T> for Box<dyn Model<P, T>> {
+    fn draw(&self, set: usize, rng: &mut StdRng) -> Result<(P, T)> {
+        (**self).draw(set, rng)
+    }
+}
+
 #[derive(Clone)]
 pub struct Classes {
     pub source: Source,

@@ -23,7 +23,7 @@ use crate::{
 
 /// What is wrong with predictions of classes.
 #[derive(Clone, Copy)]
-enum Wrong {
+pub enum Wrong {
     /// Says this confidence for a class at random, and is right so often; all other classes are equally likely.
     Confidence(f64, f64),
     /// Half of the labels of class 0 are called class 1.
@@ -158,7 +158,7 @@ impl Model<Normal, Tensor<2>> for Skewed {
 }
 
 /// The least adjusted p-value of the aspects that are right, that of the others, and the p-value of the test.
-fn accusations<P: Omnibus>(redraws: usize, is_right: fn(&str) -> bool) -> Test<P> {
+pub fn accusations<P: Omnibus>(redraws: usize, is_right: fn(&str) -> bool) -> Test<P> {
     Test {
         columns: vec!["a right aspect", "another aspect", "omnibus"],
         p_values: Box::new(move |predictions, targets, rng| {
@@ -251,7 +251,11 @@ fn given(redraws: usize) -> Test<Categorical> {
     }
 }
 
-fn settings(wrong: &[(&str, Wrong)], classes: &[usize], sizes: &[usize]) -> Settings<Categorical> {
+pub fn settings(
+    wrong: &[(&str, Wrong)],
+    classes: &[usize],
+    sizes: &[usize],
+) -> Settings<Categorical> {
     let mut settings: Settings<Categorical> = Vec::new();
     for &(name, wrong) in wrong {
         for &classes in classes {
@@ -284,7 +288,7 @@ fn tables(
     table(&title, tests, &large, form(study.options.large), study)
 }
 
-const OVERCONFIDENT: [(&str, Wrong); 3] = [
+pub const OVERCONFIDENT: [(&str, Wrong); 3] = [
     ("says 0.90, right 0.70", Wrong::Confidence(0.9, 0.7)),
     ("says 0.97, right 0.80", Wrong::Confidence(0.97, 0.8)),
     ("says 0.99, right 0.90", Wrong::Confidence(0.99, 0.9)),

@@ -7,7 +7,7 @@ use burn_calibration::{
     estimator::{Ece, KolmogorovSmirnov, Mmce, Skce, Tce, regression::Pit},
     hypothesis::{
         AsymptoticBlockSkceTest, AsymptoticSkceTest, CalibrationTest, CmeTest, ExactTest, Omnibus,
-        OmnibusTest, Summarised, ToleranceTest,
+        OmnibusOutcome, OmnibusTest, Summarised, ToleranceTest,
     },
     kernel::{Kernel, RealKernel, TargetKernel, TensorKernel},
     score::{Overconfidence, Quantify},
@@ -78,6 +78,25 @@ pub fn levels(redraws: usize) -> Vec<Test<Categorical>> {
         test("block, B = 5", AsymptoticBlockSkceTest::new(kernel, 5)),
         test("CME", CmeTest::new(kernel, 10)),
     ]
+}
+
+/// Each class against the rest, adjusted together: the smallest adjusted p-value.
+pub fn class_wise(redraws: usize) -> Test<Categorical> {
+    single(
+        "any verdict",
+        move |predictions: &Categorical, labels, rng| {
+            let m = predictions.classes();
+            let test = OmnibusTest::new().with_redraws(redraws).as_one_of(m);
+            let outcome = |class| {
+                let (against_rest, is_class) = predictions.class_wise(class, labels)?;
+                test.outcome(&against_rest, &is_class, rng)
+            };
+            let outcomes = (0..m).map(outcome).collect::<Result<Vec<_>>>()?;
+            let adjusted = OmnibusOutcome::together(outcomes).into_iter();
+            let p_values = adjusted.filter_map(|outcome| outcome.adjusted_p_value);
+            Ok(p_values.fold(1.0, f64::min))
+        },
+    )
 }
 
 /// Whose powers are compared; the asymptotic tests of the SKCE take long for many samples.
