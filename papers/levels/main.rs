@@ -343,6 +343,35 @@ fn main() -> Result<()> {
         &study,
     )?;
 
+    let two = Source::Dirichlet(2, 1.0);
+    let mut settings = vec![
+        classes("M1, n = 250", &m1, Labels::Calibrated, 250),
+        classes("2 classes, n = 250", &two, Labels::Calibrated, 250),
+        classes(
+            "M1, 20 % of labels random, n = 250",
+            &m1,
+            Labels::Uniform(0.2),
+            250,
+        ),
+        classes("M1, T = 1.3, n = 250", &m1, Labels::Temperature(1.3), 250),
+    ];
+    if let Some(data) = &data {
+        for (name, power) in [("networks", 1.0), ("sharpened", 3.0)] {
+            let source = Source::Networks(data.clone(), power);
+            let setting =
+                |n: usize| classes(format!("{name}, n = {n}"), &source, Labels::Calibrated, n);
+            settings.extend([100, 250, 1000].map(setting));
+        }
+    }
+    let tests = tests::asymptotic(redraws);
+    table(
+        "asymptotic tests",
+        &tests,
+        &settings,
+        (all, 3, false),
+        &study,
+    )?;
+
     let settings: Settings<_> = [(20, 0.1), (50, 0.05), (100, 0.02)]
         .map(|(m, concentration)| {
             let source = Source::Dirichlet(m, concentration);

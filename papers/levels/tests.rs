@@ -6,8 +6,9 @@ use burn_calibration::{
     error::{Error, Result},
     estimator::{Ece, KolmogorovSmirnov, Mmce, Skce, Tce, regression::Pit},
     hypothesis::{
-        AsymptoticBlockSkceTest, AsymptoticSkceTest, CalibrationTest, CmeTest, ExactTest, Omnibus,
-        OmnibusOutcome, OmnibusTest, Summarised, ToleranceTest,
+        AsymptoticBlockSkceTest, AsymptoticSkceTest, CalibrationTest, CmeTest, ConsistencyTest,
+        DistributionFreeSkceTest, ExactTest, Omnibus, OmnibusOutcome, OmnibusTest, Summarised,
+        ToleranceTest,
     },
     kernel::{Kernel, RealKernel, TargetKernel, TensorKernel},
     score::{Overconfidence, Quantify},
@@ -97,6 +98,36 @@ pub fn class_wise(redraws: usize) -> Test<Categorical> {
             Ok(p_values.fold(1.0, f64::min))
         },
     )
+}
+
+/// Tests that are asymptotic, or that bound their level, and the exact test of the same estimate.
+pub fn asymptotic(redraws: usize) -> Vec<Test<Categorical>> {
+    let kernel = Kernel::exponential();
+    let biased = DistributionFreeSkceTest::new(Skce::biased(kernel));
+    vec![
+        test("SKCE, gamma", AsymptoticSkceTest::new(kernel)),
+        test(
+            "SKCE, bootstrap",
+            Bootstrap {
+                kernel,
+                replicates: 1000,
+            },
+        ),
+        test(
+            "SKCE, exact",
+            ExactTest::new(Skce::unbiased(kernel)).with_replicates(redraws),
+        ),
+        test("linear", AsymptoticBlockSkceTest::linear(kernel)),
+        test("block, B = 5", AsymptoticBlockSkceTest::new(kernel, 5)),
+        test("block, B = 16", AsymptoticBlockSkceTest::new(kernel, 16)),
+        test("block, B = 50", AsymptoticBlockSkceTest::new(kernel, 50)),
+        test("CME", CmeTest::new(kernel, 10)),
+        test(
+            "ECE, consistency",
+            ConsistencyTest::new(Ece::default()).with_replicates(redraws),
+        ),
+        test("distribution-free, biased", biased),
+    ]
 }
 
 /// Whose powers are compared; the asymptotic tests of the SKCE take long for many samples.
