@@ -13,8 +13,9 @@ mod real;
 use std::sync::Mutex;
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
-use burn_calibration::recalibration::{
-    AutoRecalibrationConfig, Fit, FitWarning, Recalibration as _,
+use burn_calibration::{
+    recalibration::{AutoRecalibrationConfig, Fit, FitWarning, Recalibration as _},
+    score::Interval,
 };
 use clap::Parser;
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
@@ -183,7 +184,7 @@ impl Setting {
         let choice = map.choice();
         Outcome {
             chosen: choice.chosen,
-            interval: choice.interval().map(|of| of.ends()),
+            interval: choice.interval(),
             gain: self.loss(&after, &others) - self.loss(&others, &others),
             overconfidence: [&others, &after].map(|z| self.overconfidence(z, &others)),
             aside: (choice.warnings.iter())
@@ -194,7 +195,7 @@ impl Setting {
 
 struct Outcome {
     chosen: &'static str,
-    interval: Option<(f64, f64)>,
+    interval: Option<Interval>,
     /// The true change of the log loss.
     gain: f64,
     /// True, in points, before and after.
@@ -235,8 +236,9 @@ fn main() {
             let chosen = count(&|one| one.chosen != "none");
             let given = count(&|one| one.interval.is_some());
             let held = |one: &Outcome| {
-                one.interval
-                    .is_some_and(|(low, high)| low <= one.gain && one.gain <= high)
+                one.interval.is_some_and(|interval| {
+                    interval.lower <= one.gain && one.gain <= interval.upper
+                })
             };
             let held = count(&held);
             let mut sums = sums.lock().expect("nothing panics");

@@ -7,7 +7,7 @@ use rand::Rng;
 
 use super::{
     AbsoluteMoments, Component, Density, Geometry, HostMarginals, Marginals, Predictive, Redraws,
-    Sampler,
+    Sampler, Tails,
     weights::{carries_weights, refuse},
 };
 use crate::{
@@ -30,12 +30,12 @@ pub trait Family: Debug + Clone + Copy + Send + Sync + 'static {
     /// The distribution function, differentiable.
     fn cdf(z: Tensor<2>) -> Tensor<2>;
 
-    /// `F(z)` and `1 − F(z)`, each with the digits of its own size.
-    fn tails(z: f64) -> (f64, f64);
+    /// `F(z)` and `1 − F(z)`.
+    fn tails(z: f64) -> Tails;
 
     /// `F` in place of each number.
     fn cdfs(z: &mut [f64]) {
-        z.iter_mut().for_each(|z| *z = Self::tails(*z).0);
+        z.iter_mut().for_each(|z| *z = Self::tails(*z).lower);
     }
 
     /// `F⁻¹(level)`, for a level in `(0, 1)`.
@@ -267,7 +267,7 @@ struct OnHost<F> {
 }
 
 impl<F: Family> HostMarginals for OnHost<F> {
-    fn tails(&self, at: usize, x: f64) -> (f64, f64) {
+    fn tails(&self, at: usize, x: f64) -> Tails {
         F::tails((x - self.location[at]) / self.scale[at])
     }
 

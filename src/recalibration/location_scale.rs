@@ -10,9 +10,14 @@ use super::{
     influence::{RobustFit, allowance, coordinate_maps, robust},
     parameter::{Parameter, check_shape, parameter_row},
     scale::{mean_log_score, standardised_errors},
-    task::DistributionTask,
+    task::{DistributionTask, NoDescent},
 };
-use crate::{distribution::Weights, error::Result, host::to_vec, root::increasing_root};
+use crate::{
+    distribution::Weights,
+    error::Result,
+    host::to_vec,
+    root::{Evaluation, increasing_root},
+};
 
 /// The logarithm of a factor lies in `[−40, 40]`, as for variance scaling.
 const BOUND: f64 = 40.0;
@@ -89,8 +94,11 @@ impl<P: ScaleFamily> Fit<P, Tensor<2>> for LocationScaleRecalibrationConfig {
         targets: Tensor<2>,
         options: FitOptions<'_, P>,
     ) -> Result<LocationScaleRecalibration> {
-        let words = (LocationScaleRecalibration::KIND, "");
-        let task = DistributionTask::without_criterion((predictions, targets), options, words)?;
+        let refusal = NoDescent {
+            map: LocationScaleRecalibration::KIND,
+            reason: "",
+        };
+        let task = DistributionTask::without_criterion((predictions, targets), options, refusal)?;
         let (predictions, targets, weights) = (task.predictions, task.targets, task.weights);
         let [_, scale] = predictions.location_and_scale();
         let logarithms: Vec<f64> = to_vec(scale).into_iter().map(f64::ln).collect();
@@ -211,7 +219,11 @@ fn best_power(z: &[f64], (x, of_samples): (&[f64], &[f64]), shift: f64, r: f64, 
         let exponents: Vec<f64> = logarithms.iter().zip(x).map(exponent).collect();
         let largest = exponents.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if largest == f64::NEG_INFINITY {
-            return (0.0, 1.0); // every target is the location
+            // every target is the location
+            return Evaluation {
+                value: 0.0,
+                derivative: 1.0,
+            };
         }
         let [mut sum, mut first, mut second] = [0.0; 3];
         for ((e, x), v) in exponents.iter().zip(x).zip(of_samples) {
@@ -221,9 +233,12 @@ fn best_power(z: &[f64], (x, of_samples): (&[f64], &[f64]), shift: f64, r: f64, 
             second += w * x * x;
         }
         let mean = first / sum;
-        (-mean, r * (second / sum - mean * mean))
+        Evaluation {
+            value: -mean,
+            derivative: r * (second / sum - mean * mean),
+        }
     };
-    if slope(0.0).0 == 0.0 {
+    if slope(0.0).value == 0.0 {
         return 0.0;
     }
     increasing_root(slope, -MOST..=MOST, start, 1e-14, 200).0

@@ -2,7 +2,7 @@ use std::fmt;
 
 use super::{
     BoundedMean, Interval, MeanEstimate, Score,
-    bounded_mean::{MOST_SKEWNESS, MOST_SKEWNESS_UNBOUNDED},
+    bounded_mean::{MOST_SKEWNESS, MOST_SKEWNESS_UNBOUNDED, PossibleTerm},
     error_size::{FEWEST_ERRORS, check_errors},
     proper_score::check_scores,
 };
@@ -133,15 +133,18 @@ impl Improvement {
             // ∞ − ∞, NaN, is of no sample that either model deems possible
             let each = (before.scores(&targets)?, after.scores(&targets)?);
             let differences = differences(&each.0, &each.1, size);
-            let terms: Vec<(f64, f64)> = differences.into_iter().zip(probabilities).collect();
-            for (row, (difference, probability)) in terms.iter().enumerate() {
-                if difference.is_infinite() && *probability > infinite.0 {
-                    let when = if *difference > 0.0 { "after" } else { "before" };
+            let possible = |(value, probability)| PossibleTerm { value, probability };
+            let terms: Vec<PossibleTerm> = (differences.into_iter().zip(probabilities))
+                .map(possible)
+                .collect();
+            for (row, term) in terms.iter().enumerate() {
+                if term.value.is_infinite() && term.probability > infinite.0 {
+                    let when = if term.value > 0.0 { "after" } else { "before" };
                     let (name, target) = (before.name(), before.target_text(&targets, row));
                     let words = format!(
                         "row {row}: the {name} {when} of {target}, which did not happen but can be expected, is infinite"
                     );
-                    infinite = (*probability, Some(words));
+                    infinite = (term.probability, Some(words));
                 }
             }
             missed.push(terms);

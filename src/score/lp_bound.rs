@@ -3,7 +3,9 @@ use std::fmt;
 use burn::tensor::{Int, Tensor};
 use serde::Serialize;
 
-use super::{BoundedMean, ErrorSize, MeanEstimate, error_size::SizeLaw};
+use super::{
+    BoundedMean, ErrorSize, MeanEstimate, bounded_mean::PossibleTerm, error_size::SizeLaw,
+};
 use crate::{
     distribution::{Categorical, Predictive, Targets},
     error::{Result, check_length},
@@ -146,7 +148,10 @@ impl LpBound {
                 let of_sample = |at: usize| {
                     let labels = expected_labels(&rows[at * m..][..m], class_of(at));
                     let (label, probability) = labels[place];
-                    (power(at, label), probability)
+                    PossibleTerm {
+                        value: power(at, label),
+                        probability,
+                    }
                 };
                 (0..labels.len()).map(of_sample).collect()
             };

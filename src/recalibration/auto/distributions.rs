@@ -13,8 +13,8 @@ use crate::{
     error::Result,
     host::to_vec,
     recalibration::{
-        DistributionMap, DistributionMethod, Fit, FitWarning, FittedMap, Keep, Progress,
-        Recalibrated, Recalibration, Robust, ScaleFamily, VarianceScaling, regularisation::Split,
+        DistributionMap, DistributionMethod, Fit, FitOptions, FitWarning, FittedMap, Keep,
+        Progress, Recalibrated, Recalibration, ScaleFamily, VarianceScaling, regularisation::Split,
         scale::mean_powers,
     },
 };
@@ -99,11 +99,11 @@ impl<P: ScaleFamily + Component + Marginals> DistributionSamples<P> {
         (predictions, targets): (P, Tensor<2>),
         progress: Progress<'_>,
     ) -> Result<DistributionMap> {
-        if self.is_robust {
-            Robust(method).fit_with_progress(None, predictions, targets, progress)
-        } else {
-            method.fit_with_progress(None, predictions, targets, progress)
-        }
+        let options = FitOptions {
+            is_robust: self.is_robust,
+            ..FitOptions::new(None, progress)
+        };
+        method.fit_with(predictions, targets, options)
     }
 
     /// The derivative of the mean log score with respect to the temperature at 1, standardised: positive where the

@@ -108,7 +108,11 @@ fn standard_error_and_coverage() {
         let (mut estimates, mut errors, mut covered) = (vec![], vec![], 0);
         for _ in 0..runs {
             let gain = improvement(&skce, &population.draw(150, &mut rng));
-            let (low, high) = gain.interval(level).unwrap().ends();
+            let Interval {
+                lower: low,
+                upper: high,
+                ..
+            } = gain.interval(level).unwrap();
             estimates.push(gain.difference.estimate);
             errors.push(gain.difference.standard_error);
             covered += usize::from(low <= truth && truth <= high);
