@@ -104,7 +104,8 @@ impl Tails {
     }
 }
 
-/// The mean of some draws, and their variance, the sum of squares over their number less one; 0 of fewer than two.
+/// The mean and the variance of a distribution, or of some draws: there the variance is the sum of squares over their
+/// number less one, and 0 of fewer than two.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moments {
     /// The mean.

@@ -126,8 +126,12 @@ impl<F: Family> LocationScale<F> {
     }
 
     /// Reads both back, row by row.
-    fn to_vecs(&self) -> (Vec<f64>, Vec<f64>) {
-        (to_vec(self.location.clone()), to_vec(self.scale.clone()))
+    fn read(&self) -> OnHost<F> {
+        OnHost {
+            location: to_vec(self.location.clone()),
+            scale: to_vec(self.scale.clone()),
+            family: PhantomData,
+        }
     }
 
     /// The scales as coordinates of a Euclidean space.
@@ -171,10 +175,10 @@ impl<F: Family> Predictive for LocationScale<F> {
     }
 
     fn sampler(&self) -> Sampler<Self> {
-        let ((location, scale), d) = (self.to_vecs(), self.dimensions());
+        let (host, d) = (self.read(), self.dimensions());
         Box::new(move |rows, rng| {
             let coordinates = rows.iter().flat_map(|row| row * d..(row + 1) * d);
-            let draw = |at: usize| location[at] + scale[at] * F::draw(rng);
+            let draw = |at: usize| host.location[at] + host.scale[at] * F::draw(rng);
             coordinates.map(draw).collect()
         })
     }
@@ -212,12 +216,7 @@ impl<F: Family> Marginals for LocationScale<F> {
     }
 
     fn on_host(&self) -> Box<dyn HostMarginals> {
-        let (location, scale) = self.to_vecs();
-        Box::new(OnHost::<F> {
-            location,
-            scale,
-            family: PhantomData,
-        })
+        Box::new(self.read())
     }
 }
 

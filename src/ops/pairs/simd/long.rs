@@ -69,11 +69,11 @@ pub(super) struct LongPairs<'a, T> {
 struct Sums<T> {
     totals: Totals,
     /// The gradient of points, but for the slopes; with that of residuals of labels. Empty if it is not wanted.
-    points: Aligned<T>,
+    points: Vec<T>,
     /// Minus the gradient of residuals that are rows.
-    residuals: Aligned<T>,
+    residuals: Vec<T>,
     /// `Σ_j s_ij`, which multiplies `p_i`.
-    slopes: Aligned<T>,
+    slopes: Vec<T>,
 }
 
 /// Pairs of some samples with others.
@@ -105,7 +105,7 @@ impl<'a, T: Real> LongPairs<'a, T> {
     pub fn sums(&self, gradient: Option<&mut [&mut [T]; 2]>) -> Totals {
         let (n, PairSamples { d, m, .. }) = (self.squares.len(), self.samples);
         let of_rows = self.samples.labels.is_none();
-        let zeros = |wanted: bool, count: usize| Aligned::zeros(if wanted { count } else { 0 });
+        let zeros = |wanted: bool, count: usize| vec![T::new(0.0); if wanted { count } else { 0 }];
         let tiles = n.div_ceil(ROWS);
         let shares = threads_for(n, m, tiles).min(tiles.div_ceil(2)); // each has a gradient of all samples
         let (sums, _) = fold_tiles(
@@ -134,7 +134,7 @@ impl<'a, T: Real> LongPairs<'a, T> {
                     *x = sign * sum + sums.slopes[i] * p;
                 }
             });
-            for (x, &sum) in residuals.iter_mut().zip(&*sums.residuals) {
+            for (x, &sum) in residuals.iter_mut().zip(&sums.residuals) {
                 *x = sign * sum;
             }
         }
@@ -269,9 +269,14 @@ impl<T: Real> Sums<T> {
     /// Adds another share.
     fn add(&mut self, other: &Self) {
         self.totals += other.totals;
-        self.points.add(&other.points);
-        self.residuals.add(&other.residuals);
-        self.slopes.add(&other.slopes);
+        let add = |sums: &mut [T], others: &[T]| {
+            for (sum, &other) in sums.iter_mut().zip(others) {
+                *sum += other;
+            }
+        };
+        add(&mut self.points, &other.points);
+        add(&mut self.residuals, &other.residuals);
+        add(&mut self.slopes, &other.slopes);
     }
 }
 
