@@ -95,7 +95,7 @@ impl Fit<QuantileForecasts, Tensor<2>> for ConformalShiftConfig {
             map: ConformalShift::KIND,
             reason: "the shifts are quantiles of residuals",
         };
-        let task = DistributionTask::without_criterion((forecasts, targets), options, refusal)?;
+        let task = DistributionTask::without_criterion(forecasts, targets, options, refusal)?;
         let (forecasts, targets) = (task.predictions, task.targets);
         let observed = targets.drawn();
         let effective = task.weights.effective(observed.len());

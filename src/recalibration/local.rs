@@ -113,7 +113,7 @@ impl<P: ScaleFamily + Component> Fit<P, Tensor<2>> for LocalRecalibrationConfig 
             map: LocalRecalibration::KIND,
             reason: "",
         };
-        let task = DistributionTask::without_criterion((predictions, targets), options, refusal)?;
+        let task = DistributionTask::without_criterion(predictions, targets, options, refusal)?;
         let (predictions, targets) = (task.predictions, task.targets);
         let device = predictions.device();
         let mut silent = |_| {};

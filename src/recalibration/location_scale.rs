@@ -98,7 +98,7 @@ impl<P: ScaleFamily> Fit<P, Tensor<2>> for LocationScaleRecalibrationConfig {
             map: LocationScaleRecalibration::KIND,
             reason: "",
         };
-        let task = DistributionTask::without_criterion((predictions, targets), options, refusal)?;
+        let task = DistributionTask::without_criterion(predictions, targets, options, refusal)?;
         let (predictions, targets, weights) = (task.predictions, task.targets, task.weights);
         let [_, scale] = predictions.location_and_scale();
         let logarithms: Vec<f64> = to_vec(scale).into_iter().map(f64::ln).collect();
@@ -107,7 +107,7 @@ impl<P: ScaleFamily> Fit<P, Tensor<2>> for LocationScaleRecalibrationConfig {
             let own = logarithms.iter().skip(c).step_by(errors.len());
             let own: Vec<f64> = own.copied().collect();
             let allowance = allowance(&weights, task.options.is_robust);
-            CoordinateFit::robust(z, &own, (&weights, allowance), P::POWER)
+            CoordinateFit::robust(z, &own, &weights, allowance, P::POWER)
         };
         let found: Result<Vec<RobustFit<CoordinateFit>>> =
             errors.iter().enumerate().map(coordinate).collect();
@@ -149,7 +149,8 @@ impl CoordinateFit {
     fn robust(
         z: &[f64],
         logarithms: &[f64],
-        (weights, allowance): (&Weights, impl Fn(usize) -> f64),
+        weights: &Weights,
+        allowance: impl Fn(usize) -> f64,
         r: f64,
     ) -> Result<RobustFit<Self>> {
         robust(z.len(), allowance, |rows| {
@@ -183,7 +184,7 @@ impl CoordinateFit {
             let terms: Vec<f64> = terms.map(|(x, w)| w * (-r * g * x).exp()).collect();
             shift = weighted_location(z, &terms, r);
             if varies {
-                g = best_power(z, (&x, &of_samples), shift, r, g);
+                g = best_power(z, &x, &of_samples, shift, r, g);
             }
             let moved =
                 |before: f64, after: f64| (before - after).abs() > 1e-12 * (1.0 + after.abs());
@@ -212,7 +213,7 @@ impl CoordinateFit {
 
 /// The `g` with `Σ w_i x_i = 0`, `w_i = v_i |z_i − b|^r e^{−r g x_i}` and the weights `v` of the samples: that sum falls
 /// as `g` grows.
-fn best_power(z: &[f64], (x, of_samples): (&[f64], &[f64]), shift: f64, r: f64, start: f64) -> f64 {
+fn best_power(z: &[f64], x: &[f64], of_samples: &[f64], shift: f64, r: f64, start: f64) -> f64 {
     let logarithms: Vec<f64> = z.iter().map(|z| r * (z - shift).abs().ln()).collect();
     let slope = |g: f64| {
         let exponent = |(l, x): (&f64, &f64)| l - r * g * x;

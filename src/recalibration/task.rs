@@ -146,7 +146,8 @@ impl<'a, P: Predictive<Targets = Tensor<2>>> DistributionTask<'a, P> {
 
     /// As [`new`](Self::new), for a map that no criterion can be descended in.
     pub fn without_criterion(
-        (predictions, targets): (P, Tensor<2>),
+        predictions: P,
+        targets: Tensor<2>,
         options: FitOptions<'a, P>,
         refusal: NoDescent,
     ) -> Result<Self> {

@@ -216,7 +216,8 @@ impl AutoRecalibrationConfig {
         &self,
         n: usize,
         one: bool,
-        (subject, level): (Subject, f64),
+        subject: Subject,
+        level: f64,
     ) -> (Vec<Split>, Validation) {
         let folds_of = self.folds.min(n);
         let mut splits = splits(&folds(n, folds_of, self.seed));
@@ -291,10 +292,10 @@ impl AutoRecalibrationConfig {
             }
         }
         let one = data.samples() >= ONE_SPLIT && data.classes > 2;
-        let (splits, validation) = self.validation(data.samples(), one, (self.subject, LEVEL));
+        let (splits, validation) = self.validation(data.samples(), one, self.subject, LEVEL);
         let mut samples = LogitSamples::new(&data, &splits, self.subject, self.seed);
         samples.zeros = self.zeros;
-        samples.choose(self.keep, (validation, warnings), progress)
+        samples.choose(self.keep, validation, warnings, progress)
     }
 }
 
@@ -313,7 +314,7 @@ impl<P: ScaleFamily + Component + Marginals> Fit<P, Tensor<2>> for AutoRecalibra
             map: "a choice among maps of distributions",
             reason: "",
         };
-        let task = DistributionTask::without_criterion((predictions, targets), options, refusal)?;
+        let task = DistributionTask::without_criterion(predictions, targets, options, refusal)?;
         let (predictions, targets) = (task.predictions, task.targets);
         at_least(2, "the number of folds", self.folds, "at least 2")?;
         let (mut warnings, mut kept) = (vec![], None);
@@ -322,10 +323,10 @@ impl<P: ScaleFamily + Component + Marginals> Fit<P, Tensor<2>> for AutoRecalibra
             let map = config.fit(predictions.clone(), targets.clone())?;
             (warnings, kept) = kept_rows(map.report(), predictions.len());
         }
-        let samples = DistributionSamples::new((predictions, targets), kept, self.robust);
+        let samples = DistributionSamples::new(predictions, targets, kept, self.robust);
         let (splits, validation) =
-            self.validation(samples.len(), false, (Subject::Classes, LEVEL_OF_SCALE));
-        let about = (validation, warnings);
-        samples.choose(&splits, self.keep, about, task.options.progress)
+            self.validation(samples.len(), false, Subject::Classes, LEVEL_OF_SCALE);
+        let progress = task.options.progress;
+        samples.choose(&splits, self.keep, validation, warnings, progress)
     }
 }

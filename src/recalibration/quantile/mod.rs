@@ -88,7 +88,7 @@ impl<P: Marginals> Fit<P, Tensor<2>> for QuantileRecalibrationConfig {
             map: QuantileRecalibration::KIND,
             reason: "the ranks make the levels uniform already",
         };
-        let task = DistributionTask::without_criterion((predictions, targets), options, refusal)?;
+        let task = DistributionTask::without_criterion(predictions, targets, options, refusal)?;
         let (predictions, targets) = (task.predictions, task.targets);
         let [n, d] = targets.dims();
         // beside pseudo-observations the samples are worth their effective number
