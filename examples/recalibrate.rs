@@ -70,11 +70,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let before = Categorical::from_logits(test.0.clone())?;
     let after = Categorical::from_logits(map.forward(test.0))?;
     let gain = LogScore.improvement(&before, &after, &test.1)?.difference;
-    let (low, high) = gain.interval(0.95)?.ends();
+    let interval = gain.interval(0.95)?;
     println!(
-        "Log loss on {} other samples: {:+.4} [{low:+.4}, {high:+.4}]\n",
+        "Log loss on {} other samples: {:+.4} [{:+.4}, {:+.4}]\n",
         n - n / 2,
-        gain.estimate
+        gain.estimate,
+        interval.lower,
+        interval.upper
     );
     for (name, predictions) in [("Before", &before), ("After", &after)] {
         let mut rng = StdRng::seed_from_u64(0);

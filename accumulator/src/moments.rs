@@ -87,7 +87,7 @@ impl Moments {
     /// The weighted mean with its standard error, of at least one value.
     pub fn estimate(&self) -> MeanEstimate {
         let (mean, deviations) = (self.mean().value(), self.squared_deviations());
-        let mut estimate = MeanEstimate::of_moments(self.count as usize, mean, deviations);
+        let mut estimate = MeanEstimate::from_moments(self.count as usize, mean, deviations);
         estimate.effective = (self.weight * self.weight / self.squares).value();
         estimate
     }
@@ -109,7 +109,7 @@ impl Moments {
         let blocks = self.count as usize;
         let deviation = (self.squared_deviations() / (blocks as f64 - 1.0)).sqrt();
         let test = AsymptoticBlockSkceTest::new((), size);
-        test.of_moments(self.mean().value(), deviation, blocks, samples)
+        test.from_moments(self.mean().value(), deviation, blocks, samples)
     }
 
     /// Checks that there are numbers with these sums.

@@ -57,11 +57,11 @@ impl fmt::Display for Coverage {
 impl LevelCoverage {
     fn cells(&self) -> Vec<String> {
         let share = |share| percent(share, 1);
-        let (coverage, (low, high)) = (&self.coverage, self.interval.ends());
+        let (coverage, interval) = (&self.coverage, &self.interval);
         let mut cells = vec![
             share(coverage.inside),
             share(coverage.covered),
-            format!("[{}, {}]", share(low), share(high)),
+            format!("[{}, {}]", share(interval.lower), share(interval.upper)),
             probability(coverage.p_value, self.is_bound),
         ];
         cells.extend(self.pinball.map(|pinball| significant(pinball.estimate, 4)));

@@ -61,13 +61,13 @@ impl Kind for QuantileForecasts {
                 pinball,
             })
         };
-        let levels = QuantileCoverage::of_levels(forecasts, targets)?.into_iter();
+        let levels = QuantileCoverage::by_level(forecasts, targets)?.into_iter();
         let levels = levels.map(|coverage| {
             let level = coverage.level;
             let pinball = QuantileScore { level }.mean(forecasts, targets)?;
             covered(coverage, Some(pinball))
         });
-        let intervals = QuantileCoverage::of_intervals(forecasts, targets)?.into_iter();
+        let intervals = QuantileCoverage::by_interval(forecasts, targets)?.into_iter();
         let intervals = intervals.map(|interval| covered(interval, None));
         Ok(Some(Coverage {
             levels: levels.collect::<Result<_>>()?,

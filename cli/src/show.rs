@@ -6,8 +6,8 @@ use burn::tensor::Device;
 use burn_calibration::{
     file::write_with,
     recalibration::{
-        ConformalShift, DistributionMap, FitReport, FittedMap, FittedTo, Guarantees, LogitMap,
-        NamedParameter, load_map,
+        ConformalShift, DistributionMap, FitReport, FittedMap, FittedTo, Guarantees, Knot,
+        LogitMap, NamedParameter, load_map,
     },
 };
 use burn_calibration_export::{Formula, to_onnx};
@@ -67,8 +67,8 @@ impl Ranking {
             _ => Self::Tied,
         };
         // constant beyond their knots
-        let of_knots = |knots: &[Vec<(f64, f64)>]| {
-            let values = knots.iter().flatten().map(|(_, value)| *value);
+        let of_knots = |knots: &[Vec<Knot>]| {
+            let values = knots.iter().flatten().map(|knot| knot.value);
             if values.is_sorted() {
                 Self::Tied
             } else {

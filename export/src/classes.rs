@@ -43,10 +43,10 @@ fn ensemble(parameters: &Parameters) -> Term {
 /// An increasing function of each logit, whose slope is linear between knots.
 fn diagonal(map: &DiagonalScaling) -> Term {
     let (mut knots, mut values, mut slopes) = (vec![], vec![], vec![]);
-    for (knot, value, slope) in map.knots() {
-        knots.push(knot);
-        values.push(value);
-        slopes.push(slope);
+    for knot in map.knots() {
+        knots.push(knot.place);
+        values.push(knot.value);
+        slopes.push(knot.slope);
     }
     let mut bends = vec![0.0; knots.len() + 1];
     for (i, bend) in (1..knots.len()).zip(&mut bends[1..]) {

@@ -1,6 +1,6 @@
 //! Formulas of the maps of one event: of class 1 of two classes, otherwise of each class against the others.
 
-use burn_calibration::recalibration::{FittedMap as _, LogitMap};
+use burn_calibration::recalibration::{FittedMap as _, Knot, LogitMap};
 
 use crate::{Formula, Operation, Term, parameters::Parameters};
 
@@ -76,13 +76,14 @@ fn beta(parameters: &Parameters, scores: Term) -> Term {
 }
 
 /// Values at the knots of each event, linear between them, and constant beyond them.
-pub fn interpolation(events: &[Vec<(f64, f64)>], scores: Term) -> Term {
+pub fn interpolation(events: &[Vec<Knot>], scores: Term) -> Term {
     let longest = events.iter().map(Vec::len).max().unwrap_or(0);
     let (mut all_knots, mut all_values, mut all_slopes) = (vec![], vec![], vec![]);
     for event in events {
         // the last knot is repeated up to the longest
         let full = (0..longest).map(|k| event[k.min(event.len() - 1)]);
-        let (knots, values): (Vec<f64>, Vec<f64>) = full.unzip();
+        let (knots, values): (Vec<f64>, Vec<f64>) =
+            full.map(|knot| (knot.place, knot.value)).unzip();
         let mut slopes = vec![0.0; longest + 1];
         for k in 1..longest {
             let slope = (values[k] - values[k - 1]) / (knots[k] - knots[k - 1]);

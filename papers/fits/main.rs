@@ -17,6 +17,7 @@ use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burn_calibration::{
     distribution::{Categorical, Subject},
     recalibration::{AutoRecalibrationConfig, Fit, FitWarning, Recalibration as _},
+    score::Interval,
 };
 use clap::Parser;
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
@@ -279,7 +280,7 @@ impl Setting {
         let (gain, standard_error) = self.change(&others, &after);
         Outcome {
             chosen: choice.chosen,
-            interval: choice.interval().map(|of| of.ends()),
+            interval: choice.interval(),
             gain,
             is_worse: gain > standard_error,
             overconfidence: [&others, &after].map(|z| self.overconfidence(z, &others)),
@@ -291,7 +292,7 @@ impl Setting {
 
 struct Outcome {
     chosen: &'static str,
-    interval: Option<(f64, f64)>,
+    interval: Option<Interval>,
     /// The true change of the log loss.
     gain: f64,
     /// Whether the log loss rises by a standard error of 4,000 new rows.
@@ -338,8 +339,9 @@ fn main() {
             let chosen = count(&|one| one.chosen != "none");
             let given = count(&|one| one.interval.is_some());
             let held = |one: &Outcome| {
-                one.interval
-                    .is_some_and(|(low, high)| low <= one.gain && one.gain <= high)
+                one.interval.is_some_and(|interval| {
+                    interval.lower <= one.gain && one.gain <= interval.upper
+                })
             };
             let held = count(&held);
             let mut sums = sums.lock().expect("nothing panics");

@@ -15,7 +15,7 @@ use burn_calibration::{
     estimator::{Aspect, Event, Skce, Tce},
     kernel::{Bandwidth, Kernel, RealKernel, TensorKernel},
     score::{
-        Brier, Crps, ErrorSize, Improvement, IntervalOverconfidence, LogScore, LpBound,
+        Brier, Crps, ErrorSize, Improvement, Interval, IntervalOverconfidence, LogScore, LpBound,
         ObservedExpected, Overconfidence, Quantify, Score,
     },
 };
@@ -68,17 +68,16 @@ const COLUMNS: [&str; 9] = [
 /// Whether an interval covers; none where there is no interval.
 type Covers = Option<bool>;
 
-fn within((low, high): (f64, f64), value: f64) -> Covers {
+fn within(interval: Interval, value: f64) -> Covers {
     let rounding = 1e-9 * value.abs().max(1e-9);
-    Some(low <= value + rounding && value <= high + rounding)
+    Some(interval.lower <= value + rounding && value <= interval.upper + rounding)
 }
 
 fn of<P: burn_calibration::distribution::Predictive>(
     error: &impl Quantify<P>,
     (predictions, targets): (&P, &P::Targets),
-) -> Result<Option<(f64, f64)>> {
-    let interval = error.size(predictions, targets)?.interval(0.95).ok();
-    Ok(interval.map(|interval| (interval.lower, interval.upper)))
+) -> Result<Option<Interval>> {
+    Ok(error.size(predictions, targets)?.interval(0.95).ok())
 }
 
 /// Predicted probabilities of an event, the true ones, and those of the model that is compared.
@@ -171,31 +170,31 @@ fn classes(
     let all = || (0..n).flat_map(|i| (0..i).map(move |j| (i, j)));
     let gain = |score: &dyn Score<Categorical>, value: f64| -> Result<Covers> {
         let gain = Improvement::of(score, &before, &after, &labels)?;
-        Ok(within(gain.interval(0.95)?.ends(), value))
+        Ok(within(gain.interval(0.95)?, value))
     };
     let estimator = Skce::unbiased(kernel);
     let of_skce = estimator.improvement(&before, &after, &labels)?;
-    let of_skce = of_skce.interval(0.95).ok().map(|of| of.ends());
+    let of_skce = of_skce.interval(0.95).ok();
     // a recalibration that lowers the risk
     let lower: Vec<f64> = p.iter().map(|&p| odds(p, 0.5)).collect();
     let event = Aspect::Event(Event::Class(1));
     let at_least = LpBound::of(2.0, event, &before, &predictions(&lower)?, &labels)?;
     let at_least = at_least.size().interval(0.95)?;
     let ratio = ObservedExpected::interval(Event::Class(1), &before, &labels, 0.95)?;
-    let covers = |interval: Option<(f64, f64)>, value| interval.and_then(|i| within(i, value));
+    let covers = |interval: Option<Interval>, value| interval.and_then(|i| within(i, value));
     Ok([
         covers(
             of(&Overconfidence::default(), data)?,
             population.overconfidence,
         ),
-        within(ratio.ends(), population.ratio),
+        within(ratio, population.ratio),
         covers(of(&Tce::default(), data)?, binned(&p, &gaps)),
         covers(of(&estimator, data)?, skce(&p, &mut all()).max(0.0)),
         covers(
             of(&Skce::block(kernel, 2), data)?,
             skce(&p, &mut (0..n / 2).map(|block| (2 * block, 2 * block + 1))).max(0.0),
         ),
-        within((at_least.lower, at_least.upper), size),
+        within(at_least, size),
         gain(&Brier, population.brier)?,
         gain(&LogScore, population.log)?,
         of_skce
@@ -231,7 +230,7 @@ const REAL_COLUMNS: [&str; 4] = [
 ];
 
 /// An estimate, and its interval if there is one.
-type Sized = (f64, Option<(f64, f64)>);
+type Sized = (f64, Option<Interval>);
 
 /// Estimates and intervals of one data set. The predictions that are compared are 1.5 times as wide. Predictions are
 /// those of the number of samples, so that the mean of the estimates is the truth.
@@ -253,14 +252,11 @@ fn real(setting: &RealSetting, n: usize, seed: u64) -> Result<[Sized; 4]> {
     let skce = Skce::unbiased(TensorKernel::new(kernel, RealKernel::gaussian(1.0)));
     let sized = |size: ErrorSize| -> Sized {
         let interval = size.interval(0.95).ok();
-        (size.estimate, interval.map(|of| of.ends()))
+        (size.estimate, interval)
     };
     let gain = |score: &dyn Score<Normal>| -> Result<Sized> {
         let gain = Improvement::of(score, &before, &after, &targets)?;
-        Ok((
-            gain.difference.estimate,
-            gain.interval(0.95).ok().map(|of| of.ends()),
-        ))
+        Ok((gain.difference.estimate, gain.interval(0.95).ok()))
     };
     Ok([
         sized(IntervalOverconfidence::default().size(&before, &targets)?),

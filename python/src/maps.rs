@@ -123,12 +123,12 @@ where
 {
     let (logits, labels) = (samples.logits.clone(), samples.labels.clone());
     let Some(weights) = &samples.weights else {
-        return Fit::<Tensor<2>>::fit_with_progress(config, None, logits, labels, progress);
+        return Fit::<Tensor<2>>::fit_with(config, logits, labels, FitOptions::new(None, progress));
     };
     let predictions = Categorical::from_logits(logits)?;
     predictions.check_labels(&labels)?; // before rows of weight 0 are left out
     let (predictions, labels) = predictions.weighted(weights, &labels)?;
-    Fit::<Categorical, _>::fit_with_progress(config, None, predictions, labels, progress)
+    Fit::<Categorical, _>::fit_with(config, predictions, labels, FitOptions::new(None, progress))
 }
 
 /// Fits a map of the kind that a name says, or chooses one.

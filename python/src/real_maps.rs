@@ -82,7 +82,7 @@ fn fit_scaled<P: ScaleFamily + Component + Marginals>(
     if kind == "auto" {
         let config = configured(&AutoRecalibrationConfig::new(), options)?;
         let chosen: AutoDistributionRecalibration = config
-            .fit_with_progress(None, predictions, targets, progress)
+            .fit_with(predictions, targets, FitOptions::new(None, progress))
             .map_err(words)?;
         let choice = chosen.choice().clone();
         return Ok((RealMap::Distribution(chosen.into_map()), Some(choice)));

@@ -63,7 +63,7 @@ fn end(diagram: &CorpDiagram) -> f64 {
         .steps
         .iter()
         .map(|step| step.upper.max(step.frequency));
-    let bands = diagram.band.iter().map(|point| point.band.1);
+    let bands = diagram.band.iter().map(|point| point.band.upper);
     match diagram.event {
         Event::TopLabel => 1.0,
         Event::Class(_) => end_of_axis(steps.chain(bands).fold(0.0, f64::max)),
@@ -142,10 +142,10 @@ fn plot(diagram: &CorpDiagram, frame: &Frame) -> Vec<Markup> {
 fn band([a, b]: [&CorpBand; 2], frame: &Frame) -> Markup {
     let place = |point: &CorpBand, height: f64| frame.at(point.probability, height);
     let mut corners = [
-        place(a, a.band.0),
-        place(a, a.band.1),
-        place(b, b.band.1),
-        place(b, b.band.0),
+        place(a, a.band.lower),
+        place(a, a.band.upper),
+        place(b, b.band.upper),
+        place(b, b.band.lower),
     ];
     if corners[3].0 - corners[0].0 < 1.0 {
         corners[..2].iter_mut().for_each(|corner| corner.0 -= 1.0);

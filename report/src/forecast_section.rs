@@ -85,7 +85,7 @@ impl Reportable for QuantileForecasts {
                 "The part for targets above intervals and medians: forecasts that are too low.",
             ),
         ];
-        let curve = QuantileCoverage::of_levels(forecasts, targets);
+        let curve = QuantileCoverage::by_level(forecasts, targets);
         let error = curve.map(|levels| QuantileCoverage::curve(&levels).mean_absolute_error());
         let error = Estimate::new("", error).on_page(
             Unit::Decimals,
@@ -104,10 +104,10 @@ impl Reportable for QuantileForecasts {
 
     fn section(&self, plan: &Plan<Self>) -> Result<ForecastSection> {
         let targets = plan.targets;
-        let levels = QuantileCoverage::of_levels(self, targets)?;
+        let levels = QuantileCoverage::by_level(self, targets)?;
         let curve = QuantileCoverage::curve(&levels);
         Ok(ForecastSection {
-            central_intervals: QuantileCoverage::of_intervals(self, targets)?,
+            central_intervals: QuantileCoverage::by_interval(self, targets)?,
             quantiles: QuantileDiagram::weighted(
                 curve,
                 &self.parted().1,

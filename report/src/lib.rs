@@ -28,7 +28,7 @@
 //! let diagram = Reliability::default().diagram(&predictions, &labels)?;
 //! let bin = &diagram.bins[0];
 //! assert_eq!((bin.count, bin.frequency), (40, 0.5));
-//! assert!(bin.frequency < bin.band.0); // a calibrated model is right more often
+//! assert!(bin.frequency < bin.band.lower); // a calibrated model is right more often
 //! assert!(diagram.to_svg().starts_with("<svg"));
 //!
 //! let page = ReportBuilder::new(&predictions, &labels)

@@ -45,7 +45,8 @@ fn description(diagram: &PitDiagram) -> String {
     let values = if diagram.weights.is_some() {
         String::new()
     } else {
-        let [low, high] = [diagram.band.0, diagram.band.1].map(|count| whole(count as usize));
+        let [low, high] =
+            [diagram.band.lower, diagram.band.upper].map(|count| whole(count as usize));
         format!("{low} to {high} values, ")
     };
     let mut text = format!(
@@ -69,7 +70,7 @@ fn description(diagram: &PitDiagram) -> String {
 }
 
 fn densities_of_band(diagram: &PitDiagram) -> [f64; 2] {
-    [diagram.band.0, diagram.band.1].map(|end| diagram.density(end))
+    [diagram.band.lower, diagram.band.upper].map(|end| diagram.density(end))
 }
 
 /// The lower edge of a bin.
@@ -83,7 +84,7 @@ pub(super) fn numbers(pit: &PitDiagram, what: &str) -> Markup {
         let [low, high] = densities_of_band(pit).map(|density| format!("{density:.3}"));
         (format!("{low}–{high}"), "band of the density")
     } else {
-        let [low, high] = [pit.band.0, pit.band.1].map(|count| whole(count as usize));
+        let [low, high] = [pit.band.lower, pit.band.upper].map(|count| whole(count as usize));
         (format!("{low}–{high}"), "band")
     };
     let row = |(bin, &count): (usize, &usize)| {

@@ -98,11 +98,11 @@ fn description(diagram: &QuantileDiagram) -> String {
 /// The numbers of the picture as a table.
 pub(super) fn numbers(diagram: &QuantileDiagram, what: &str) -> Markup {
     let row = |point: &QuantilePoint| {
-        let (low, high) = diagram.band(point.level);
+        let band = diagram.band(point.level);
         vec![
             decimals(point.level, 3),
             format!("{:.3}", point.frequency),
-            format!("{low:.3}–{high:.3}"),
+            format!("{:.3}–{:.3}", band.lower, band.upper),
         ]
     };
     table::picture_table(

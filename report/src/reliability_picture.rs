@@ -62,8 +62,8 @@ fn description(diagram: &ReliabilityDiagram) -> String {
             counted(bin.count, "sample"),
             fixed(bin.confidence),
             fixed(bin.frequency),
-            fixed(bin.band.0),
-            fixed(bin.band.1)
+            fixed(bin.band.lower),
+            fixed(bin.band.upper)
         );
     }
     text
@@ -81,7 +81,7 @@ pub(super) fn numbers(diagram: &ReliabilityDiagram, subject: Subject, what: &str
             whole(bin.count),
             share(bin.confidence),
             share(bin.frequency),
-            format!("{}–{}", share(bin.band.0), share(bin.band.1)),
+            format!("{}–{}", share(bin.band.lower), share(bin.band.upper)),
         ]
     };
     table::picture_table(
@@ -126,7 +126,7 @@ pub(super) fn full(diagram: &ReliabilityDiagram, heading: &str) -> Picture {
 
 /// The end of both axes: of an event the largest number that is shown, and 1 of a confidence.
 fn end(diagram: &ReliabilityDiagram) -> f64 {
-    let largest = |bin: &ReliabilityBin| bin.upper.max(bin.frequency).max(bin.band.1);
+    let largest = |bin: &ReliabilityBin| bin.upper.max(bin.frequency).max(bin.band.upper);
     match diagram.event {
         Event::TopLabel => 1.0,
         Event::Class(_) => end_of_axis(diagram.bins.iter().map(largest).fold(0.0, f64::max)),
@@ -204,8 +204,8 @@ fn bars(diagram: &ReliabilityDiagram, frame: &Frame) -> Vec<Markup> {
 
 /// The box of a band, over the range of its bin, but never too narrow to be seen.
 fn band(bin: &ReliabilityBin, frame: &Frame) -> Markup {
-    let (left, bottom) = frame.at(bin.lower, bin.band.0);
-    let (right, top) = frame.at(bin.upper, bin.band.1);
+    let (left, bottom) = frame.at(bin.lower, bin.band.lower);
+    let (right, top) = frame.at(bin.upper, bin.band.upper);
     let widened = 0.5 * (4.0 - (right - left)).max(0.0);
     rectangle(
         (left - widened, bottom),

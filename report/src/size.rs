@@ -205,7 +205,7 @@ impl<'a> Sizing<'a> {
     ) -> Option<InTheLarge> {
         let (plain, weights) = predictions.parted();
         let outcomes = Event::of(predictions).outcomes(&plain, labels).ok()?;
-        let occurred: Vec<f64> = outcomes.pairs().map(|(_, occurred)| occurred).collect();
+        let occurred: Vec<f64> = outcomes.occurred.iter().map(|&c| c as f64).collect();
         let (name, size) = self.of_event_in_the_large(predictions, labels);
         let count = match size.unit {
             Unit::Ratio => occurred.len() as f64,

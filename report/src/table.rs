@@ -119,7 +119,7 @@ impl Cell {
 
 /// The ends of an interval, if there are two.
 fn ends(interval: &Interval, format: fn(f64) -> String) -> Option<String> {
-    let (lower, upper) = interval.ends();
+    let Interval { lower, upper, .. } = *interval;
     let is_finite = lower.is_finite() && upper.is_finite();
     is_finite.then(|| format!("[{}, {}]", format(lower), format(upper)))
 }

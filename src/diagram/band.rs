@@ -1,7 +1,43 @@
 use rand::{RngExt, SeedableRng, rngs::StdRng};
+use serde::{Deserialize, Serialize};
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 use crate::error::{Result, check_inside};
+
+/// A consistency band at one place of a diagram. It is serialized as an array of both ends.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(from = "[f64; 2]", into = "[f64; 2]")]
+pub struct Band {
+    /// The lower end.
+    pub lower: f64,
+    /// The upper end.
+    pub upper: f64,
+}
+
+impl Band {
+    /// Returns whether a number lies in the band.
+    pub fn contains(self, number: f64) -> bool {
+        (self.lower..=self.upper).contains(&number)
+    }
+
+    /// Whether a sum of weights lies in the band, whose ends are sums of the same weights in another order.
+    pub(super) fn contains_sum(self, sum: f64) -> bool {
+        const ROUNDING: f64 = 1e-12;
+        (self.lower * (1.0 - ROUNDING)..=self.upper * (1.0 + ROUNDING)).contains(&sum)
+    }
+}
+
+impl From<[f64; 2]> for Band {
+    fn from([lower, upper]: [f64; 2]) -> Self {
+        Self { lower, upper }
+    }
+}
+
+impl From<Band> for [f64; 2] {
+    fn from(band: Band) -> Self {
+        [band.lower, band.upper]
+    }
+}
 
 /// Checks that the level of a band is a probability other than 0 and 1.
 pub(super) fn check_level(level: f64) -> Result<()> {
@@ -18,7 +54,7 @@ pub(super) fn check_level(level: f64) -> Result<()> {
 /// well.
 ///
 /// Cost: `O(n·s)` for the standard deviation `s ≤ √n/2` of the count.
-pub(super) fn consistency_band(probabilities: &[f64], level: f64) -> (f64, f64) {
+pub(super) fn consistency_band(probabilities: &[f64], level: f64) -> Band {
     let tail = 0.5 * (1.0 - level);
     let (first, masses) = poisson_binomial(probabilities);
     let quantile = |reached: &dyn Fn(f64) -> bool| {
@@ -30,15 +66,15 @@ pub(super) fn consistency_band(probabilities: &[f64], level: f64) -> (f64, f64) 
         let count = first + at.unwrap_or(masses.len() - 1);
         count as f64 / probabilities.len() as f64
     };
-    (
-        quantile(&|below| below > tail),
-        quantile(&|below| below >= 1.0 - tail),
-    )
+    Band {
+        lower: quantile(&|below| below > tail),
+        upper: quantile(&|below| below >= 1.0 - tail),
+    }
 }
 
 /// The same for a weighted frequency: order statistics of redraws, outside which that of a calibrated model lies with
 /// probability `1 − level` or less.
-pub(super) fn weighted_band(probabilities: &[f64], weights: &[f64], level: f64) -> (f64, f64) {
+pub(super) fn weighted_band(probabilities: &[f64], weights: &[f64], level: f64) -> Band {
     let mut rng = StdRng::seed_from_u64(0);
     let total: f64 = weights.iter().sum();
     let mut frequency = |_| {
@@ -50,23 +86,19 @@ pub(super) fn weighted_band(probabilities: &[f64], weights: &[f64], level: f64) 
     band_of_redraws(&mut drawn, level)
 }
 
-/// Returns whether a number lies in a band, whose ends are sums of the same weights in another order.
-pub(super) fn is_within(number: f64, (low, high): (f64, f64)) -> bool {
-    const ROUNDING: f64 = 1e-12;
-    (low * (1.0 - ROUNDING)..=high * (1.0 + ROUNDING)).contains(&number)
-}
-
 const REDRAWS: usize = 1999;
 
 /// The band of a frequency by those of redraws: order statistics, as `P(T < k-th smallest of R redraws) ≤ k/(R + 1)` for
 /// `T` like them. All frequencies where the redraws are too few for the level.
-pub(super) fn band_of_redraws(drawn: &mut [f64], level: f64) -> (f64, f64) {
+pub(super) fn band_of_redraws(drawn: &mut [f64], level: f64) -> Band {
     drawn.sort_by(f64::total_cmp);
     let redraws = drawn.len();
-    match (0.5 * (1.0 - level) * (redraws + 1) as f64 + 1e-9).floor() as usize {
-        0 => (0.0, 1.0),
-        k => (drawn[k - 1], drawn[redraws - k]),
-    }
+    let [lower, upper] = match (0.5 * (1.0 - level) * (redraws + 1) as f64 + 1e-9).floor() as usize
+    {
+        0 => [0.0, 1.0],
+        k => [drawn[k - 1], drawn[redraws - k]],
+    };
+    Band { lower, upper }
 }
 
 /// Masses below this are dropped, at both ends and at each step: of a million samples together less than 10⁻¹¹.
@@ -134,19 +166,19 @@ mod tests {
     fn the_band_is_central_and_tight() {
         let probabilities: Vec<f64> = (1..=40).map(|i| f64::from(i) / 41.0).collect();
         let (first, masses) = poisson_binomial(&probabilities);
-        let (low, high) = consistency_band(&probabilities, 0.9);
+        let Band { lower, upper } = consistency_band(&probabilities, 0.9);
         let index = |frequency: f64| (frequency * 40.0).round() as usize - first;
-        let below: f64 = masses[..index(low)].iter().sum();
-        let above: f64 = masses[index(high) + 1..].iter().sum();
+        let below: f64 = masses[..index(lower)].iter().sum();
+        let above: f64 = masses[index(upper) + 1..].iter().sum();
         assert!(below <= 0.05 && above <= 0.05, "{below} {above}");
-        assert!(below + masses[index(low)] > 0.05 && above + masses[index(high)] > 0.05);
+        assert!(below + masses[index(lower)] > 0.05 && above + masses[index(upper)] > 0.05);
     }
 
     #[test]
     fn certain_events_have_no_width() {
-        assert_eq!(consistency_band(&[1.0; 3], 0.95), (1.0, 1.0));
-        assert_eq!(consistency_band(&[0.0; 3], 0.95), (0.0, 0.0));
-        assert_eq!(consistency_band(&[0.5], 0.95), (0.0, 1.0));
+        assert_eq!(consistency_band(&[1.0; 3], 0.95), [1.0; 2].into());
+        assert_eq!(consistency_band(&[0.0; 3], 0.95), [0.0; 2].into());
+        assert_eq!(consistency_band(&[0.5], 0.95), [0.0, 1.0].into());
     }
 
     #[test]
@@ -157,8 +189,8 @@ mod tests {
             (300, 0.05, 0.99),
             (2000, 0.1, 0.95),
         ] {
-            let (low, high) = consistency_band(&vec![p; n], level);
-            let counts = [low, high].map(|frequency| (frequency * n as f64).round() as usize);
+            let Band { lower, upper } = consistency_band(&vec![p; n], level);
+            let counts = [lower, upper].map(|frequency| (frequency * n as f64).round() as usize);
             assert_eq!(binomial_band(n, p, level), counts);
         }
         // a normal distribution with a deviation of 300

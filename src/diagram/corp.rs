@@ -5,7 +5,7 @@ use burn::{
 use rand::{Rng, RngExt, SeedableRng, rngs::StdRng};
 use serde::{Deserialize, Serialize};
 
-use super::band::{band_of_redraws, check_level};
+use super::band::{Band, band_of_redraws, check_level};
 use crate::{
     distribution::{Categorical, Predictive, Weights},
     error::{Result, check_count},
@@ -65,9 +65,8 @@ impl CorpReliability {
         let band = self.band(&groups, &outcomes.sorted_weights());
         let step = |block: Block| {
             let inside = |point: &CorpBand| {
-                let (lower, upper) = point.band;
                 let is_here = (block.first..=block.last).contains(&point.probability);
-                !is_here || (lower..=upper).contains(&block.frequency())
+                !is_here || point.band.contains(block.frequency())
             };
             CorpStep {
                 lower: block.first,
@@ -170,7 +169,7 @@ pub struct CorpBand {
     pub probability: f64,
     /// The interval that holds the regression of a calibrated model there with probability
     /// [`CorpDiagram::level`] or more, given the predictions.
-    pub band: (f64, f64),
+    pub band: Band,
 }
 
 /// The CORP reliability diagram (Dimitriadis, Gneiting, Jordan 2021): the isotonic regression of the
@@ -192,7 +191,7 @@ pub struct CorpBand {
 /// let diagram = CorpReliability::default().diagram(&predictions, &labels)?;
 /// let step = &diagram.steps[0];
 /// assert_eq!((step.count, step.frequency, step.is_inside), (40, 0.5, false));
-/// assert!(diagram.band[0].band.0 > 0.7); // a calibrated model is right more often
+/// assert!(diagram.band[0].band.lower > 0.7); // a calibrated model is right more often
 /// # Ok(())
 /// # }
 /// ```

@@ -20,7 +20,7 @@
 //! let diagram = Reliability::default().diagram(&predictions, &labels)?;
 //! let bin = &diagram.bins[0];
 //! assert_eq!((bin.count, bin.frequency), (40, 0.5));
-//! assert!(bin.frequency < bin.band.0); // a calibrated model is right more often
+//! assert!(bin.frequency < bin.band.lower); // a calibrated model is right more often
 //! # Ok(())
 //! # }
 //! ```
@@ -31,6 +31,7 @@ mod pit;
 mod quantile;
 mod reliability;
 
+pub use band::Band;
 pub use corp::{CorpBand, CorpDiagram, CorpReliability, CorpStep};
 pub use pit::PitDiagram;
 pub use quantile::QuantileDiagram;

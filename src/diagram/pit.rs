@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::band::{binomial_band, check_level, is_within, weighted_band};
+use super::band::{Band, binomial_band, check_level, weighted_band};
 use crate::{error::Result, estimator::regression::Pit};
 
 /// The histogram of probability integral transforms, in bins of equal width, with the band of each bin:
@@ -28,7 +28,7 @@ use crate::{error::Result, estimator::regression::Pit};
 /// let predictions = Normal::new(targets.clone() - 2.0, targets.ones_like()); // all too low
 /// let diagram = PitDiagram::new(&Pit::new(&predictions, &targets)?, 10, 0.95)?;
 /// assert_eq!(diagram.counts[9], 40);
-/// assert!(diagram.band.1 < 40.0 && diagram.outside() == 10);
+/// assert!(diagram.band.upper < 40.0 && diagram.outside() == 10);
 /// # Ok(())
 /// # }
 /// ```
@@ -52,22 +52,25 @@ pub struct PitDiagram {
     ///
     /// It holds for each bin separately: of 10 bins of a calibrated model, one may well be outside a band
     /// of 95 %.
-    pub band: (f64, f64),
+    pub band: Band,
 }
 
 /// The band of counts without weights.
-fn band_of_counts(counts: &[usize], level: f64) -> (f64, f64) {
+fn band_of_counts(counts: &[usize], level: f64) -> Band {
     let share = (counts.len() as f64).recip();
     let band = binomial_band(counts.iter().sum(), share, level);
     band.map(|count| count as f64).into()
 }
 
 /// The band of the bars of a number of bins, of independent uniform numbers with these weights.
-fn band_of_weights(weights: &[f64], bins: usize, level: f64) -> (f64, f64) {
+fn band_of_weights(weights: &[f64], bins: usize, level: f64) -> Band {
     let shares = vec![(bins as f64).recip(); weights.len()];
-    let (low, high) = weighted_band(&shares, weights, level);
+    let Band { lower, upper } = weighted_band(&shares, weights, level);
     let total: f64 = weights.iter().sum();
-    (low * total, high * total)
+    Band {
+        lower: lower * total,
+        upper: upper * total,
+    }
 }
 
 impl PitDiagram {
@@ -149,7 +152,7 @@ impl PitDiagram {
     ///
     /// If there is no such bin.
     pub fn is_inside(&self, bin: usize) -> bool {
-        is_within(self.bar(bin), self.band)
+        self.band.contains_sum(self.bar(bin))
     }
 
     /// The number of bins outside the band.

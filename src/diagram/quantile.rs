@@ -1,4 +1,4 @@
-use super::band::check_level;
+use super::band::{Band, check_level};
 use crate::{
     distribution::Weights,
     error::{Result, check_samples},
@@ -102,15 +102,17 @@ impl QuantileDiagram {
     }
 
     /// The band at a level, as far as frequencies go.
-    pub fn band(&self, level: f64) -> (f64, f64) {
+    pub fn band(&self, level: f64) -> Band {
         let half = self.half_width();
-        ((level - half).max(0.0), (level + half).min(1.0))
+        Band {
+            lower: (level - half).max(0.0),
+            upper: (level + half).min(1.0),
+        }
     }
 
     /// Returns whether a point lies in the band.
     pub fn is_inside(&self, point: &QuantilePoint) -> bool {
-        let (low, high) = self.band(point.level);
-        (low..=high).contains(&point.frequency)
+        self.band(point.level).contains(point.frequency)
     }
 
     /// The number of points outside the band.

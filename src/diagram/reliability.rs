@@ -4,7 +4,7 @@ use burn::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::band::{check_level, consistency_band, is_within, weighted_band};
+use super::band::{Band, check_level, consistency_band, weighted_band};
 use crate::{
     distribution::{Categorical, Predictive},
     error::Result,
@@ -83,8 +83,7 @@ impl Reliability {
             }
             _ => (least, greatest),
         };
-        let pair = |row: usize| (outcomes.probability[row], outcomes.occurred[row] as f64);
-        let bin = EventBin::of(rows, weights, pair);
+        let bin = EventBin::of(rows, |row| outcomes.sample(row));
         let band = if weights.are_given() {
             let of_rows: Vec<f64> = rows.iter().map(|&row| weights.at(row)).collect();
             weighted_band(&members, &of_rows, self.level)
@@ -140,7 +139,7 @@ pub struct ReliabilityBin {
     ///
     /// It holds for each bin separately: of 20 bins of a calibrated model, one is expected outside a band
     /// of 95 %.
-    pub band: (f64, f64),
+    pub band: Band,
 }
 
 impl ReliabilityBin {
@@ -151,7 +150,7 @@ impl ReliabilityBin {
 
     /// Returns whether the frequency lies in the band.
     pub fn is_inside(&self) -> bool {
-        is_within(self.frequency, self.band)
+        self.band.contains_sum(self.frequency)
     }
 }
 

@@ -48,8 +48,8 @@ pub trait Marginals: Predictive<Targets = Tensor<2>> {
 /// The marginal distributions of predictions on the host. That of coordinate `c` of row `i` is number
 /// `i·d + c`.
 pub trait HostMarginals: Send + Sync {
-    /// `F(x)` and `1 − F(x)`, each with the digits of its own size.
-    fn tails(&self, at: usize, x: f64) -> (f64, f64);
+    /// The probabilities of both sides of `x`.
+    fn tails(&self, at: usize, x: f64) -> Tails;
 
     /// `F(x)` of every number at once, where none has atoms; None by default.
     ///
@@ -78,12 +78,34 @@ pub trait HostMarginals: Send + Sync {
     /// randomised probability integral transform `P(X < x) + v P(X = x)`. For samples the randomised rank
     /// of `x` among them, `(#{x_s < x} + v(1 + #{x_s = x}))/(S + 1)`. It is linear in `v`.
     fn transform(&self, at: usize, x: f64, v: f64) -> f64 {
-        let (up_to, atom) = (self.tails(at, x).0, self.atom(at, x));
+        let (up_to, atom) = (self.tails(at, x).lower, self.atom(at, x));
         (up_to - atom + v * atom).clamp(0.0, 1.0)
     }
 }
 
-/// The mean of some draws, and their variance, the sum of squares over their number less one; 0 of fewer than two.
+/// The probabilities of both sides of a number, each with the digits of its own size.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tails {
+    /// `F(x)`.
+    pub lower: f64,
+    /// `1 − F(x)`.
+    pub upper: f64,
+}
+
+impl Tails {
+    /// The tails at the place `z` of a symmetric distribution about 0, from the smaller one.
+    pub(super) fn symmetric(z: f64, smaller: f64) -> Self {
+        let [lower, upper] = if z > 0.0 {
+            [1.0 - smaller, smaller]
+        } else {
+            [smaller, 1.0 - smaller]
+        };
+        Self { lower, upper }
+    }
+}
+
+/// The mean and the variance of a distribution, or of some draws: there the variance is the sum of squares over their
+/// number less one, and 0 of fewer than two.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moments {
     /// The mean.

@@ -2,8 +2,8 @@ use burn::tensor::{DType, Device, FloatDType, Int, Tensor};
 use rand::Rng;
 
 use super::{
-    Categorical, DrawnBy, Geometry, HostMarginals, Marginals, Predictive, Redrawer, RedrawnBy,
-    Redraws, Sampler, Weighted,
+    Categorical, DrawnBy, Geometry, Halves, HostMarginals, Marginals, Predictive, Redrawer,
+    RedrawnBy, Redraws, Sampler, Weighted,
 };
 use crate::{
     error::{Result, check_length, check_values},
@@ -285,9 +285,12 @@ impl<P: Predictive> Redraws for Given<P> {
         self.predictions.as_redrawn(drawn)
     }
 
-    fn halves(&self) -> Option<(Self, Self)> {
-        let (first, second) = self.predictions.halves()?;
-        Some((self.of(first), self.of(second)))
+    fn halves(&self) -> Option<Halves<Self>> {
+        let Halves { compared, expected } = self.predictions.halves()?;
+        Some(Halves {
+            compared: self.of(compared),
+            expected: self.of(expected),
+        })
     }
 
     fn pooled(&self, targets: &<Self as Predictive>::Targets) -> Option<(Self, f64)> {

@@ -3,7 +3,7 @@ use std::f64::consts::LN_2;
 use burn::tensor::Tensor;
 use rand::{Rng, RngExt};
 
-use super::{LocationScale, location_scale::Family};
+use super::{LocationScale, Tails, location_scale::Family};
 use crate::ops::{exponential_difference, linearised};
 
 /// Laplace predictions: `n` rows of `d` independent coordinates with the densities
@@ -47,13 +47,8 @@ impl Family for LaplaceFamily {
         linearised(value, &z, tail)
     }
 
-    fn tails(z: f64) -> (f64, f64) {
-        let tail = 0.5 * (-z.abs()).exp();
-        if z > 0.0 {
-            (1.0 - tail, tail)
-        } else {
-            (tail, 1.0 - tail)
-        }
+    fn tails(z: f64) -> Tails {
+        Tails::symmetric(z, 0.5 * (-z.abs()).exp())
     }
 
     fn quantile(level: f64) -> f64 {

@@ -7,7 +7,7 @@ use rand::Rng;
 
 use super::{
     AbsoluteMoments, Component, Density, Geometry, HostMarginals, Marginals, Predictive, Redraws,
-    Sampler,
+    Sampler, Tails,
     weights::{carries_weights, refuse},
 };
 use crate::{
@@ -30,12 +30,12 @@ pub trait Family: Debug + Clone + Copy + Send + Sync + 'static {
     /// The distribution function, differentiable.
     fn cdf(z: Tensor<2>) -> Tensor<2>;
 
-    /// `F(z)` and `1 − F(z)`, each with the digits of its own size.
-    fn tails(z: f64) -> (f64, f64);
+    /// `F(z)` and `1 − F(z)`.
+    fn tails(z: f64) -> Tails;
 
     /// `F` in place of each number.
     fn cdfs(z: &mut [f64]) {
-        z.iter_mut().for_each(|z| *z = Self::tails(*z).0);
+        z.iter_mut().for_each(|z| *z = Self::tails(*z).lower);
     }
 
     /// `F⁻¹(level)`, for a level in `(0, 1)`.
@@ -126,8 +126,12 @@ impl<F: Family> LocationScale<F> {
     }
 
     /// Reads both back, row by row.
-    fn to_vecs(&self) -> (Vec<f64>, Vec<f64>) {
-        (to_vec(self.location.clone()), to_vec(self.scale.clone()))
+    fn read(&self) -> OnHost<F> {
+        OnHost {
+            location: to_vec(self.location.clone()),
+            scale: to_vec(self.scale.clone()),
+            family: PhantomData,
+        }
     }
 
     /// The scales as coordinates of a Euclidean space.
@@ -171,10 +175,10 @@ impl<F: Family> Predictive for LocationScale<F> {
     }
 
     fn sampler(&self) -> Sampler<Self> {
-        let ((location, scale), d) = (self.to_vecs(), self.dimensions());
+        let (host, d) = (self.read(), self.dimensions());
         Box::new(move |rows, rng| {
             let coordinates = rows.iter().flat_map(|row| row * d..(row + 1) * d);
-            let draw = |at: usize| location[at] + scale[at] * F::draw(rng);
+            let draw = |at: usize| host.location[at] + host.scale[at] * F::draw(rng);
             coordinates.map(draw).collect()
         })
     }
@@ -212,12 +216,7 @@ impl<F: Family> Marginals for LocationScale<F> {
     }
 
     fn on_host(&self) -> Box<dyn HostMarginals> {
-        let (location, scale) = self.to_vecs();
-        Box::new(OnHost::<F> {
-            location,
-            scale,
-            family: PhantomData,
-        })
+        Box::new(self.read())
     }
 }
 
@@ -267,7 +266,7 @@ struct OnHost<F> {
 }
 
 impl<F: Family> HostMarginals for OnHost<F> {
-    fn tails(&self, at: usize, x: f64) -> (f64, f64) {
+    fn tails(&self, at: usize, x: f64) -> Tails {
         F::tails((x - self.location[at]) / self.scale[at])
     }
 

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     error::{Error, Result, checks::check_simplex},
     host::to_vec,
-    ops::transport_distances,
+    ops::{WeightedPoints, transport_distances},
     radial::{CoordinateSum, Distance},
 };
 
@@ -246,10 +246,10 @@ impl<C: Component> Geometry for Mixture<C> {
         let side = |mixture: &Self| {
             let points = mixture.components.coordinates();
             let points = points.expect("components have coordinates");
-            (
-                mixture.weights_in_batches(batches),
-                in_batches(points, batches),
-            )
+            WeightedPoints {
+                weights: mixture.weights_in_batches(batches),
+                points: in_batches(points, batches),
+            }
         };
         transport_distances(side(self), side(other), distance)
     }

@@ -2,7 +2,7 @@
 
 use burn::tensor::Tensor;
 
-use super::{Component, Density, HostMarginals, Marginals, Mixture, Targets};
+use super::{Component, Density, HostMarginals, Marginals, Mixture, Tails, Targets};
 use crate::{distribution::Predictive, host::to_vec, parallel::for_each_chunk, root::enclose};
 
 /// The number `Q` of quantiles that stand for a marginal distribution.
@@ -144,12 +144,14 @@ impl HostMixture {
 }
 
 impl HostMarginals for HostMixture {
-    fn tails(&self, at: usize, x: f64) -> (f64, f64) {
-        self.components_of(at)
-            .fold((0.0, 0.0), |(below, above), (weight, component)| {
-                let (lower, upper) = self.components.tails(component, x);
-                (below + weight * lower, above + weight * upper)
-            })
+    fn tails(&self, at: usize, x: f64) -> Tails {
+        let [mut lower, mut upper] = [0.0; 2];
+        for (weight, component) in self.components_of(at) {
+            let tails = self.components.tails(component, x);
+            lower += weight * tails.lower;
+            upper += weight * tails.upper;
+        }
+        Tails { lower, upper }
     }
 
     fn cdfs(&self, x: &dyn Fn(usize) -> f64) -> Option<Vec<f64>> {
@@ -175,11 +177,11 @@ impl HostMarginals for HostMixture {
             |[low, high], quantile| [low.min(quantile), high.max(quantile)],
         );
         let [_, quantile] = enclose(ends, 0.0, |x| {
-            let (below, above) = self.tails(at, x);
+            let Tails { lower, upper } = self.tails(at, x);
             if level < 0.5 {
-                (below / level).ln()
+                (lower / level).ln()
             } else {
-                ((1.0 - level) / above).ln()
+                ((1.0 - level) / upper).ln()
             }
         });
         quantile

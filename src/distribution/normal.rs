@@ -5,8 +5,8 @@ use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 use statrs::function::erf::erfc_inv;
 
-use super::{LocationScale, location_scale::Family};
-use crate::ops::{Formula, Number, elementwise, erfcx, in_place, linearised, of_number};
+use super::{LocationScale, Tails, location_scale::Family};
+use crate::ops::{Formula, Number, elementwise, erfcx, in_place, linearised, value_at};
 
 /// Normal predictions: `n` rows of `d` independent coordinates `N(μ_c, σ_c²)`.
 ///
@@ -58,13 +58,8 @@ impl Family for NormalFamily {
         elementwise(Cdf, [&z])
     }
 
-    fn tails(z: f64) -> (f64, f64) {
-        let tail = of_number(Cdf, -z.abs());
-        if z > 0.0 {
-            (1.0 - tail, tail)
-        } else {
-            (tail, 1.0 - tail)
-        }
+    fn tails(z: f64) -> Tails {
+        Tails::symmetric(z, value_at(Cdf, -z.abs()))
     }
 
     /// In vectors: as [`tails`](Self::tails) to rounding.

@@ -2,6 +2,15 @@ use rand::{Rng, SeedableRng, rngs::StdRng};
 
 use super::{DrawnBy, Predictive, Redrawer, Redrawn, RedrawnBy, Targets as _};
 
+/// Predictions by draws in two halves, which are independent given the target.
+#[derive(Debug, Clone)]
+pub struct Halves<P> {
+    /// The half that a kernel compares.
+    pub compared: P,
+    /// The half whose expectations are taken.
+    pub expected: P,
+}
+
 /// Targets that predictions would have if they were calibrated: what tests redraw, and what a calibrated
 /// model expects.
 ///
@@ -50,7 +59,7 @@ pub trait Redraws: Sized {
     /// Splits each prediction into two that are independent given the target: of
     /// [`Samples`](super::Samples), the halves of the draws. None where a prediction is a distribution
     /// that is known.
-    fn halves(&self) -> Option<(Self, Self)>
+    fn halves(&self) -> Option<Halves<Self>>
     where
         Self: Predictive,
     {

@@ -4,7 +4,7 @@ use burn::tensor::Tensor;
 use rand::{Rng, RngExt};
 
 use super::{
-    Geometry, HostMarginals, Marginals, Moments, Predictive, Redraws, Sampler,
+    Geometry, Halves, HostMarginals, Marginals, Moments, Predictive, Redraws, Sampler, Tails,
     location_scale::{assert_targets, check_real},
     predictive::in_batches,
     weights::{carries_weights, refuse},
@@ -12,7 +12,7 @@ use super::{
 use crate::{
     error::{Error, Result},
     host::to_vec,
-    ops::transport_distances,
+    ops::{WeightedPoints, transport_distances},
     radial::{CoordinateSum, Distance},
 };
 
@@ -192,13 +192,16 @@ impl Predictive for Samples {
 carries_weights!([] Samples);
 
 impl Redraws for Samples {
-    fn halves(&self) -> Option<(Self, Self)> {
+    fn halves(&self) -> Option<Halves<Self>> {
         let [n, s, d] = self.draws.dims();
         let part = |draws: Range<usize>| Self {
             by_quantiles: self.by_quantiles,
             ..Self::new(self.draws().slice([0..n, draws, 0..d]))
         };
-        (s > 1).then(|| (part(0..s / 2), part(s / 2..s)))
+        (s > 1).then(|| Halves {
+            compared: part(0..s / 2),
+            expected: part(s / 2..s),
+        })
     }
 
     fn pooled(&self, targets: &Tensor<2>) -> Option<(Self, f64)> {
@@ -253,7 +256,10 @@ impl Geometry for Samples {
                 (s as f64).recip(),
                 options,
             );
-            (weights, in_batches(samples.flat(), batches))
+            WeightedPoints {
+                weights,
+                points: in_batches(samples.flat(), batches),
+            }
         };
         transport_distances(side(self, s), side(other, t), distance)
     }
@@ -350,10 +356,13 @@ impl SortedDraws {
 }
 
 impl HostMarginals for SortedDraws {
-    fn tails(&self, at: usize, x: f64) -> (f64, f64) {
+    fn tails(&self, at: usize, x: f64) -> Tails {
         let below = self.of(at).partition_point(|&draw| draw <= x);
         let share = |count| count as f64 / self.each as f64;
-        (share(below), share(self.each - below))
+        Tails {
+            lower: share(below),
+            upper: share(self.each - below),
+        }
     }
 
     /// The inverse of the empirical distribution function, type 1 of Hyndman and Fan 1996: draw

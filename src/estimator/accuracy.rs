@@ -29,6 +29,6 @@ pub struct Accuracy;
 impl Estimator for Accuracy {
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         let outcomes = Event::TopLabel.weighted_outcomes(predictions, labels)?;
-        Ok(outcomes.mean(|_, c| c))
+        Ok(outcomes.mean(|sample| sample.occurred))
     }
 }

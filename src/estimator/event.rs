@@ -1,7 +1,7 @@
 use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::{Block, pool};
+use super::{Block, ScoredSample, pool};
 use crate::{
     distribution::{
         Categorical, ClassRows, Predictive, Subject, Weighted as _, Weights, check_column,
@@ -162,16 +162,18 @@ impl Outcomes {
         ]
     }
 
-    /// `(r_i, c_i)` for each sample.
-    pub fn pairs(&self) -> impl Iterator<Item = (f64, f64)> {
-        let occurred = self.occurred.iter().map(|&c| c as f64);
-        self.probability.iter().copied().zip(occurred)
+    /// A sample, whose score is the probability.
+    pub(crate) fn sample(&self, row: usize) -> ScoredSample {
+        ScoredSample {
+            score: self.probability[row],
+            occurred: self.occurred[row] as f64,
+            weight: self.weights.at(row),
+        }
     }
 
-    /// The pairs with the weight of each sample.
-    pub(crate) fn weighted(&self) -> impl Iterator<Item = (f64, f64, f64)> {
-        let weights = self.weights.all(self.samples());
-        self.pairs().zip(weights).map(|((r, c), w)| (r, c, w))
+    /// All samples.
+    pub(crate) fn all(&self) -> impl Iterator<Item = ScoredSample> {
+        (0..self.samples()).map(|row| self.sample(row))
     }
 
     /// The weights by increasing probability, as [`ties`](Self::ties) are.
@@ -179,9 +181,9 @@ impl Outcomes {
         if !self.weights.are_given() {
             return Weights::default();
         }
-        let mut rows: Vec<_> = self.weighted().collect();
-        rows.sort_by(|(r, ..), (s, ..)| r.total_cmp(s));
-        let weights: Vec<f64> = rows.into_iter().map(|(_, _, w)| w).collect();
+        let mut samples: Vec<_> = self.all().collect();
+        samples.sort_by(|a, b| a.score.total_cmp(&b.score));
+        let weights: Vec<f64> = samples.iter().map(|sample| sample.weight).collect();
         Weights::new(&weights)
     }
 
@@ -191,13 +193,14 @@ impl Outcomes {
     }
 
     /// The weighted mean over the samples.
-    pub(crate) fn mean(&self, of: impl Fn(f64, f64) -> f64) -> f64 {
-        self.weighted().map(|(r, c, w)| w * of(r, c)).sum::<f64>() / self.total()
+    pub(crate) fn mean(&self, of: impl Fn(ScoredSample) -> f64) -> f64 {
+        let terms = self.all().map(|sample| sample.weight * of(sample));
+        terms.sum::<f64>() / self.total()
     }
 
     /// Samples of equal probability by increasing probability.
     pub(crate) fn ties(&self) -> Vec<Block> {
-        Block::ties(self.weighted())
+        Block::ties(self.all())
     }
 
     /// The isotonic regression of the outcomes on the probabilities: blocks of increasing probability

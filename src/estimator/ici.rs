@@ -1,7 +1,7 @@
 use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::Event;
+use super::{Event, ScoredSample};
 use crate::{distribution::Categorical, error::Result, estimator::Estimator};
 
 /// The integrated calibration index of an event, by default the top label: the mean distance `|r_i − r̂_i|` of the
@@ -34,6 +34,12 @@ pub struct IciErrors {
     pub ninetieth: f64,
     /// Emax, the largest distance.
     pub largest: f64,
+}
+
+/// The distance of a probability from the regression, with the weight of its sample.
+struct Distance {
+    size: f64,
+    weight: f64,
 }
 
 impl Ici {
@@ -75,24 +81,26 @@ impl Ici {
     pub fn errors(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<IciErrors> {
         let outcomes = self.event.weighted_outcomes(predictions, labels)?;
         let blocks = outcomes.isotonic();
-        let distance = |(r, _, w): (f64, f64, f64)| {
-            let block = &blocks[blocks.partition_point(|block| block.last < r)];
-            ((r - block.frequency()).abs(), w)
+        let distance = |sample: ScoredSample| {
+            let block = &blocks[blocks.partition_point(|block| block.last < sample.score)];
+            Distance {
+                size: (sample.score - block.frequency()).abs(),
+                weight: sample.weight,
+            }
         };
-        let mut distances: Vec<(f64, f64)> = outcomes.weighted().map(distance).collect();
-        distances.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        let mut distances: Vec<Distance> = outcomes.all().map(distance).collect();
+        distances.sort_by(|a, b| a.size.total_cmp(&b.size));
         let total = outcomes.total();
         let percentile = |share: f64| {
             let mut below = 0.0;
-            let reached = distances.iter().find(|(_, w)| {
-                below += w;
+            let reached = distances.iter().find(|distance| {
+                below += distance.weight;
                 below >= share * total * (1.0 - 1e-12) // the sum is rounded
             });
-            reached
-                .or(distances.last())
-                .map_or(0.0, |(distance, _)| *distance)
+            (reached.or(distances.last())).map_or(0.0, |distance| distance.size)
         };
-        let sum: f64 = distances.iter().map(|(distance, w)| w * distance).sum();
+        let terms = distances.iter().map(|one| one.weight * one.size);
+        let sum: f64 = terms.sum();
         Ok(IciErrors {
             mean: sum / total,
             median: percentile(0.5),

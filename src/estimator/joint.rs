@@ -4,7 +4,7 @@ use burn::tensor::{Bool, Tensor};
 
 use super::{PairMatrix, null_variance};
 use crate::{
-    distribution::{Batch as _, Geometry},
+    distribution::{Batch as _, Geometry, Halves},
     error::{Result, check_parameter},
     kernel::{Kernel, TargetKernel, TensorKernel, White},
     ops::Computation,
@@ -146,7 +146,7 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
         let has_one_draw = halves.is_none() && predictions.pooled(targets).is_some();
         let (name, expected) = ("the number of draws of each prediction", "at least 2");
         check_parameter(!has_one_draw, name, 1.0, expected)?;
-        let halves = halves.filter(|(compared, _)| compared.coordinates().is_some());
+        let halves = halves.filter(|halves| halves.compared.coordinates().is_some());
         Self::from_halves(kernel, computation, predictions, targets, halves)
     }
 
@@ -157,12 +157,15 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
         computation: Computation,
         predictions: &P,
         targets: &P::Targets,
-        halves: Option<(P, P)>,
+        halves: Option<Halves<P>>,
     ) -> Result<Self> {
         let on_predictions = kernel.fixed(predictions)?.on_predictions();
         let kernels = (on_predictions, kernel.on_targets());
         let (compared, expected) = match halves {
-            Some((first, second)) => (first.detach(), second.unconditional().detach()),
+            Some(halves) => (
+                halves.compared.detach(),
+                halves.expected.unconditional().detach(),
+            ),
             None => {
                 let all = predictions.detach();
                 let expected = all.unconditional().clone();

@@ -30,11 +30,14 @@ impl Estimator for KolmogorovSmirnov {
     /// The estimate from data. Cost: `O(n log n)`.
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
         let outcomes = self.event.weighted_outcomes(predictions, labels)?;
-        let mut sorted: Vec<_> = outcomes.weighted().collect();
-        sorted.sort_by(|(r, ..), (s, ..)| r.total_cmp(s));
+        let mut sorted: Vec<_> = outcomes.all().collect();
+        sorted.sort_by(|a, b| a.score.total_cmp(&b.score));
         let (mut sum, mut largest) = (0.0, 0.0f64);
-        for ties in sorted.chunk_by(|(r, ..), (s, ..)| r == s) {
-            sum += ties.iter().map(|(r, c, w)| w * (r - c)).sum::<f64>();
+        for ties in sorted.chunk_by(|a, b| a.score == b.score) {
+            let terms = ties
+                .iter()
+                .map(|one| one.weight * (one.score - one.occurred));
+            sum += terms.sum::<f64>();
             largest = largest.max(sum.abs());
         }
         Ok(largest / outcomes.total())

@@ -93,7 +93,7 @@ impl MeanEstimate {
     }
 
     /// The mean of at least one value, from `Σ (x − x̄)²`.
-    pub fn of_moments(samples: usize, estimate: f64, squared_deviations: f64) -> Self {
+    pub fn from_moments(samples: usize, estimate: f64, squared_deviations: f64) -> Self {
         let n = samples as f64;
         let standard_error = match samples {
             1 => f64::INFINITY,
@@ -118,14 +118,19 @@ impl MeanEstimate {
     /// A level that is not between 0 and 1.
     pub fn interval(&self, level: f64) -> Result<Interval> {
         check_level(level)?;
-        let ends = if self.effective < 2.0 {
-            (f64::NEG_INFINITY, f64::INFINITY)
+        let [lower, upper] = if self.effective < 2.0 {
+            [f64::NEG_INFINITY, f64::INFINITY]
         } else {
             let quantile = student::upper_quantile(0.5 * (1.0 - level), self.freedom());
             let half = quantile * self.standard_error;
-            (self.estimate - half, self.estimate + half)
+            [self.estimate - half, self.estimate + half]
         };
-        Ok(Interval::new(self.estimate, ends, level))
+        Ok(Interval {
+            estimate: self.estimate,
+            lower,
+            upper,
+            level,
+        })
     }
 
     /// The two-sided p-value of the hypothesis that the expectation is 0, by the t-test that
@@ -165,23 +170,6 @@ pub struct Interval {
     pub upper: f64,
     /// The probability that the interval covers the quantity, at least or about.
     pub level: f64,
-}
-
-impl Interval {
-    /// The interval of a level, from its lower and its upper end.
-    pub(crate) fn new(estimate: f64, (lower, upper): (f64, f64), level: f64) -> Self {
-        Self {
-            estimate,
-            lower,
-            upper,
-            level,
-        }
-    }
-
-    /// The lower and the upper end.
-    pub fn ends(&self) -> (f64, f64) {
-        (self.lower, self.upper)
-    }
 }
 
 /// The least p-value of an approximation: its tails are not those of the data.

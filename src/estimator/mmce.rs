@@ -114,7 +114,7 @@ impl Mmce {
         let ones = confidence.ones_like();
         let right = ones.clone().mask_fill(correct.bool_not(), 0.0); // c
         let residual = counting(right.clone() - confidence.clone()); // c − r
-        let (total, diagonal) = match self.form {
+        let KernelSums { total, diagonal } = match self.form {
             MmceForm::Weighted => {
                 // each residual over the size of its group; what does not count is in neither, and 0
                 let wrong = ones - right.clone();
@@ -123,7 +123,7 @@ impl Mmce {
                 // 0 where a whole group does not count, with a residual of 0
                 let none = size.clone().equal_elem(0.0);
                 let size = size.mask_fill(none, 1.0);
-                return self.sums(confidence, residual / size).0;
+                return self.sums(confidence, residual / size).total;
             }
             _ => self.sums(confidence, residual),
         };
@@ -145,8 +145,8 @@ impl Mmce {
         total.mask_fill(none, 0.0) / sum / rest
     }
 
-    /// `Σ_ij a_i a_j k(r_i, r_j)` and `Σ_i a_i²`, for `r` and `a` of shape `[n, 1]`.
-    fn sums(&self, r: Tensor<2>, a: Tensor<2>) -> (Tensor<1>, Tensor<1>) {
+    /// The sums for `r` and `a` of shape `[n, 1]`.
+    fn sums(&self, r: Tensor<2>, a: Tensor<2>) -> KernelSums {
         let fused = match self.computation {
             Computation::Auto => is_on_host(&r),
             Computation::Fused => true,
@@ -159,7 +159,10 @@ impl Mmce {
             let gram = self.kernel().gram(r.unsqueeze()).squeeze_dim::<2>(0); // [n, n]
             gram.matmul(a.clone())
         }; // Σ_j k_ij a_j: [n, 1]
-        ((a.clone() * weighted).sum(), a.square().sum())
+        KernelSums {
+            total: (a.clone() * weighted).sum(),
+            diagonal: a.square().sum(),
+        }
     }
 
     /// The kernel on confidences.
@@ -177,6 +180,14 @@ impl Mmce {
             _ => Ok(()),
         }
     }
+}
+
+/// Sums over all pairs of samples, `[1]` each.
+struct KernelSums {
+    /// `Σ_ij a_i a_j k(r_i, r_j)`.
+    total: Tensor<1>,
+    /// `Σ_i a_i²`.
+    diagonal: Tensor<1>,
 }
 
 impl Estimator for Mmce {

@@ -85,7 +85,7 @@ pub use null_skewness::null_skewness;
 pub(crate) use null_variance::deviation as null_deviation;
 pub use null_variance::null_variance;
 pub use pairs::PairMatrix;
-pub(crate) use pool::{Block, pool};
+pub(crate) use pool::{Block, ScoredSample, pool};
 pub(crate) use road::normal_samples;
 pub(crate) use skce::weights_of_kept;
 pub use skce::{Skce, SkceForm};

@@ -128,8 +128,9 @@ fn by_redrawing<P: Geometry, K: JointKernel<P>>(
         let roots = tensor_like(roots, [s, 1], &h);
         let scaled = h.clone() * roots.clone() * roots.clone().transpose();
         let triangles = to_scalar((scaled.clone().matmul(scaled.clone()) * scaled.clone()).sum());
-        let second = to_scalar((scaled.clone() * h.clone()).sum());
-        let cubes = to_scalar((scaled * h.square()).sum());
+        let squares = scaled.square(); // w_i w_j h_ij²
+        let second = to_scalar(squares.clone().sum());
+        let cubes = to_scalar((squares * h).sum());
         moments[0] += 2.0 * second;
         moments[1] += 8.0 * triangles + 4.0 * cubes;
     }

@@ -10,7 +10,7 @@ use crate::{
     distribution::Geometry,
     error::{Result, check_samples},
     host::{widened, without_diagonal},
-    kernel::{Bandwidth, Kernel, OnClasses},
+    kernel::{Bandwidth, Kernel, KnownKernel, OnClasses},
     ops::{Computation, is_on_host},
     tiles::sum_over_pairs,
 };
@@ -26,9 +26,10 @@ pub(super) struct Compared<'a> {
 impl<'a> Compared<'a> {
     /// None where predictions are not of classes.
     pub fn new<P: Geometry, K: JointKernel<P>>(kernel: &'a K, predictions: &'a P) -> Option<Self> {
-        let classes = kernel
-            .on_targets()
-            .on_classes(predictions.unconditional())?;
+        let known = kernel.on_targets().known(predictions.unconditional());
+        let Some(KnownKernel::Classes(classes)) = known else {
+            return None;
+        };
         Some(Self {
             kernel: kernel.on_predictions(),
             points: predictions.coordinates()?.detach(),

@@ -116,7 +116,7 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
                     .clone()
                     .map(|at| points.clone().slice(at).unsqueeze());
                 if self.computation == Computation::Composed {
-                    self.kernel.of_points(x, y)
+                    self.kernel.between_points(x, y)
                 } else {
                     self.kernel.between(x, y)
                 }

@@ -1,5 +1,14 @@
 //! Isotonic regression of frequencies: pooling adjacent violators.
 
+/// A sample with a score of an event, such as its predicted probability.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ScoredSample {
+    pub score: f64,
+    /// 1 if the event occurred, else 0.
+    pub occurred: f64,
+    pub weight: f64,
+}
+
 /// Neighbouring scores with one frequency of an event.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Block {
@@ -30,19 +39,20 @@ impl Block {
     }
 
     /// The samples of each score, by increasing score.
-    ///
-    /// - rows: the score of each sample, 1 where the event occurred and else 0, and its weight
-    pub fn ties(rows: impl Iterator<Item = (f64, f64, f64)>) -> Vec<Self> {
-        let mut sorted: Vec<_> = rows.collect();
-        sorted.sort_by(|(r, ..), (s, ..)| r.total_cmp(s));
-        let ties = sorted.chunk_by(|(r, ..), (s, ..)| r == s);
-        let block = |ties: &[(f64, f64, f64)]| {
-            let sums = ties.iter().fold([0.0; 2], |[weight, hits], (_, c, w)| {
-                [weight + w, hits + w * c]
+    pub fn ties(samples: impl Iterator<Item = ScoredSample>) -> Vec<Self> {
+        let mut sorted: Vec<_> = samples.collect();
+        sorted.sort_by(|a, b| a.score.total_cmp(&b.score));
+        let ties = sorted.chunk_by(|a, b| a.score == b.score);
+        let block = |ties: &[ScoredSample]| {
+            let sums = ties.iter().fold([0.0; 2], |[weight, hits], sample| {
+                [
+                    weight + sample.weight,
+                    hits + sample.weight * sample.occurred,
+                ]
             });
             Self {
-                last: ties[ties.len() - 1].0,
-                ..Self::of_ties(ties[0].0, ties.len(), sums)
+                last: ties[ties.len() - 1].score,
+                ..Self::of_ties(ties[0].score, ties.len(), sums)
             }
         };
         ties.map(block).collect()

@@ -4,7 +4,7 @@ use burn::tensor::{Int, Tensor};
 
 use crate::{
     distribution::{Normal, Predictive},
-    kernel::{Kernel, TargetKernel},
+    kernel::{Kernel, KnownKernel, TargetKernel},
     ops::{Computation, NormalKernel, NormalSamples},
     radial::CoordinateSum,
 };
@@ -36,22 +36,27 @@ impl Road {
         (predictions, targets): (&P, &P::Targets),
         computation: Computation,
     ) -> Self {
-        let classes = on_targets.on_classes(predictions);
-        let is_white = classes
-            .as_ref()
-            .is_some_and(|classes| classes.matrix.is_none());
+        let known = on_targets.known(predictions);
+        let (are_classes, is_white) = match &known {
+            Some(KnownKernel::Classes(classes)) => (true, classes.matrix.is_none()),
+            _ => (false, false),
+        };
         let labels = (targets as &dyn Any).downcast_ref::<Tensor<1, Int>>();
         if let Some(labels) = labels.filter(|_| own_distances && is_white) {
             return Self::Labels(labels.clone());
         }
-        if computation == Computation::Composed && classes.is_none() {
+        if computation == Computation::Composed && !are_classes {
             return Self::Dense(None);
         }
-        let normal = normal_samples(on_targets, predictions, targets);
-        if let Some((samples, length_scale)) = normal.filter(|_| own_distances) {
-            let profile = kernel.profile;
+        let normal = match known {
+            Some(KnownKernel::Gaussian { length_scale }) if own_distances => {
+                normal_samples(predictions, targets).map(|samples| (samples, length_scale))
+            }
+            _ => None,
+        };
+        if let Some((samples, length_scale)) = normal {
             let on_pairs = NormalKernel {
-                profile,
+                profile: kernel.profile,
                 length_scale,
             };
             let has_pass = kernel.distance.sum() == CoordinateSum::Squares
@@ -66,20 +71,17 @@ impl Road {
     }
 }
 
-/// Normal predictions and their targets as the [fused pass](crate::ops::normal_statistic) takes them, with the length
-/// scale of a Gaussian kernel on targets. None of other predictions and kernels.
+/// Normal predictions and their targets as the [fused pass](crate::ops::normal_statistic) takes them. None of other
+/// predictions.
 pub(crate) fn normal_samples<P: Predictive>(
-    on_targets: &dyn TargetKernel<P>,
     predictions: &P,
     targets: &P::Targets,
-) -> Option<(NormalSamples, f64)> {
-    let length_scale = on_targets.gaussian_length_scale()?;
+) -> Option<NormalSamples> {
     let predictions: &Normal = (predictions as &dyn Any).downcast_ref()?;
     let targets: &Tensor<2> = (targets as &dyn Any).downcast_ref()?;
-    let samples = NormalSamples {
+    Some(NormalSamples {
         locations: predictions.mean(),
         scales: predictions.standard_deviation(),
         targets: targets.clone(),
-    };
-    Some((samples, length_scale))
+    })
 }

@@ -112,10 +112,10 @@ impl Residuals {
     fn new(outcomes: &Outcomes) -> Self {
         let mut cells: Vec<Option<[f64; POWERS]>> = vec![None; CELLS];
         let total = outcomes.total();
-        for (r, c, w) in outcomes.weighted() {
-            let cell = ((r * CELLS as f64) as usize).min(CELLS - 1);
-            let distance = r - (cell as f64 + 0.5) / CELLS as f64;
-            let mut term = w * (c - r) / total;
+        for sample in outcomes.all() {
+            let cell = ((sample.score * CELLS as f64) as usize).min(CELLS - 1);
+            let distance = sample.score - (cell as f64 + 0.5) / CELLS as f64;
+            let mut term = sample.weight * (sample.occurred - sample.score) / total;
             let sums = cells[cell].get_or_insert([0.0; POWERS]);
             for (p, sum) in sums.iter_mut().enumerate() {
                 *sum += term;

@@ -1,9 +1,9 @@
 use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::{Binning, Event, event::Outcomes};
+use super::{Binning, Event, ScoredSample, event::Outcomes};
 use crate::{
-    distribution::{Categorical, Weights},
+    distribution::Categorical,
     error::{Result, check_parameter},
     estimator::Estimator,
 };
@@ -49,16 +49,16 @@ pub struct EventBin {
 }
 
 impl EventBin {
-    /// The bin of these samples, with their probabilities and outcomes `(r, c)`.
-    pub(crate) fn of(
-        rows: &[usize],
-        weights: &Weights,
-        pair: impl Fn(usize) -> (f64, f64),
-    ) -> Self {
+    /// The bin of these samples, whose scores are probabilities.
+    pub(crate) fn of(rows: &[usize], sample: impl Fn(usize) -> ScoredSample) -> Self {
         let [mut weight, mut squares] = [0.0; 2];
         let [mut probability, mut frequency, mut square] = [0.0; 3];
         for &row in rows {
-            let (w, (r, c)) = (weights.at(row), pair(row));
+            let ScoredSample {
+                score: r,
+                occurred: c,
+                weight: w,
+            } = sample(row);
             weight += w;
             squares += w * w;
             probability += w * r;
@@ -201,9 +201,8 @@ impl Estimator for Tce {
 pub(super) fn binned_power(outcomes: &Outcomes, binning: Binning, form: TceForm) -> Result<f64> {
     let weights = &outcomes.weights;
     let partition = binning.partition_weighted(&outcomes.probability, 1, weights)?;
-    let pair = |row: usize| (outcomes.probability[row], outcomes.occurred[row] as f64);
     let bins = partition
         .iter()
-        .map(|rows| EventBin::of(rows, weights, pair));
+        .map(|rows| EventBin::of(rows, |row| outcomes.sample(row)));
     Ok(form.expected(bins))
 }

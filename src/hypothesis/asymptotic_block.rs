@@ -63,7 +63,7 @@ impl<K> AsymptoticBlockSkceTest<K> {
     /// # Errors
     ///
     /// Fewer than two blocks, or [`Error::ZeroVariance`] if the deviation is 0.
-    pub fn of_moments(
+    pub fn from_moments(
         &self,
         mean: f64,
         deviation: f64,
@@ -131,7 +131,7 @@ impl<P: Geometry, K: JointKernel<P>> CalibrationTest<P> for AsymptoticBlockSkceT
         } else {
             values.as_slice().std_dev()
         };
-        let outcome = self.of_moments(estimate, deviation, blocks, n)?;
+        let outcome = self.from_moments(estimate, deviation, blocks, n)?;
         Ok(outcome.with_expected_errors(predictions.expected_errors()))
     }
 }

@@ -54,8 +54,8 @@ use crate::{
 /// let cox = Cox::new(Event::Class(1));
 /// let fit = cox.fit(&predictions, &labels)?;
 /// assert!(fit.intercept.estimate.abs() < 1e-5 && (fit.slope.estimate - 0.5).abs() < 1e-5);
-/// let (low, high) = fit.slope.interval(0.95)?.ends();
-/// assert!(low > 0.3 && high < 0.7);
+/// let interval = fit.slope.interval(0.95)?;
+/// assert!(interval.lower > 0.3 && interval.upper < 0.7);
 /// let outcome = cox.outcome(&predictions, &labels, &mut StdRng::seed_from_u64(0))?;
 /// assert!(outcome.is_bound); // p < 0.001
 /// # Ok(())
@@ -105,8 +105,12 @@ impl Coefficient {
         check_level(level)?;
         let quantile = Normal::standard().inverse_cdf(0.5 * (1.0 + level));
         let half = quantile * self.standard_error;
-        let ends = (self.estimate - half, self.estimate + half);
-        Ok(Interval::new(self.estimate, ends, level))
+        Ok(Interval {
+            estimate: self.estimate,
+            lower: self.estimate - half,
+            upper: self.estimate + half,
+            level,
+        })
     }
 }
 

@@ -84,10 +84,13 @@ impl OfEvent for HosmerLemeshow {
         let of_group = |(number, members): (usize, &Vec<usize>)| {
             members.iter().for_each(|&i| group[i] = number);
             let expected: f64 = members.iter().map(|&i| probability[i]).sum();
-            (expected, expected * (1.0 - expected / members.len() as f64))
+            GroupCount {
+                expected,
+                variance: expected * (1.0 - expected / members.len() as f64),
+            }
         };
-        let expected = partition.iter().enumerate().map(of_group).collect();
-        Ok(Box::new(Groups { group, expected }))
+        let counts = partition.iter().enumerate().map(of_group).collect();
+        Ok(Box::new(Groups { group, counts }))
     }
 }
 
@@ -95,30 +98,35 @@ impl OfEvent for HosmerLemeshow {
 struct Groups {
     /// The group of each sample.
     group: Vec<usize>,
-    /// `E_b` and `E_b (1 − E_b/n_b)`.
-    expected: Vec<(f64, f64)>,
+    counts: Vec<GroupCount>,
+}
+
+/// The moments of the count of a group: `E_b` and `E_b (1 − E_b/n_b)`.
+struct GroupCount {
+    expected: f64,
+    variance: f64,
 }
 
 impl EventStatistic for Groups {
     fn value(&self, occurred: &[bool]) -> f64 {
-        let mut observed = vec![0.0; self.expected.len()];
+        let mut observed = vec![0.0; self.counts.len()];
         for (&group, &occurred) in self.group.iter().zip(occurred) {
             observed[group] += f64::from(occurred);
         }
-        let terms = observed.iter().zip(&self.expected);
-        let term = |(observed, (expected, variance)): (&f64, &(f64, f64))| {
-            let gap = observed - expected;
+        let terms = observed.iter().zip(&self.counts);
+        let term = |(observed, count): (&f64, &GroupCount)| {
+            let gap = observed - count.expected;
             if gap == 0.0 {
                 return 0.0;
             }
-            gap * gap / variance
+            gap * gap / count.variance
         };
         terms.map(term).sum()
     }
 
     fn asymptotic(&self, occurred: &[bool]) -> Result<TestOutcome> {
-        let varies = |(_, variance): &&(f64, f64)| *variance > 0.0;
-        let freedom = self.expected.iter().filter(varies).count();
+        let varying = self.counts.iter().filter(|count| count.variance > 0.0);
+        let freedom = varying.count();
         let (statistic, n) = (self.value(occurred), occurred.len());
         let name = "test of Hosmer and Lemeshow";
         let estimate = statistic / n as f64;

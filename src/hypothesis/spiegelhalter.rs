@@ -89,25 +89,32 @@ struct Excess {
 }
 
 impl Excess {
-    /// The sum, and `z`; 0 of no excess.
-    fn of(&self, occurred: &[bool]) -> (f64, f64) {
+    /// The sum; 0 of no excess.
+    fn sum(&self, occurred: &[bool]) -> f64 {
         let weights = self.weights.all(occurred.len());
         let pairs = self.probability.iter().zip(occurred).zip(weights);
         let terms = pairs.map(|((r, &c), w)| w * ((f64::from(c) - r) * (1.0 - 2.0 * r)));
-        match terms.sum() {
-            0.0 => (0.0, 0.0),
-            excess => (excess, excess / self.deviation),
+        terms.sum()
+    }
+
+    /// The sum in standard deviations, `z`; 0 of no excess.
+    fn standardised(&self, sum: f64) -> f64 {
+        if sum == 0.0 {
+            0.0
+        } else {
+            sum / self.deviation
         }
     }
 }
 
 impl EventStatistic for Excess {
     fn value(&self, occurred: &[bool]) -> f64 {
-        self.of(occurred).1.abs()
+        self.standardised(self.sum(occurred)).abs()
     }
 
     fn asymptotic(&self, occurred: &[bool]) -> Result<TestOutcome> {
-        let ((excess, z), n) = (self.of(occurred), occurred.len());
+        let (excess, n) = (self.sum(occurred), occurred.len());
+        let z = self.standardised(excess);
         let tail = 2.0 * Normal::standard().sf(z.abs());
         let mean = excess / self.weights.total(n);
         let outcome = TestOutcome::asymptotic("Spiegelhalter's test", n, mean, z, tail);

@@ -30,8 +30,8 @@ mod tensor;
 
 pub use bandwidth::{Bandwidth, TRAINING_FLOOR, median_distance, median_distance_with_diagonal};
 pub use targets::{
-    ClassMatrix, KernelExpectations, OnClasses, RealExpectations, RealKernel, RealProfile,
-    TargetKernel, White,
+    ClassMatrix, KernelExpectations, KnownKernel, OnClasses, RealExpectations, RealKernel,
+    RealProfile, TargetKernel, White,
 };
 pub use tensor::{MatrixKernel, TensorKernel};
 
@@ -252,7 +252,7 @@ impl Kernel {
 
     /// The kernel between points, `[batches, n, d]` and `[batches, k, d]` to `[batches, n, k]`, differentiable;
     /// the bandwidth must be fixed.
-    pub(crate) fn of_points(&self, x: Tensor<3>, y: Tensor<3>) -> Tensor<3> {
+    pub(crate) fn between_points(&self, x: Tensor<3>, y: Tensor<3>) -> Tensor<3> {
         self.at(self.distances(x, y), self.fixed_bandwidth())
     }
 
@@ -264,7 +264,7 @@ impl Kernel {
     /// If the bandwidth is not fixed: a tile does not know the median of the whole.
     pub(crate) fn between(&self, x: Tensor<3>, y: Tensor<3>) -> Tensor<3> {
         if !is_on_host(&x) {
-            return self.of_points(x, y);
+            return self.between_points(x, y);
         }
         let [x, y] = [x, y].map(|points| points.squeeze_dim(0));
         kernel_matrix(x, y, self.fused(), self.fixed_bandwidth()).unsqueeze()

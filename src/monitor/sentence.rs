@@ -33,7 +33,7 @@ impl Component {
                     "the probabilities are too {extreme}: temperature {better} fits better"
                 );
             }
-            Part::Range { low, high } => return self.of_range(low, high),
+            Part::Range { low, high } => return self.range(low, high),
             Part::Vector | Part::Coordinate(0) => "the predictions".into(),
             Part::Coordinate(k) => format!("the predictions of coordinate {k}"),
         };
@@ -60,7 +60,7 @@ impl Component {
         }
     }
 
-    fn of_range(&self, low: f64, high: f64) -> String {
+    fn range(&self, low: f64, high: f64) -> String {
         let level = high - low;
         let better = percent(self.recalibrated(level));
         let is_rarer = self.shift < 0.0;

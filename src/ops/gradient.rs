@@ -44,7 +44,7 @@ pub(super) fn with_pull_back<const D: usize, const E: usize, const N: usize>(
     inputs: [Tensor<E>; N],
     pull_back: impl Fn(TensorData) -> [TensorData; N] + Send + Sync + 'static,
 ) -> Tensor<D> {
-    let tracked = inputs.into_iter().zip(PullBack::of_each(pull_back));
+    let tracked = inputs.into_iter().zip(PullBack::for_each_input(pull_back));
     let tracked = tracked.filter(|(input, _)| input.is_tracked());
     tracked.fold(value, |value, (input, pull_back)| {
         Tensor::from_dispatch(<Dispatch as Linearised>::with_pull_back(
@@ -61,7 +61,9 @@ pub(crate) struct PullBack<T>(Arc<dyn Fn(T) -> T + Send + Sync>);
 
 impl<T: Send + 'static> PullBack<T> {
     /// The slopes of several inputs. The first that is asked for computes all of them.
-    pub fn of_each<const N: usize>(all: impl Fn(T) -> [T; N] + Send + Sync + 'static) -> [Self; N] {
+    pub fn for_each_input<const N: usize>(
+        all: impl Fn(T) -> [T; N] + Send + Sync + 'static,
+    ) -> [Self; N] {
         let (all, found) = (Arc::new(all), Arc::new(Mutex::new([const { None }; N])));
         std::array::from_fn(|at| {
             let (all, found) = (all.clone(), found.clone());

@@ -79,7 +79,7 @@ mod transport;
 pub(crate) use backends::is_on_host;
 pub(crate) use formula::{
     Formula, Number, elementwise, erfcx, erfcx_difference, erfcx_with_slopes, exp,
-    exponential_difference, in_place, of_number, second_exponential_difference,
+    exponential_difference, in_place, second_exponential_difference, value_at,
 };
 pub(crate) use gradient::linearised;
 pub(crate) use laplacian::Line;
@@ -100,7 +100,7 @@ pub(crate) use simd::{
     real::Real,
 };
 pub(crate) use softmax::softmax;
-pub(crate) use transport::transport_distances;
+pub(crate) use transport::{WeightedPoints, transport_distances};
 
 use serde::{Deserialize, Serialize};
 

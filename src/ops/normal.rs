@@ -12,7 +12,7 @@ use super::{
     backends::is_on_host,
     formula::{Formula, Number},
     non_finite::{non_finite_rows, poison_blocks},
-    pairs::{check, checked_bandwidth, linearised_mean, normalisation},
+    pairs::{MeanFactors, check, checked_bandwidth, linearised_mean},
     simd::{
         arch::Arch,
         layout::{Aligned, PaddedVectors, line, place, strip, write_rows},
@@ -105,7 +105,7 @@ pub fn normal_statistic(
     let (options, [n, d]) = ((&locations.device(), locations.dtype()), locations.dims());
     let is_tracked = locations.is_tracked() || scales.is_tracked() || bandwidth.is_tracked();
     let memory = [&locations, &scales, &targets].map(|x| Memory::of(x.clone()));
-    let (of_pairs, of_diagonal) = normalisation(pairing, n);
+    let factors = MeanFactors::new(pairing, n);
     // a power of 2 near the reciprocal of the length scale: lengths are measured in it without rounding
     let unit = (-length.log2().round()).clamp(-120.0, 120.0).exp2();
     let one = |x: f64| Tensor::from_data([x], options);
@@ -118,26 +118,26 @@ pub fn normal_statistic(
             numbers: numbers.map(|x| PaddedVectors::new(&bounded(x, unit), d)),
             n,
             size: pairing.size(n),
-            with_diagonal: of_diagonal > 0.0,
+            with_diagonal: factors.diagonal > 0.0,
         };
         let mut sums = if is_tracked { pass.sums::<true>() } else { pass.sums::<false>() };
         let mut slopes = sums.gradient.each_ref().map(|strips| {
             let mut rows = vec![T::new(0.0); if is_tracked { n * d } else { 0 }];
-            write_rows(strips, of_pairs * unit, &mut rows, d);
+            write_rows(strips, factors.pairs * unit, &mut rows, d);
             rows
         });
         let non_finite = numbers.into_iter().flat_map(|x| non_finite_rows(x, d));
         let gradients = slopes.each_mut().map(|slopes| (&mut slopes[..], d));
         let totals = (&mut sums.values[..], &mut sums.stretch);
         poison_blocks(non_finite, pass.size, totals, gradients);
-        let value = one(of_pairs * sums.values.iter().sum::<f64>());
+        let value = one(factors.pairs * sums.values.iter().sum::<f64>());
         if !is_tracked {
             return value;
         }
         let [to_locations, to_scales] =
             slopes.map(|slopes| Tensor::from_data(TensorData::new(slopes, [n, d]), options));
         let slopes = [(&locations, to_locations), (&scales, to_scales)];
-        linearised_mean(value, slopes, (&bandwidth, one(of_pairs * sums.stretch / width)))
+        linearised_mean(value, slopes, (&bandwidth, one(factors.pairs * sums.stretch / width)))
     })
 }
 

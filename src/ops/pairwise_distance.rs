@@ -187,7 +187,7 @@ impl<B: PairwiseDistance, C: CheckpointStrategy> PairwiseDistance for Autodiff<B
         let found = B::pairwise_distance(x, y, form);
         let roots = (form == Form::RootOfSquares).then(|| found.clone());
         let gradients = move |upstream| pull_back::<B>(upstream, roots.clone(), &points, form);
-        let each = inputs.into_iter().zip(PullBack::of_each(gradients));
+        let each = inputs.into_iter().zip(PullBack::for_each_input(gradients));
         let tracked = each.filter(|(input, _)| input.is_tracked());
         tracked.fold(Self::from_inner(found), |value, (input, pull_back)| {
             attach::<B, C>(value, input, Derivative::PullBack(pull_back))

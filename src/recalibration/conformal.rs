@@ -8,7 +8,7 @@ use super::{
     Fit, FitOptions, FitReport, FitWarning, Recalibration,
     fitted::{Form, checked, fitted_map, valid_map},
     parameter::{Parameter, check_shape, parameter_row},
-    task::DistributionTask,
+    task::{DistributionTask, NoDescent},
 };
 use crate::{
     distribution::{Batch as _, Predictive, QuantileForecasts, Targets, Weighted as _, Weights},
@@ -91,9 +91,11 @@ impl Fit<QuantileForecasts, Tensor<2>> for ConformalShiftConfig {
         targets: Tensor<2>,
         options: FitOptions<'_, QuantileForecasts>,
     ) -> Result<ConformalShift> {
-        let reason = ": the shifts are quantiles of residuals";
-        let words = (ConformalShift::KIND, reason);
-        let task = DistributionTask::without_criterion((forecasts, targets), options, words)?;
+        let refusal = NoDescent {
+            map: ConformalShift::KIND,
+            reason: "the shifts are quantiles of residuals",
+        };
+        let task = DistributionTask::without_criterion(forecasts, targets, options, refusal)?;
         let (forecasts, targets) = (task.predictions, task.targets);
         let observed = targets.drawn();
         let effective = task.weights.effective(observed.len());

@@ -170,11 +170,20 @@ pub fn log_sum_exp(terms: impl Iterator<Item = f64> + Clone) -> f64 {
     largest + terms.map(|term| (term - largest).exp()).sum::<f64>().ln()
 }
 
-/// The weighted mean and standard deviation.
-pub fn moments(numbers: &[f64], weights: &Weights) -> (f64, f64) {
-    let mean = weights.mean(numbers);
-    let squares: Vec<f64> = numbers.iter().map(|x| (x - mean).powi(2)).collect();
-    (mean, weights.mean(&squares).sqrt())
+/// The weighted mean and standard deviation of numbers.
+#[derive(Debug, Clone, Copy)]
+pub struct Moments {
+    pub mean: f64,
+    pub deviation: f64,
+}
+
+impl Moments {
+    pub fn of(numbers: &[f64], weights: &Weights) -> Self {
+        let mean = weights.mean(numbers);
+        let squares: Vec<f64> = numbers.iter().map(|x| (x - mean).powi(2)).collect();
+        let deviation = weights.mean(&squares).sqrt();
+        Self { mean, deviation }
+    }
 }
 
 /// Checks that squares of logits and of their differences are of f64, unless all of a row are equal.

@@ -8,7 +8,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::{
     FitReport, FitTask, Guarantees, Regularisation, at_least,
-    data::{FitData, moments},
+    data::{FitData, Moments},
     family::{ParametricMaps, Ridge, Settings, fit_family},
     fitted::{Form, fitted_map, regularised_map},
     network::Sizes,
@@ -93,7 +93,7 @@ struct Located {
 impl DiagonalFamily {
     fn new(data: &FitData, hidden: usize, knots: usize, seed: u64) -> Self {
         let knots = quantiles(data.logits.clone(), knots);
-        let (mean, spread) = centre(&data.logits);
+        let Moments { mean, deviation } = centre(&data.logits);
         let network = Sizes {
             inputs: 1,
             hidden,
@@ -103,7 +103,7 @@ impl DiagonalFamily {
             network,
             ridge: network.ridge(seed),
             beta: TemperatureScalingConfig::inverse_temperature(data),
-            standardised: knots.iter().map(|x| (x - mean) / spread).collect(),
+            standardised: knots.iter().map(|x| (x - mean) / deviation).collect(),
             linear: coefficients(&knots),
             knots,
         }
@@ -221,11 +221,13 @@ fn quantiles(mut numbers: Vec<f64>, count: usize) -> Vec<f64> {
 }
 
 /// The mean and the standard deviation, 1 if that is 0.
-pub(super) fn centre(numbers: &[f64]) -> (f64, f64) {
-    match moments(numbers, &Weights::default()) {
-        (mean, 0.0) => (mean, 1.0),
-        moments => moments,
-    }
+pub(super) fn centre(numbers: &[f64]) -> Moments {
+    let found = Moments::of(numbers, &Weights::default());
+    let deviation = match found.deviation {
+        0.0 => 1.0,
+        deviation => deviation,
+    };
+    Moments { deviation, ..found }
 }
 
 impl Diagonal {
@@ -262,18 +264,33 @@ impl Diagonal {
     }
 }
 
+/// A knot of the function of [`DiagonalScaling`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct DiagonalKnot {
+    /// The logit `z`.
+    pub place: f64,
+    /// `w(z)`.
+    pub value: f64,
+    /// The slope of `w` there.
+    pub slope: f64,
+}
+
 impl DiagonalScaling {
     /// Returns the knots of `w` with its values and slopes there.
-    pub fn knots(&self) -> Vec<(f64, f64, f64)> {
+    pub fn knots(&self) -> Vec<DiagonalKnot> {
         let Diagonal {
             knots,
             values,
             slopes,
         } = &self.form;
-        let values = to_vec(values.val()).into_iter().zip(to_vec(slopes.val()));
-        (to_vec(knots.val()).into_iter().zip(values))
-            .map(|(x, (value, slope))| (x, value, slope))
-            .collect()
+        let [places, values, slopes] = [knots, values, slopes].map(|numbers| to_vec(numbers.val()));
+        let knot = |k: usize| DiagonalKnot {
+            place: places[k],
+            value: values[k],
+            slope: slopes[k],
+        };
+        (0..places.len()).map(knot).collect()
     }
 }
 

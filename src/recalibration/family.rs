@@ -87,15 +87,22 @@ pub(super) struct Settings {
 
 /// The sum of the log losses of logits, `[r, m]`, which become its derivatives times a factor.
 pub(super) fn log_loss(logits: &mut [f64], labels: &[usize], factor: f64) -> f64 {
-    smoothed_log_loss(logits, labels, factor, (&[], 0.0))
+    smoothed_log_loss(logits, labels, factor, Smoothing::default())
 }
 
-/// As [`log_loss`], with a share of a sample of some classes in each row, beside its label.
+/// A share of a sample of some classes in each row, beside its label.
+#[derive(Clone, Copy, Default)]
+struct Smoothing<'a> {
+    classes: &'a [usize],
+    share: f64,
+}
+
+/// As [`log_loss`], of smoothed labels.
 fn smoothed_log_loss(
     logits: &mut [f64],
     labels: &[usize],
     factor: f64,
-    (classes, share): (&[usize], f64),
+    Smoothing { classes, share }: Smoothing,
 ) -> f64 {
     let m = logits.len() / labels.len();
     let samples = 1.0 + share * classes.len() as f64; // of a row
@@ -216,14 +223,17 @@ impl<'a, F: ParametricMaps> Prepared<'a, F> {
             ..
         } = self.data;
         let n = self.data.samples() as f64;
-        let share = (&smoothed[..], self.data.mass().recip());
+        let smoothing = Smoothing {
+            classes: smoothed,
+            share: self.data.mass().recip(),
+        };
         let (sum, mut gradient) = self.pull(theta, |rows, logits| {
             if !weights.are_given() {
-                return smoothed_log_loss(logits, &labels[rows], n.recip(), share);
+                return smoothed_log_loss(logits, &labels[rows], n.recip(), smoothing);
             }
             let of_row = |(row, logits): (usize, &mut [f64])| {
                 let w = weights.at(row);
-                w * smoothed_log_loss(logits, &labels[row..=row], w / n, share)
+                w * smoothed_log_loss(logits, &labels[row..=row], w / n, smoothing)
             };
             rows.zip(logits.chunks_mut(*classes)).map(of_row).sum()
         });

@@ -122,7 +122,7 @@ impl SavedMap {
         device: &Device,
         restore: impl FnOnce(Self) -> Result<M, String>,
     ) -> Result<M> {
-        Self::of_kind(path, read(path, device), kind, restore)
+        Self::restored(path, read(path, device), kind, restore)
     }
 
     /// Reads the bytes of such a file, see [`FittedMap::to_bytes`].
@@ -136,10 +136,10 @@ impl SavedMap {
         device: &Device,
         restore: impl FnOnce(Self) -> Result<M, String>,
     ) -> Result<M> {
-        Self::of_kind(Path::new(BYTES), parse(bytes, device), kind, restore)
+        Self::restored(Path::new(BYTES), parse(bytes, device), kind, restore)
     }
 
-    fn of_kind<M>(
+    fn restored<M>(
         place: &Path,
         saved: Result<Self, String>,
         kind: &str,

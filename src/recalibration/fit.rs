@@ -83,7 +83,7 @@ pub trait Fit<P = Tensor<2>, T = Tensor<1, Int>> {
     /// The argument of a criterion: [`Categorical`] predictions for logits, otherwise the predictions.
     type Scored: Predictive;
 
-    /// Fits the map with options.
+    /// Fits the map with options, such as a callback for the progress.
     ///
     /// Shapes and errors as for [`fit_by`](Self::fit_by).
     fn fit_with(
@@ -110,7 +110,7 @@ pub trait Fit<P = Tensor<2>, T = Tensor<1, Int>> {
     /// the densities are 0 or infinite, another number of labels or targets than of rows, or a
     /// configuration outside its domain.
     fn fit(&self, predictions: P, targets: T) -> Result<Self::Map> {
-        self.fit_with_progress(None, predictions, targets, &mut |_| {})
+        self.fit_with(predictions, targets, FitOptions::new(None, &mut |_| {}))
     }
 
     /// Fits the map to any criterion, such as a loss of this library or a function, by descent from its fit to the
@@ -131,21 +131,9 @@ pub trait Fit<P = Tensor<2>, T = Tensor<1, Int>> {
         predictions: P,
         targets: T,
     ) -> Result<Self::Map> {
-        self.fit_with_progress(Some(criterion), predictions, targets, &mut |_| {})
-    }
-
-    /// Fits the map to a criterion, the log loss if it is none, and reports its progress: calls back after
-    /// each evaluation of the criterion.
-    ///
-    /// Shapes and errors as for [`fit_by`](Self::fit_by).
-    fn fit_with_progress(
-        &self,
-        criterion: Option<&dyn Criterion<Self::Scored>>,
-        predictions: P,
-        targets: T,
-        progress: Progress<'_>,
-    ) -> Result<Self::Map> {
-        self.fit_with(predictions, targets, FitOptions::new(criterion, progress))
+        let mut silent = |_| {};
+        let options = FitOptions::new(Some(criterion), &mut silent);
+        self.fit_with(predictions, targets, options)
     }
 }
 

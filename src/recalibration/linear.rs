@@ -209,21 +209,21 @@ impl AffineFamily {
         hessian
     }
 
-    /// Rows at equal distances, not too many, and `p(1 − p)` of their probabilities over their number.
-    fn sampled(&self, theta: &[f64], inputs: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    /// Rows at equal distances, not too many.
+    fn sampled(&self, theta: &[f64], inputs: &[f64]) -> SampledRows {
         let rows = inputs.chunks_exact(self.classes + 1);
         let step = rows.len().div_ceil(SAMPLED);
-        let sampled: Vec<f64> = rows.step_by(step).flatten().copied().collect();
-        let r = sampled.len() / (self.classes + 1);
-        let mut variances = self.fractions(theta, &sampled, r);
+        let rows: Vec<f64> = rows.step_by(step).flatten().copied().collect();
+        let r = rows.len() / (self.classes + 1);
+        let mut variances = self.fractions(theta, &rows, r);
         variances.iter_mut().for_each(|p| *p *= 1.0 - *p * r as f64);
-        (sampled, variances)
+        SampledRows { rows, variances }
     }
 
     /// The blocks of [`hessian`](Self::hessian) of one class each, of sampled rows, with the penalties added.
     fn blocks(&self, theta: &[f64], inputs: &[f64], penalties: &DVector<f64>) -> Metric {
         let (m, size) = (self.classes, self.size());
-        let (rows, variances) = self.sampled(theta, inputs);
+        let SampledRows { rows, variances } = self.sampled(theta, inputs);
         Metric::blocks((0..m).map(|class| {
             let columns = self.columns(class);
             let (mut x, mut weighted) = (vec![], vec![]);
@@ -243,7 +243,7 @@ impl AffineFamily {
     /// The diagonal of the Hessian of a matrix, as if probabilities did not depend on the logits.
     fn curvatures(&self, theta: &[f64], inputs: &[f64]) -> Vec<f64> {
         let (m, width) = (self.classes, self.classes + 1);
-        let (rows, variances) = self.sampled(theta, inputs);
+        let SampledRows { rows, variances } = self.sampled(theta, inputs);
         let r = (rows.len() / width) as f64;
         let sum = |numbers: &[f64], width: usize| {
             DMatrix::from_column_slice(width, numbers.len() / width, numbers).column_sum()
@@ -252,6 +252,12 @@ impl AffineFamily {
         let (variances, squares) = (sum(&variances, m), sum(&squares, width));
         self.each(|class, column| variances[class] * squares[column])
     }
+}
+
+/// Some rows `(x, 1)`, and `p(1 − p)` of their probabilities over their number.
+struct SampledRows {
+    rows: Vec<f64>,
+    variances: Vec<f64>,
 }
 
 impl ParametricMaps for AffineFamily {

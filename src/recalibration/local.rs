@@ -6,12 +6,11 @@ use burn::{
 
 use super::{
     Fit, FitOptions, FitReport, Recalibration, ScaleFamily, at_least,
-    data::{log_sum_exp, moments},
+    data::{Moments, log_sum_exp},
     fitted::{Form, checked, fitted_map},
-    influence::Robust,
     location_scale::{LocationScaleRecalibrationConfig, LocationScales},
     parameter::{Parameter, check_shape, parameter, parameter_row},
-    task::DistributionTask,
+    task::{DistributionTask, NoDescent},
 };
 use crate::{
     distribution::{Component, Mixture, Weights},
@@ -110,17 +109,20 @@ impl<P: ScaleFamily + Component> Fit<P, Tensor<2>> for LocalRecalibrationConfig 
         targets: Tensor<2>,
         options: FitOptions<'_, P>,
     ) -> Result<LocalRecalibration> {
-        let words = (LocalRecalibration::KIND, "");
-        let task = DistributionTask::without_criterion((predictions, targets), options, words)?;
+        let refusal = NoDescent {
+            map: LocalRecalibration::KIND,
+            reason: "",
+        };
+        let task = DistributionTask::without_criterion(predictions, targets, options, refusal)?;
         let (predictions, targets) = (task.predictions, task.targets);
         let device = predictions.device();
-        let config = LocationScaleRecalibrationConfig::new();
-        let (of, to) = (predictions.clone(), targets.clone());
-        let before = if task.options.is_robust {
-            Robust(config).fit(of, to)?
-        } else {
-            config.fit(of, to)?
+        let mut silent = |_| {};
+        let options = FitOptions {
+            is_robust: task.options.is_robust,
+            ..FitOptions::new(None, &mut silent)
         };
+        let config = LocationScaleRecalibrationConfig::new();
+        let before = config.fit_with(predictions.clone(), targets.clone(), options)?;
         let weights = task.weights;
         let [n, d] = targets.dims();
         check_parameter(d == 1, "the number of coordinates", d as f64, "1")?;
@@ -168,7 +170,7 @@ impl<P: ScaleFamily + Component> Fit<P, Tensor<2>> for LocalRecalibrationConfig 
 
 /// The reciprocal of the standard deviation; 0 where that is of rounding.
 fn unit(values: &[f64], weights: &Weights) -> f64 {
-    let (mean, deviation) = moments(values, weights);
+    let Moments { mean, deviation } = Moments::of(values, weights);
     if deviation > 1e-9 * (1e-300 + mean.abs()) {
         1.0 / deviation
     } else {

@@ -10,9 +10,14 @@ use super::{
     influence::{RobustFit, allowance, coordinate_maps, robust},
     parameter::{Parameter, check_shape, parameter_row},
     scale::{mean_log_score, standardised_errors},
-    task::DistributionTask,
+    task::{DistributionTask, NoDescent},
 };
-use crate::{distribution::Weights, error::Result, host::to_vec, root::increasing_root};
+use crate::{
+    distribution::Weights,
+    error::Result,
+    host::to_vec,
+    root::{Evaluation, increasing_root},
+};
 
 /// The logarithm of a factor lies in `[−40, 40]`, as for variance scaling.
 const BOUND: f64 = 40.0;
@@ -89,8 +94,11 @@ impl<P: ScaleFamily> Fit<P, Tensor<2>> for LocationScaleRecalibrationConfig {
         targets: Tensor<2>,
         options: FitOptions<'_, P>,
     ) -> Result<LocationScaleRecalibration> {
-        let words = (LocationScaleRecalibration::KIND, "");
-        let task = DistributionTask::without_criterion((predictions, targets), options, words)?;
+        let refusal = NoDescent {
+            map: LocationScaleRecalibration::KIND,
+            reason: "",
+        };
+        let task = DistributionTask::without_criterion(predictions, targets, options, refusal)?;
         let (predictions, targets, weights) = (task.predictions, task.targets, task.weights);
         let [_, scale] = predictions.location_and_scale();
         let logarithms: Vec<f64> = to_vec(scale).into_iter().map(f64::ln).collect();
@@ -99,7 +107,7 @@ impl<P: ScaleFamily> Fit<P, Tensor<2>> for LocationScaleRecalibrationConfig {
             let own = logarithms.iter().skip(c).step_by(errors.len());
             let own: Vec<f64> = own.copied().collect();
             let allowance = allowance(&weights, task.options.is_robust);
-            CoordinateFit::robust(z, &own, (&weights, allowance), P::POWER)
+            CoordinateFit::robust(z, &own, &weights, allowance, P::POWER)
         };
         let found: Result<Vec<RobustFit<CoordinateFit>>> =
             errors.iter().enumerate().map(coordinate).collect();
@@ -141,7 +149,8 @@ impl CoordinateFit {
     fn robust(
         z: &[f64],
         logarithms: &[f64],
-        (weights, allowance): (&Weights, impl Fn(usize) -> f64),
+        weights: &Weights,
+        allowance: impl Fn(usize) -> f64,
         r: f64,
     ) -> Result<RobustFit<Self>> {
         robust(z.len(), allowance, |rows| {
@@ -175,7 +184,7 @@ impl CoordinateFit {
             let terms: Vec<f64> = terms.map(|(x, w)| w * (-r * g * x).exp()).collect();
             shift = weighted_location(z, &terms, r);
             if varies {
-                g = best_power(z, (&x, &of_samples), shift, r, g);
+                g = best_power(z, &x, &of_samples, shift, r, g);
             }
             let moved =
                 |before: f64, after: f64| (before - after).abs() > 1e-12 * (1.0 + after.abs());
@@ -204,14 +213,18 @@ impl CoordinateFit {
 
 /// The `g` with `Σ w_i x_i = 0`, `w_i = v_i |z_i − b|^r e^{−r g x_i}` and the weights `v` of the samples: that sum falls
 /// as `g` grows.
-fn best_power(z: &[f64], (x, of_samples): (&[f64], &[f64]), shift: f64, r: f64, start: f64) -> f64 {
+fn best_power(z: &[f64], x: &[f64], of_samples: &[f64], shift: f64, r: f64, start: f64) -> f64 {
     let logarithms: Vec<f64> = z.iter().map(|z| r * (z - shift).abs().ln()).collect();
     let slope = |g: f64| {
         let exponent = |(l, x): (&f64, &f64)| l - r * g * x;
         let exponents: Vec<f64> = logarithms.iter().zip(x).map(exponent).collect();
         let largest = exponents.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if largest == f64::NEG_INFINITY {
-            return (0.0, 1.0); // every target is the location
+            // every target is the location
+            return Evaluation {
+                value: 0.0,
+                derivative: 1.0,
+            };
         }
         let [mut sum, mut first, mut second] = [0.0; 3];
         for ((e, x), v) in exponents.iter().zip(x).zip(of_samples) {
@@ -221,9 +234,12 @@ fn best_power(z: &[f64], (x, of_samples): (&[f64], &[f64]), shift: f64, r: f64, 
             second += w * x * x;
         }
         let mean = first / sum;
-        (-mean, r * (second / sum - mean * mean))
+        Evaluation {
+            value: -mean,
+            derivative: r * (second / sum - mean * mean),
+        }
     };
-    if slope(0.0).0 == 0.0 {
+    if slope(0.0).value == 0.0 {
         return 0.0;
     }
     increasing_root(slope, -MOST..=MOST, start, 1e-14, 200).0

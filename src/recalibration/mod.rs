@@ -187,7 +187,7 @@ pub use auto::{
 };
 pub use conformal::{ConformalShift, ConformalShiftConfig};
 pub use data::FitData;
-pub use diagonal::{DiagonalScaling, DiagonalScalingConfig};
+pub use diagonal::{DiagonalKnot, DiagonalScaling, DiagonalScalingConfig};
 pub use ensemble::{EnsembleTemperatureScaling, EnsembleTemperatureScalingConfig};
 pub use file::SavedMap;
 pub use fit::{Fit, FitOptions, FitProgress, LogitFit, Progress};
@@ -211,7 +211,7 @@ pub use regularisation::Regularisation;
 pub use report::{FitRecord, FitReport, FitStatus, FittedTo};
 pub use scalar::{
     BetaCalibration, BetaCalibrationConfig, HistogramBinning, HistogramBinningConfig,
-    IsotonicRegression, IsotonicRegressionConfig, PlattScaling, PlattScalingConfig,
+    IsotonicRegression, IsotonicRegressionConfig, Knot, PlattScaling, PlattScalingConfig,
     QuadraticScaling, QuadraticScalingConfig, SplineCalibration, SplineCalibrationConfig,
     VennAbers, VennAbersConfig, VennAbersInterval,
 };
@@ -220,7 +220,7 @@ pub use shift::{LogitShift, LogitShiftConfig};
 pub use task::FitTask;
 pub use temperature::{TemperatureScaling, TemperatureScalingConfig};
 pub use variance::{VarianceScaling, VarianceScalingConfig};
-pub use warning::FitWarning;
+pub use warning::{ClassCount, FitWarning};
 
 /// An error unless there are as many as are needed.
 fn at_least(least: usize, name: &'static str, count: usize, expected: &'static str) -> Result<()> {

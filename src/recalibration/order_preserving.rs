@@ -7,7 +7,7 @@ use burn::{
 
 use super::{
     FitReport, FitTask, Guarantees, Regularisation,
-    data::FitData,
+    data::{FitData, Moments},
     diagonal::centre,
     family::{ParametricMaps, Ridge, Settings, fit_family},
     fitted::{Form, fitted_map, regularised_map},
@@ -122,7 +122,7 @@ struct SortedRows {
 
 impl OrderFamily {
     fn new(data: &FitData, hidden: usize, seed: u64, seen: Seen) -> Self {
-        let (mean, spread) = centre(&data.logits);
+        let Moments { mean, deviation } = centre(&data.logits);
         let network = Sizes {
             inputs: data.classes,
             hidden,
@@ -133,7 +133,7 @@ impl OrderFamily {
             ridge: network.ridge(seed),
             beta: TemperatureScalingConfig::inverse_temperature(data),
             mean,
-            spread,
+            spread: deviation,
             seen,
         }
     }

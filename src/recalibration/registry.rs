@@ -7,7 +7,7 @@ use burn::tensor::Tensor;
 
 use super::{file::SavedMap, map::by_inner_map, *};
 use crate::{
-    distribution::{Component, Marginals, Mixture, Predictive},
+    distribution::{Component, Marginals, Mixture},
     error::{Error, Result},
 };
 
@@ -254,22 +254,18 @@ impl<P: ScaleFamily + Component + Marginals> Fit<P, Tensor<2>> for DistributionM
         targets: Tensor<2>,
         options: FitOptions<'_, P>,
     ) -> Result<DistributionMap> {
-        fn fit<P: Predictive, C: Fit<P, Tensor<2>, Scored = P, Map: Into<DistributionMap>>>(
-            config: &C,
-            (predictions, targets): (P, Tensor<2>),
-            options: FitOptions<'_, P>,
-        ) -> Result<DistributionMap> {
-            let map = config.fit_with(predictions, targets, options)?;
-            Ok(map.into())
-        }
-        let data = (predictions, targets);
-        match self {
-            Self::Temperature => fit(&TemperatureScalingConfig::new(), data, options),
-            Self::Variance => fit(&VarianceScalingConfig::new(), data, options),
-            Self::LocationScale => fit(&LocationScaleRecalibrationConfig::new(), data, options),
-            Self::Quantile => fit(&QuantileRecalibrationConfig::new(), data, options),
-            Self::Local => fit(&LocalRecalibrationConfig::new(), data, options),
-        }
+        let (p, y) = (predictions, targets);
+        Ok(match self {
+            Self::Temperature => (TemperatureScalingConfig::new().fit_with(p, y, options)?).into(),
+            Self::Variance => VarianceScalingConfig::new().fit_with(p, y, options)?.into(),
+            Self::LocationScale => {
+                (LocationScaleRecalibrationConfig::new().fit_with(p, y, options)?).into()
+            }
+            Self::Quantile => (QuantileRecalibrationConfig::new().fit_with(p, y, options)?).into(),
+            Self::Local => LocalRecalibrationConfig::new()
+                .fit_with(p, y, options)?
+                .into(),
+        })
     }
 }
 

@@ -110,6 +110,21 @@ struct Fold<'a, F: ParametricMaps> {
     theta: Vec<f64>,
 }
 
+/// A fit to all but what is left out.
+struct FittedFold {
+    /// The logits of what is left out.
+    logits: Vec<f64>,
+    /// The objective at each evaluation.
+    objectives: Vec<f64>,
+}
+
+/// A weight, with the log losses and the logits of all that is left out.
+struct TriedWeight {
+    weight: f64,
+    losses: Vec<f64>,
+    logits: Vec<f64>,
+}
+
 /// The weight whose log loss on the samples left out is least, the larger one of equals, and the
 /// logits of these samples. Weights fall until one is worse than the best by more than one standard error of the paired
 /// difference: each is a longer fit than the one before. Each fit of a weight has a thread of its own.
@@ -139,20 +154,21 @@ pub(super) fn cross_validated<F: ParametricMaps>(
     let FitData {
         labels, weights, ..
     } = data.select(&left_out(splits));
-    let mut best: Option<(f64, Vec<f64>, Vec<f64>)> = None;
+    let mut best: Option<TriedWeight> = None;
     for (round, next) in WEIGHTS.into_iter().enumerate() {
-        let fitted = parallel::map_mut(&mut fits, &|fit| fit.logits(next, limits));
-        let (logits, objectives): (Vec<_>, Vec<_>) = fitted.into_iter().unzip();
-        for (fit, objectives) in (round * splits.len() + 1..).zip(objectives) {
+        let fitted = parallel::map_mut(&mut fits, &|fold| fold.fit(next, limits));
+        let mut logits = Vec::new();
+        for (fit, found) in (round * splits.len() + 1..).zip(fitted) {
             let mut observe = observer(observe, fit, 0); // how many there are the receiver knows
             (1..)
-                .zip(objectives)
+                .zip(found.objectives)
                 .for_each(|(k, value)| observe(k, value));
+            logits.push(found.logits);
         }
         let logits = in_order(splits, logits);
-        let of_next = log_losses(logits.clone(), &labels);
-        if let Some((_, least, _)) = &best {
-            let change = MeanEstimate::weighted(&differences(least, &of_next, 0.0), &weights);
+        let losses = log_losses(logits.clone(), &labels);
+        if let Some(best) = &best {
+            let change = MeanEstimate::weighted(&differences(&best.losses, &losses, 0.0), &weights);
             if change.estimate > change.standard_error {
                 break;
             }
@@ -160,19 +176,26 @@ pub(super) fn cross_validated<F: ParametricMaps>(
                 continue;
             }
         }
-        best = Some((next, of_next, logits));
+        best = Some(TriedWeight {
+            weight: next,
+            losses,
+            logits,
+        });
     }
-    let (weight, _, logits) = best.expect("a weight was tried");
-    (weight, logits)
+    let best = best.expect("a weight was tried");
+    (best.weight, best.logits)
 }
 
 impl<F: ParametricMaps> Fold<'_, F> {
-    /// The logits of what is left out of the fit with a weight, and the objective at each evaluation.
-    fn logits(&mut self, weight: f64, limits: Limits) -> (Vec<f64>, Vec<f64>) {
+    /// Fits with a weight.
+    fn fit(&mut self, weight: f64, limits: Limits) -> FittedFold {
         let (prepared, mut objectives) = (&self.rest, Vec::new());
         let regularised = Regularised { prepared, weight };
         let mut observe = |_, objective| objectives.push(objective);
         (self.theta, _) = minimise(regularised, &self.theta, limits, &mut observe);
-        (self.left_out.logits(&self.theta), objectives)
+        FittedFold {
+            logits: self.left_out.logits(&self.theta),
+            objectives,
+        }
     }
 }

@@ -110,7 +110,8 @@ pub(super) fn mean_log_score<P: ScaleFamily>(
 /// where the device computes in it. The criterion gets predictions with their weights.
 pub(super) fn descend_factors<P: ScaleFamily>(
     criterion: &dyn Criterion<P>,
-    (predictions, targets): (&P, &Tensor<2>),
+    predictions: &P,
+    targets: &Tensor<2>,
     start: &[f64],
     limits: Limits,
     progress: Progress<'_>,

@@ -94,8 +94,11 @@ impl<'a> FitTask<'a> {
         labels: &Tensor<1, Int>,
         options: FitOptions<'a, Categorical>,
     ) -> Result<Self> {
-        let reason = ": the fit to logits takes one";
-        no_criterion(options.criterion, "a map of class predictions", reason)?;
+        let refusal = NoDescent {
+            map: "a map of class predictions",
+            reason: "the fit to logits takes one",
+        };
+        refusal.check(options.criterion)?;
         let (plain, weights) = predictions.parted();
         plain.check()?;
         let data = FitData::new(&plain.finite_logits(), labels)?;
@@ -143,12 +146,13 @@ impl<'a, P: Predictive<Targets = Tensor<2>>> DistributionTask<'a, P> {
 
     /// As [`new`](Self::new), for a map that no criterion can be descended in.
     pub fn without_criterion(
-        (predictions, targets): (P, Tensor<2>),
+        predictions: P,
+        targets: Tensor<2>,
         options: FitOptions<'a, P>,
-        (map, reason): (&str, &str),
+        refusal: NoDescent,
     ) -> Result<Self> {
         let task = Self::new(predictions, targets, options)?;
-        no_criterion(task.options.criterion, map, reason)?;
+        refusal.check(task.options.criterion)?;
         Ok(task)
     }
 }
@@ -162,19 +166,26 @@ pub(super) fn closed_form<M: Recalibration>(mut map: M, task: &mut FitTask) -> M
     map
 }
 
-/// Refuses a criterion for a map that cannot descend it. The reason is empty, or follows a colon.
-pub(super) fn no_criterion<C: ?Sized>(
-    criterion: Option<&C>,
-    map: &str,
-    reason: &str,
-) -> Result<()> {
-    if criterion.is_some() {
-        return Err(Error::Unsupported {
-            what: format!("{map} cannot be fitted by a criterion{reason}"),
+/// A map that no criterion can be descended in.
+pub(super) struct NoDescent<'a> {
+    pub map: &'a str,
+    /// The reason; empty if there is none to tell.
+    pub reason: &'a str,
+}
+
+impl NoDescent<'_> {
+    /// Refuses a criterion.
+    pub fn check<C: ?Sized>(&self, criterion: Option<&C>) -> Result<()> {
+        if criterion.is_none() {
+            return Ok(());
+        }
+        let colon = if self.reason.is_empty() { "" } else { ": " };
+        let Self { map, reason } = self;
+        Err(Error::Unsupported {
+            what: format!("{map} cannot be fitted by a criterion{colon}{reason}"),
             expected: "a fit without one",
-        });
+        })
     }
-    Ok(())
 }
 
 /// Fits a map: one that is asked for says what there is to know about the data, and is compared with the predictions

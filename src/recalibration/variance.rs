@@ -113,8 +113,8 @@ impl ScaleFactors {
         let logarithm = |mean: f64| (mean.ln() / P::POWER).clamp(-bound, bound);
         let mut logarithms: Vec<f64> = means.into_iter().map(logarithm).collect();
         let descended = criterion.map(|criterion| {
-            let (data, start) = ((&predictions, &targets), &logarithms);
-            descend_factors(criterion, data, start, limits, &mut *progress)
+            let (start, progress) = (&logarithms, &mut *progress);
+            descend_factors(criterion, &predictions, &targets, start, limits, progress)
         });
         let report = descended.map(|(found, report)| {
             logarithms = found.iter().map(|x| x.clamp(-bound, bound)).collect();

@@ -31,7 +31,7 @@ pub enum FitWarning {
     /// Classes with no label, or with one.
     FewLabels {
         /// Each class with the number of its labels.
-        classes: Vec<(usize, usize)>,
+        classes: Vec<ClassCount>,
         /// The number of labels.
         samples: usize,
         /// Whether there are two classes: then the slope is not identified without labels of both.
@@ -83,6 +83,28 @@ pub enum FitWarning {
         /// The short names of the maps.
         names: Vec<String>,
     },
+}
+
+/// A class with the number of its labels. It is serialized as an array of both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(usize, usize)", into = "(usize, usize)")]
+pub struct ClassCount {
+    /// The class.
+    pub class: usize,
+    /// The number of its labels.
+    pub labels: usize,
+}
+
+impl From<(usize, usize)> for ClassCount {
+    fn from((class, labels): (usize, usize)) -> Self {
+        Self { class, labels }
+    }
+}
+
+impl From<ClassCount> for (usize, usize) {
+    fn from(ClassCount { class, labels }: ClassCount) -> Self {
+        (class, labels)
+    }
 }
 
 /// Numbers that a sentence lists.
@@ -139,12 +161,12 @@ impl FitWarning {
                 samples,
                 binary,
             } => {
-                let count = |&(class, count): &(usize, usize)| {
-                    let times = if count == 1 { "label" } else { "labels" };
-                    format!("{} has {count} {times}", name(class))
+                let count = |&ClassCount { class, labels }: &ClassCount| {
+                    let times = if labels == 1 { "label" } else { "labels" };
+                    format!("{} has {labels} {times}", name(class))
                 };
                 let counts = list(classes.iter().map(count));
-                let absent = classes.iter().any(|(_, count)| *count == 0);
+                let absent = classes.iter().any(|class| class.labels == 0);
                 let so = match (*binary, absent) {
                     (true, true) => "labels of one class do not identify the slope",
                     (true, false) => "one label of a class does not identify the slope",
@@ -263,8 +285,8 @@ impl FitWarning {
         let (samples, m) = (data.samples(), data.classes);
         let mut counts = vec![0; m];
         data.labels.iter().for_each(|&label| counts[label] += 1);
-        let counts = counts.into_iter().enumerate();
-        let classes: Vec<_> = counts.filter(|(_, count)| *count <= 1).collect();
+        let counts = counts.into_iter().enumerate().map(ClassCount::from);
+        let classes: Vec<ClassCount> = counts.filter(|class| class.labels <= 1).collect();
         let mut warnings = Vec::new();
         if data.rows().all(is_distribution) {
             warnings.push(Self::ProbabilitiesAsLogits);

@@ -4,7 +4,7 @@ use crate::{
     distribution::Weights,
     error::Result,
     estimator::{ASYMPTOTIC_FLOOR, Interval, MeanEstimate, check_level, student},
-    root::{enclose, increasing_root},
+    root::{Evaluation, enclose, increasing_root},
 };
 
 /// Confidence limits of a mean whose terms have known bounds: they hold where few terms are large, as few
@@ -30,6 +30,13 @@ pub struct BoundedMean {
     greatest: f64,
     /// The mean with its standard error, where Student's limits are taken.
     student: Option<MeanEstimate>,
+}
+
+/// A value that a term could have taken, with its probability among the samples.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PossibleTerm {
+    pub value: f64,
+    pub probability: f64,
 }
 
 impl BoundedMean {
@@ -66,9 +73,9 @@ impl BoundedMean {
     /// of the expected number of values of the list where that is less.
     pub(crate) fn with_missed(
         terms: Vec<f64>,
-        lists: impl IntoIterator<Item = Vec<(f64, f64)>>,
+        lists: impl IntoIterator<Item = Vec<PossibleTerm>>,
     ) -> Self {
-        let (least, greatest) = extremes(lists);
+        let [least, greatest] = extremes(lists);
         Self::new(terms, least, greatest)
     }
 
@@ -80,11 +87,11 @@ impl BoundedMean {
     pub(crate) fn without_bounds(
         terms: Vec<f64>,
         weights: &Weights,
-        lists: impl IntoIterator<Item = Vec<(f64, f64)>>,
+        lists: impl IntoIterator<Item = Vec<PossibleTerm>>,
     ) -> Self {
         let weighted = terms.iter().zip(weights.all(terms.len()));
         let mean = weighted.map(|(x, w)| w * x).sum::<f64>() / weights.total(terms.len());
-        let (least, greatest) = extremes(lists);
+        let [least, greatest] = extremes(lists);
         let bound = |expected: f64, extreme: f64| {
             let beyond = (extreme - mean) / (expected - mean);
             let told = (0.0..=1.0).contains(&beyond);
@@ -158,8 +165,12 @@ impl BoundedMean {
         check_level(level)?;
         let z = normal_quantile(level);
         let (least, greatest) = (self.least, self.greatest);
-        let ends = (self.quantile(least, -z), self.quantile(greatest, z));
-        Ok(Interval::new(self.estimate(), ends, level))
+        Ok(Interval {
+            estimate: self.estimate(),
+            lower: self.quantile(least, -z),
+            upper: self.quantile(greatest, z),
+            level,
+        })
     }
 
     /// The lower end of the [two-sided interval](Self::interval).
@@ -214,7 +225,7 @@ impl BoundedMean {
         }
         let low = self.terms.iter().copied().fold(added, f64::min);
         let high = self.terms.iter().copied().fold(added, f64::max);
-        crossing((low, high), z, |value| self.root(added, value))
+        crossing([low, high], z, |value| self.root(added, value))
     }
 
     /// `r` with `P(Σ D x ≤ value) ≈ Φ(r)`, with one more term: `Σ E_i (x_i − value) ≤ 0` of exponential `E`.
@@ -244,10 +255,13 @@ impl BoundedMean {
         let unit = greatest.max(-least);
         let scaled = || distances().map(|x| x / unit);
         let slope = |s: f64| {
-            scaled().fold((0.0, 0.0), |(first, second), x| {
+            let [mut value, mut derivative] = [0.0; 2];
+            for x in scaled() {
                 let ratio = x / (1.0 - s * x);
-                (first + ratio, second + ratio * ratio)
-            })
+                value += ratio;
+                derivative += ratio * ratio;
+            }
+            Evaluation { value, derivative }
         };
         // the ends are poles, and the root is further from these than rounding: by a share of about 1/n
         let [low, high] = [least, greatest].map(|end| unit / end * (1.0 - 1e-14));
@@ -271,7 +285,7 @@ impl BoundedMean {
 
 /// The value in a range at which a rising function, a quantile of the standard normal distribution, is `z`; that which
 /// lies further out, of two that are [`PRECISION`] of the range apart.
-pub(super) fn crossing((low, high): (f64, f64), z: f64, root: impl Fn(f64) -> f64) -> f64 {
+pub(super) fn crossing([low, high]: [f64; 2], z: f64, root: impl Fn(f64) -> f64) -> f64 {
     let width = PRECISION * (high - low);
     let [below, above] = enclose([low, high], width, |value| root(value) - z);
     if z < 0.0 { below } else { above }
@@ -292,28 +306,27 @@ const SELDOM: f64 = 0.05;
 /// 5 % would be one of the least extreme.
 const SHARE: f64 = 0.375;
 
-/// The most extreme values of lists with their probabilities: of each that which has a probability of [`SELDOM`] or
-/// [`SHARE`].
-fn extremes(lists: impl IntoIterator<Item = Vec<(f64, f64)>>) -> (f64, f64) {
+/// The least and the greatest value of lists: of each that which has a probability of [`SELDOM`] or [`SHARE`].
+fn extremes(lists: impl IntoIterator<Item = Vec<PossibleTerm>>) -> [f64; 2] {
     let (mut least, mut greatest) = (f64::INFINITY, f64::NEG_INFINITY);
     for mut missed in lists {
-        missed.retain(|(value, probability)| !value.is_nan() && *probability > 0.0);
-        missed.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        missed.retain(|term| !term.value.is_nan() && term.probability > 0.0);
+        missed.sort_by(|a, b| a.value.total_cmp(&b.value));
         least = seldom_value(missed.iter()).map_or(least, |value| least.min(value));
         greatest = seldom_value(missed.iter().rev()).map_or(greatest, |value| greatest.max(value));
     }
-    (least, greatest)
+    [least, greatest]
 }
 
 /// The first value up to which the probabilities add up to [`SELDOM`], or to that [`SHARE`] of their sum if it is less.
-fn seldom_value<'a>(mut values: impl Iterator<Item = &'a (f64, f64)> + Clone) -> Option<f64> {
-    let all: f64 = values.clone().map(|(_, probability)| probability).sum();
+fn seldom_value<'a>(mut terms: impl Iterator<Item = &'a PossibleTerm> + Clone) -> Option<f64> {
+    let all: f64 = terms.clone().map(|term| term.probability).sum();
     let mut sum = 0.0;
-    let seldom = values.find(|(_, probability)| {
-        sum += probability;
+    let seldom = terms.find(|term| {
+        sum += term.probability;
         sum >= SELDOM.min(SHARE * all)
     });
-    seldom.map(|(value, _)| *value)
+    seldom.map(|term| term.value)
 }
 
 /// The quantile of the two-sided level.
@@ -327,6 +340,10 @@ mod tests {
     use rand_distr::StandardNormal;
 
     use super::*;
+
+    fn possible(value: f64, probability: f64) -> PossibleTerm {
+        PossibleTerm { value, probability }
+    }
 
     /// The rule of Student's limits, with skewness by hand: of `n` events and as many others 0, and with one more
     /// event; of one event among `n` nearly 1.
@@ -355,7 +372,7 @@ mod tests {
     #[test]
     fn rare_events_are_bounded_by_extreme_ones() {
         for (each, bound) in [(0.002, 12.0), (0.003, 12.0), (0.01, 15.0), (0.1, 19.0)] {
-            let events = (0..20).map(|i| (f64::from(i), each)).collect();
+            let events = (0..20).map(|i| possible(f64::from(i), each)).collect();
             let mean = BoundedMean::with_missed(vec![-0.5; 20], [events]);
             assert_eq!(mean.greatest, bound, "{each}");
         }
@@ -369,15 +386,15 @@ mod tests {
         let mut held = 0;
         for _ in 0..400 {
             let terms: Vec<f64> = (0..8).map(|_| square(16.0)).collect();
-            let expected = (0..8).map(|_| (square(1.0), 1.0)).collect();
+            let expected = (0..8).map(|_| possible(square(1.0), 1.0)).collect();
             let mean = BoundedMean::without_bounds(terms, &Weights::default(), [expected]);
-            let (low, high) = mean.interval(0.95).unwrap().ends();
-            held += i32::from(low <= 16.0 && 16.0 <= high);
+            let interval = mean.interval(0.95).unwrap();
+            held += i32::from(interval.lower <= 16.0 && 16.0 <= interval.upper);
         }
         // 93 % less three standard errors
         assert!(held >= 357, "{held}");
         // as expected, the bounds are those of the lists
-        let list = vec![(-2.0, 1.0), (2.0, 1.0)];
+        let list = vec![possible(-2.0, 1.0), possible(2.0, 1.0)];
         let terms = vec![-1.0, 0.5, 1.0];
         assert_eq!(
             BoundedMean::without_bounds(terms.clone(), &Weights::default(), [list.clone()]),

@@ -66,7 +66,7 @@ impl Divergence for Brier {
 
     /// `‖p − q‖²`.
     fn divergence(&self, p: &[f64], q: &[f64]) -> f64 {
-        squared_distance(p, q, (1.0, 1.0))
+        squared_distance(p.iter().copied(), q.iter().copied())
     }
 }
 
@@ -99,7 +99,8 @@ impl Divergence for Spherical {
     /// `‖q‖ − p·q/‖p‖ = ½ ‖q‖ ‖p/‖p‖ − q/‖q‖‖²`.
     fn divergence(&self, p: &[f64], q: &[f64]) -> f64 {
         let (of_p, of_q) = (squares(p).sqrt(), squares(q).sqrt());
-        0.5 * of_q * squared_distance(p, q, (of_p, of_q))
+        let (p, q) = (p.iter().map(|x| x / of_p), q.iter().map(|x| x / of_q));
+        0.5 * of_q * squared_distance(p, q)
     }
 }
 
@@ -113,8 +114,8 @@ fn squares(x: &[f64]) -> f64 {
     x.iter().map(|x| x * x).sum()
 }
 
-/// `‖x/a − q/b‖²`.
-fn squared_distance(x: &[f64], q: &[f64], (a, b): (f64, f64)) -> f64 {
-    let differences = x.iter().zip(q).map(|(x, q)| x / a - q / b);
+/// `‖x − q‖²`.
+fn squared_distance(x: impl Iterator<Item = f64>, q: impl Iterator<Item = f64>) -> f64 {
+    let differences = x.zip(q).map(|(x, q)| x - q);
     differences.map(|difference| difference * difference).sum()
 }

@@ -48,19 +48,21 @@ pub(super) struct QuadraticSize {
 
 impl QuadraticSize {
     /// The hull of Student's interval and of all `θ` with `(estimate − θ)² ≤ t² (variance + slope θ)`.
-    fn interval(&self, level: f64) -> Result<(f64, f64)> {
-        let (lower, upper) = self.power.interval(level)?.ends();
+    fn interval(&self, level: f64) -> Result<[f64; 2]> {
+        let of_student = self.power.interval(level)?;
         if self.power.effective < 2.0 {
-            return Ok((0.0, rooted(self.most, self.order)));
+            return Ok([0.0, rooted(self.most, self.order)]);
         }
         let freedom = self.power.effective - 1.0;
         let t = student::upper_quantile(0.5 * (1.0 - level), freedom);
         let estimate = self.power.estimate;
         let middle = estimate + 0.5 * t * t * self.slope;
         let half = (middle * middle - estimate * estimate + t * t * self.variance).sqrt();
-        let ends = [lower.min(middle - half), upper.max(middle + half)];
-        let [lower, upper] = ends.map(|end| rooted(end.clamp(0.0, self.most), self.order));
-        Ok((lower, upper))
+        let ends = [
+            of_student.lower.min(middle - half),
+            of_student.upper.max(middle + half),
+        ];
+        Ok(ends.map(|end| rooted(end.clamp(0.0, self.most), self.order)))
     }
 
     /// The standard error at an error.
@@ -83,7 +85,7 @@ pub(super) struct Count {
 impl SizeLaw {
     /// The size of a promised frequency, the same for all, minus the frequency of occurrences. Each occurrence counts in
     /// whole if `of_events`.
-    pub fn of_frequency(
+    pub fn frequency(
         promised: f64,
         occurred: Vec<f64>,
         weights: &Weights,
@@ -135,24 +137,32 @@ impl ErrorSize {
     /// A level that is not between 0 and 1; too few wrong labels, of the SKCE of classes.
     pub fn interval(&self, level: f64) -> Result<Interval> {
         self.check_errors()?;
-        let ends = match &self.law {
+        let [lower, upper] = match &self.law {
             SizeLaw::Mean(mean) => {
-                let (lower, upper) = mean.interval(level)?.ends();
-                (lower.max(0.0), upper.max(upper - mean.estimate))
+                let Interval { lower, upper, .. } = mean.interval(level)?;
+                [lower.max(0.0), upper.max(upper - mean.estimate)]
             }
             SizeLaw::Quadratic(form) => form.interval(level)?,
             SizeLaw::AtLeast { power, order } => {
                 let lower = power.interval(level)?.lower.max(0.0);
-                (rooted(lower, *order), f64::INFINITY)
+                [rooted(lower, *order), f64::INFINITY]
             }
             SizeLaw::Count(count) => {
                 check_level(level)?;
-                let (least, most) = clopper_pearson(count.successes, count.trials, level);
-                (count.promised - most, count.promised - least)
+                let frequency = clopper_pearson(count.successes, count.trials, level);
+                [frequency.upper, frequency.lower].map(|end| count.promised - end)
             }
-            SizeLaw::Difference(mean) => mean.interval(level)?.ends(),
+            SizeLaw::Difference(mean) => {
+                let Interval { lower, upper, .. } = mean.interval(level)?;
+                [lower, upper]
+            }
         };
-        Ok(Interval::new(self.estimate, ends, level))
+        Ok(Interval {
+            estimate: self.estimate,
+            lower,
+            upper,
+            level,
+        })
     }
 
     /// Returns whether the interval is proved to be at least of its level at every sample size.
@@ -243,7 +253,7 @@ fn rooted(value: f64, order: f64) -> f64 {
 }
 
 /// The confidence interval of a frequency with so many successes (Clopper and Pearson 1934).
-pub(crate) fn clopper_pearson(successes: f64, trials: f64, level: f64) -> (f64, f64) {
+pub(crate) fn clopper_pearson(successes: f64, trials: f64, level: f64) -> Interval {
     // the least frequency of which so many successes or more have at least the probability outside
     let least = |successes: f64| match successes {
         0.0 => 0.0,
@@ -251,7 +261,12 @@ pub(crate) fn clopper_pearson(successes: f64, trials: f64, level: f64) -> (f64, 
             .expect("positive shapes")
             .inverse_cdf(0.5 * (1.0 - level)),
     };
-    (least(successes), 1.0 - least(trials - successes))
+    Interval {
+        estimate: successes / trials,
+        lower: least(successes),
+        upper: 1.0 - least(trials - successes),
+        level,
+    }
 }
 
 /// `P(at most so many successes)` at a frequency; 1 at a negative one, which has none. Counts need not be whole.

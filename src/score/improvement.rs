@@ -2,7 +2,7 @@ use std::fmt;
 
 use super::{
     BoundedMean, Interval, MeanEstimate, Score,
-    bounded_mean::{MOST_SKEWNESS, MOST_SKEWNESS_UNBOUNDED},
+    bounded_mean::{MOST_SKEWNESS, MOST_SKEWNESS_UNBOUNDED, PossibleTerm},
     error_size::{FEWEST_ERRORS, check_errors},
     proper_score::check_scores,
 };
@@ -134,22 +134,25 @@ impl Improvement {
             // ∞ − ∞, NaN, is of no sample that either model deems possible
             let each = (before.scores(&targets)?, after.scores(&targets)?);
             let differences = differences(&each.0, &each.1, size);
-            let terms: Vec<(f64, f64)> = differences.into_iter().zip(probabilities).collect();
-            for (row, (difference, probability)) in terms.iter().enumerate() {
-                if difference.is_infinite() && *probability > infinite.0 {
-                    let when = if *difference > 0.0 { "after" } else { "before" };
+            let possible = |(value, probability)| PossibleTerm { value, probability };
+            let terms: Vec<PossibleTerm> = (differences.into_iter().zip(probabilities))
+                .map(possible)
+                .collect();
+            for (row, term) in terms.iter().enumerate() {
+                if term.value.is_infinite() && term.probability > infinite.0 {
+                    let when = if term.value > 0.0 { "after" } else { "before" };
                     let (name, target) = (before.name(), before.target_text(&targets, row));
                     let words = format!(
                         "row {row}: the {name} {when} of {target}, which did not happen but can be expected, is infinite"
                     );
-                    infinite = (*probability, Some(words));
+                    infinite = (term.probability, Some(words));
                 }
             }
             missed.push(terms);
         }
         let differences = differences(&before_each, &after_each, size);
         let is_zero = |difference: &f64| *difference == 0.0;
-        let missed_terms = missed.iter().flatten().map(|(difference, _)| difference);
+        let missed_terms = missed.iter().flatten().map(|term| &term.value);
         let differ_nowhere = differences.iter().chain(missed_terms).all(is_zero);
         let [before, after, difference] = [&before_each, &after_each, &differences]
             .map(|values| MeanEstimate::weighted(values, &weights));
@@ -217,8 +220,11 @@ impl Improvement {
                 if self.infinite.is_none() {
                     return Ok(interval);
                 }
-                let ends = (f64::NEG_INFINITY, f64::INFINITY);
-                Ok(Interval::new(interval.estimate, ends, level))
+                Ok(Interval {
+                    lower: f64::NEG_INFINITY,
+                    upper: f64::INFINITY,
+                    ..interval
+                })
             }
         }
     }

@@ -3,7 +3,9 @@ use std::fmt;
 use burn::tensor::{Int, Tensor};
 use serde::Serialize;
 
-use super::{BoundedMean, ErrorSize, MeanEstimate, error_size::SizeLaw};
+use super::{
+    BoundedMean, ErrorSize, MeanEstimate, bounded_mean::PossibleTerm, error_size::SizeLaw,
+};
 use crate::{
     distribution::{Categorical, Predictive, Targets},
     error::{Result, check_length},
@@ -131,13 +133,13 @@ impl LpBound {
             let (p, g) = (&p[at * m..][..m], &g[at * m..][..m]);
             let classes = class_of(at).map_or(0..m, |class| class..class + 1);
             let pair = |c: usize| (g[c] - p[c], f64::from(u8::from(c == label)) - p[c]);
-            tangent(order, classes.map(pair))
+            tangents(order, classes.map(pair))
         };
         let is_high = |at: usize| class_of(at).is_some_and(|c| g[at * m + c] < p[at * m + c]);
         let law = |part: Option<bool>| {
             let power = |at: usize, label: usize| {
                 if part.is_none_or(|high| high == is_high(at)) {
-                    terms(at, label).0
+                    terms(at, label).power
                 } else {
                     0.0
                 }
@@ -146,7 +148,10 @@ impl LpBound {
                 let of_sample = |at: usize| {
                     let labels = expected_labels(&rows[at * m..][..m], class_of(at));
                     let (label, probability) = labels[place];
-                    (power(at, label), probability)
+                    PossibleTerm {
+                        value: power(at, label),
+                        probability,
+                    }
                 };
                 (0..labels.len()).map(of_sample).collect()
             };
@@ -157,7 +162,7 @@ impl LpBound {
                 lists.map(|(rows, place)| missed(rows, place)),
             )
         };
-        let norms = labels.iter().enumerate().map(|(at, &y)| terms(at, y).1);
+        let norms = labels.iter().enumerate().map(|(at, &y)| terms(at, y).norm);
         let norms: Vec<f64> = norms.collect();
         let parts: &[_] = match aspect {
             Aspect::Vector => &[None],
@@ -213,14 +218,24 @@ fn expected_labels(probabilities: &[f64], event: Option<usize>) -> [(usize, f64)
     ]
 }
 
-/// The tangents at `u = g − p` of `‖p − C‖_p^p` and `‖p − C‖_p`, where `C` is the label: pairs of `u_c` and
-/// `(e_y − p)_c`.
-fn tangent(order: f64, pairs: impl Iterator<Item = (f64, f64)> + Clone) -> (f64, f64) {
+/// The tangents at `u = g − p` of norms, where `C` is the label.
+struct Tangents {
+    /// That of `‖p − C‖_p^p`.
+    power: f64,
+    /// That of `‖p − C‖_p`.
+    norm: f64,
+}
+
+/// The tangents for pairs of `u_c` and `(e_y − p)_c`.
+fn tangents(order: f64, pairs: impl Iterator<Item = (f64, f64)> + Clone) -> Tangents {
     let largest = pairs
         .clone()
         .fold(0.0, |most: f64, (u, _)| most.max(u.abs()));
     if largest == 0.0 {
-        return (0.0, 0.0);
+        return Tangents {
+            power: 0.0,
+            norm: 0.0,
+        };
     }
     let (mut size, mut slope) = (0.0, 0.0); // in units of the largest
     for (u, residual) in pairs.filter(|(u, _)| *u != 0.0) {
@@ -229,8 +244,10 @@ fn tangent(order: f64, pairs: impl Iterator<Item = (f64, f64)> + Clone) -> (f64,
         slope += slant * u.signum() * residual;
     }
     let power = (1.0 - order) * size * largest + order * slope;
-    let norm = slope / size.powf(1.0 - order.recip());
-    (power * largest.powf(order - 1.0), norm)
+    Tangents {
+        power: power * largest.powf(order - 1.0),
+        norm: slope / size.powf(1.0 - order.recip()),
+    }
 }
 
 impl fmt::Display for LpBound {

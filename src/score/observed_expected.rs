@@ -9,7 +9,7 @@ use super::{
 use crate::{
     distribution::{Categorical, Predictive},
     error::{Error, Result},
-    estimator::{Event, Outcomes, check_level, student},
+    estimator::{Event, Outcomes, ScoredSample, check_level, student},
     numbers::{self, significant},
 };
 
@@ -78,9 +78,9 @@ impl ObservedExpected {
     ) -> Result<Interval> {
         check_level(level)?;
         let outcomes = event.weighted_outcomes(predictions, labels)?;
-        let expected = check_expected(outcomes.mean(|r, _| r))?;
-        let estimate = outcomes.mean(|_, c| c) / expected;
-        let ends = if residuals(&outcomes, estimate)
+        let expected = check_expected(outcomes.mean(|sample| sample.score))?;
+        let estimate = outcomes.mean(|sample| sample.occurred) / expected;
+        let [lower, upper] = if residuals(&outcomes, estimate)
             .or_student(MOST_SKEWNESS)
             .is_student()
         {
@@ -88,7 +88,12 @@ impl ObservedExpected {
         } else {
             by_bounds(&outcomes, estimate, level)
         };
-        Ok(Interval::new(estimate, ends, level))
+        Ok(Interval {
+            estimate,
+            lower,
+            upper,
+            level,
+        })
     }
 
     /// The ratio `O/E`.
@@ -104,36 +109,37 @@ impl ObservedExpected {
 /// The mean of `c_i − ρ r_i`.
 fn residuals(outcomes: &Outcomes, ratio: f64) -> BoundedMean {
     let [lowest, highest] = outcomes.range();
-    let terms = outcomes.pairs().map(|(r, c)| c - ratio * r).collect();
-    BoundedMean::new(terms, -ratio * highest, 1.0 - ratio * lowest)
+    let terms = outcomes.all().map(|one| one.occurred - ratio * one.score);
+    BoundedMean::new(terms.collect(), -ratio * highest, 1.0 - ratio * lowest)
         .with_weights(outcomes.weights.clone())
 }
 
-/// The ratios `ρ` with `(c̄ − ρ r̄)² ≤ t² Var(c̄ − ρ r̄)`.
-fn by_student(outcomes: &Outcomes, level: f64) -> (f64, f64) {
-    let mean = |of: fn(f64, f64) -> f64| {
-        let values: Vec<f64> = outcomes.pairs().map(|(r, c)| of(r, c)).collect();
+/// The least and the greatest ratio `ρ` with `(c̄ − ρ r̄)² ≤ t² Var(c̄ − ρ r̄)`.
+fn by_student(outcomes: &Outcomes, level: f64) -> [f64; 2] {
+    let mean = |of: fn(ScoredSample) -> f64| {
+        let values: Vec<f64> = outcomes.all().map(of).collect();
         MeanEstimate::weighted(&values, &outcomes.weights)
     };
     let variance = |of| mean(of).standard_error.powi(2);
-    let (r, c) = (mean(|r, _| r), mean(|_, c| c));
+    let (r, c) = (mean(|one| one.score), mean(|one| one.occurred));
     let t = student::upper_quantile(0.5 * (1.0 - level), r.effective - 1.0);
-    let covariance = 0.25 * (variance(|r, c| r + c) - variance(|r, c| r - c));
+    let of_sum = variance(|one| one.score + one.occurred);
+    let covariance = 0.25 * (of_sum - variance(|one| one.score - one.occurred));
     let square = |mean: MeanEstimate| mean.estimate.powi(2) - (t * mean.standard_error).powi(2);
     // a ρ² − 2 b ρ + c ≤ 0
     let (a, b) = (square(r), r.estimate * c.estimate - t * t * covariance);
     let root = (b * b - a * square(c)).max(0.0).sqrt();
     if a > 0.0 {
-        (((b - root) / a).max(0.0), (b + root) / a)
+        [((b - root) / a).max(0.0), (b + root) / a]
     } else {
-        (0.0, f64::INFINITY)
+        [0.0, f64::INFINITY]
     }
 }
 
-/// The ratios whose mean of `c_i − ρ r_i` is 0 at the limits of a [`BoundedMean`].
-fn by_bounds(outcomes: &Outcomes, estimate: f64, level: f64) -> (f64, f64) {
+/// The least and the greatest ratio whose mean of `c_i − ρ r_i` is 0 at the limits of a [`BoundedMean`].
+fn by_bounds(outcomes: &Outcomes, estimate: f64, level: f64) -> [f64; 2] {
     if outcomes.samples() < 2 {
-        return (0.0, f64::INFINITY);
+        return [0.0, f64::INFINITY];
     }
     let z = normal_quantile(level);
     let [lower, upper] =
@@ -142,10 +148,10 @@ fn by_bounds(outcomes: &Outcomes, estimate: f64, level: f64) -> (f64, f64) {
     while upper(most) < z && most < f64::MAX / 2.0 {
         most *= 2.0;
     }
-    (
-        crossing((0.0, estimate), -z, lower),
-        crossing((estimate, most), z, upper),
-    )
+    [
+        crossing([0.0, estimate], -z, lower),
+        crossing([estimate, most], z, upper),
+    ]
 }
 
 fn check_expected(expected: f64) -> Result<f64> {

@@ -141,8 +141,8 @@ pub trait Score<P: Predictive>: Debug {
     /// let after = Categorical::from_logits(logits / 4.0)?; // a temperature: injective
     /// let gain = LogScore.improvement(&before, &after, &labels)?.with_injective(true);
     /// assert!(gain.difference.estimate < 0.0 && gain.warning().is_none());
-    /// let (low, high) = gain.interval(0.95)?.ends();
-    /// assert!(low < 0.0 && high > 0.0); // three samples prove nothing
+    /// let interval = gain.interval(0.95)?;
+    /// assert!(interval.lower < 0.0 && interval.upper > 0.0); // three samples prove nothing
     /// # Ok(())
     /// # }
     /// ```

@@ -9,8 +9,8 @@ use crate::{
     distribution::{Categorical, Geometry, Marginals, Predictive},
     error::{Result, check_parameter, check_samples},
     estimator::{
-        Binning, Event, EventBin, JointKernel, PairMatrix, Skce, SkceForm, Tce, TceForm,
-        regression::IntervalCoverage,
+        Binning, Event, EventBin, JointKernel, PairMatrix, ScoredSample, Skce, SkceForm, Tce,
+        TceForm, regression::IntervalCoverage,
     },
     ops::Computation,
 };
@@ -145,23 +145,26 @@ impl Quantify for Tce {
             binning => binning,
         };
         let estimate = self.with_binning(binning).power(predictions, labels)?;
-        let pairs: Vec<(f64, f64)> = outcomes.pairs().collect();
         let total = outcomes.total();
         let (mut calibrated, mut of_gaps, mut slope, mut most) = (0.0, 0.0, 0.0, 0.0);
         for rows in binning.partition_weighted(&outcomes.probability, 1, weights)? {
             // without weights Σw and Σw² are the number of samples, which is their effective number
-            let bin = EventBin::of(&rows, weights, |i| pairs[i]);
+            let bin = EventBin::of(&rows, |row| outcomes.sample(row));
             let (share, size) = (bin.weight / total, bin.size);
             most += share * bin.probability.max(1.0 - bin.probability).powi(2);
             if size <= 1.0 {
                 continue;
             }
-            let gaps = rows
-                .iter()
-                .map(|&i| (weights.at(i), pairs[i].0 - pairs[i].1));
-            let gap = gaps.clone().map(|(w, d)| w * d).sum::<f64>() / bin.weight;
-            let square: f64 = gaps.map(|(w, d)| w * w * ((d - gap) * (d - gap))).sum();
-            let events: f64 = rows.iter().map(|&i| weights.at(i) * pairs[i].1).sum();
+            let samples = || rows.iter().map(|&row| outcomes.sample(row));
+            let difference = |one: &ScoredSample| one.score - one.occurred;
+            let gaps = samples().map(|one| one.weight * difference(&one));
+            let gap = gaps.sum::<f64>() / bin.weight;
+            let squares = samples().map(|one| {
+                let w = one.weight;
+                w * w * ((difference(&one) - gap) * (difference(&one) - gap))
+            });
+            let square: f64 = squares.sum();
+            let events: f64 = samples().map(|one| one.weight * one.occurred).sum();
             let smooth = (events * (size / bin.weight) + 1.0) / (size + 2.0);
             let variance = square / (bin.squares() - bin.squares() / size);
             let v = variance.max(smooth * (1.0 - smooth)) / size;
@@ -172,7 +175,7 @@ impl Quantify for Tce {
         let power = MeanEstimate {
             estimate,
             standard_error: (calibrated + of_gaps).sqrt(),
-            samples: pairs.len(),
+            samples: outcomes.samples(),
             effective,
         };
         Ok(ErrorSize::of(SizeLaw::Quadratic(QuadraticSize {
@@ -202,7 +205,7 @@ pub struct Overconfidence {
 impl Quantify for Overconfidence {
     fn size(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<ErrorSize> {
         let outcomes = self.event.weighted_outcomes(predictions, labels)?;
-        let terms = outcomes.pairs().map(|(r, c)| r - c).collect();
+        let terms = outcomes.all().map(|one| one.score - one.occurred).collect();
         let [lowest, highest] = outcomes.range();
         let mean = BoundedMean::new(terms, lowest - 1.0, highest);
         let mean = mean
@@ -240,7 +243,7 @@ impl<P: Marginals> Quantify<P> for IntervalOverconfidence {
         let covered = IntervalCoverage::new(self.coverage).each(predictions, targets)?;
         let of_events = predictions.dimensions() == 1
             && covered.iter().all(|&share| share == 0.0 || share == 1.0);
-        let law = SizeLaw::of_frequency(self.coverage, covered, weights, of_events);
+        let law = SizeLaw::frequency(self.coverage, covered, weights, of_events);
         Ok(ErrorSize::of(law))
     }
 }

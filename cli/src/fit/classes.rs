@@ -9,7 +9,8 @@ use burn_calibration::{
     kernel::Kernel,
     loss::{Criterion, MmceLossConfig, ScoreLoss, SkceLossConfig},
     recalibration::{
-        AutoRecalibrationConfig, Fit as _, LogitMap, MapKind, Recalibration as _, Robust,
+        AutoRecalibrationConfig, Fit as _, FitOptions, LogitMap, MapKind, Recalibration as _,
+        Robust,
     },
     score::{Brier, LogScore},
 };
@@ -136,20 +137,26 @@ fn fit(
         let fitted = match (method, criterion) {
             (None, _) => {
                 let (samples, labels) = (samples.clone(), labels.clone());
-                chosen(auto.fit_with_progress(None, samples, labels, observe)?)
+                chosen(auto.fit_with(samples, labels, FitOptions::new(None, observe))?)
             }
             (Some(kind), None) => {
                 let map = {
                     let (samples, labels) = (samples.clone(), labels.clone());
-                    Robust(kind.config(seed)).fit_with_progress(None, samples, labels, observe)?
+                    Robust(kind.config(seed)).fit_with(
+                        samples,
+                        labels,
+                        FitOptions::new(None, observe),
+                    )?
                 };
                 (map, kind.name(), None)
             }
             (Some(kind), criterion) => {
                 let (logits, labels) = (logits.clone(), labels.clone());
-                let map = kind
-                    .config(seed)
-                    .fit_with_progress(criterion, logits, labels, observe)?;
+                let map = kind.config(seed).fit_with(
+                    logits,
+                    labels,
+                    FitOptions::new(criterion, observe),
+                )?;
                 (map, kind.name(), None)
             }
         };

@@ -6,8 +6,8 @@ use burn::tensor::Tensor;
 use burn_calibration::{
     distribution::{Component, Density, Marginals, QuantileForecasts},
     recalibration::{
-        AutoRecalibrationConfig, ConformalShiftConfig, DistributionMethod, Fit as _, Recalibrated,
-        Recalibration as _, Robust, ScaleFamily,
+        AutoRecalibrationConfig, ConformalShiftConfig, DistributionMethod, Fit as _, FitOptions,
+        Recalibrated, Recalibration as _, Robust, ScaleFamily,
     },
     score::{MeanEstimate, Score as _, WeightedIntervalScore},
 };
@@ -41,13 +41,13 @@ where
     let observe = &mut |at| progress.of_fit(at);
     let (mut map, name, choice) = match method {
         Some(method) => {
-            let map = Robust(method).fit_with_progress(None, of.0, of.1, observe)?;
+            let map = Robust(method).fit_with(of.0, of.1, FitOptions::new(None, observe))?;
             (map, method.name(), None)
         }
         None => {
             let config = AutoRecalibrationConfig::new().with_keep(keep);
             let config = config.with_seed(args.source.seed);
-            chosen(config.fit_with_progress(None, of.0, of.1, observe)?)
+            chosen(config.fit_with(of.0, of.1, FitOptions::new(None, observe))?)
         }
     };
     drop(progress);

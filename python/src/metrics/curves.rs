@@ -44,8 +44,8 @@ pub fn reliability_curve(
             count: (bins.clone())
                 .map(|bin| bin.weight.unwrap_or(bin.count as f64))
                 .collect(),
-            lower: bins.clone().map(|bin| bin.band.0).collect(),
-            upper: bins.map(|bin| bin.band.1).collect(),
+            lower: bins.clone().map(|bin| bin.band.lower).collect(),
+            upper: bins.map(|bin| bin.band.upper).collect(),
         })
     })
 }
@@ -87,8 +87,8 @@ pub fn corp_curve(
             last: steps.clone().map(|step| step.upper).collect(),
             count: steps.map(|step| step.count).collect(),
             band_prob: band.clone().map(|at| at.probability).collect(),
-            band_lower: band.clone().map(|at| at.band.0).collect(),
-            band_upper: band.map(|at| at.band.1).collect(),
+            band_lower: band.clone().map(|at| at.band.lower).collect(),
+            band_upper: band.map(|at| at.band.upper).collect(),
             miscalibration: 0.5 * parts.miscalibration,
             discrimination: 0.5 * parts.discrimination,
             uncertainty: 0.5 * parts.uncertainty,
@@ -128,8 +128,8 @@ pub fn pit_histogram(
         let diagram = PitDiagram::new(&pit?, bins, level)?;
         Ok(PitHistogram {
             count: (0..bins).map(|bin| diagram.bar(bin)).collect(),
-            lower: diagram.band.0,
-            upper: diagram.band.1,
+            lower: diagram.band.lower,
+            upper: diagram.band.upper,
         })
     })
 }

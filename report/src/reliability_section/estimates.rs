@@ -28,7 +28,7 @@ pub(super) fn summary(predictions: &Categorical, labels: &Tensor<1, Int>) -> Nam
     let Ok(outcomes) = Event::of(predictions).outcomes(&plain, labels) else {
         return Vec::new();
     };
-    let occurred: Vec<f64> = outcomes.pairs().map(|(_, occurred)| occurred).collect();
+    let occurred: Vec<f64> = outcomes.occurred.iter().map(|&c| c as f64).collect();
     let names = match predictions.subject() {
         Subject::Event => [
             (

@@ -1,6 +1,6 @@
 //! The isotonic diagram.
 
-use burn_calibration::diagram::{CorpReliability, CorpStep};
+use burn_calibration::diagram::{Band, CorpReliability, CorpStep};
 use burn_calibration_report::Draw;
 
 use crate::support::parsed;
@@ -22,7 +22,8 @@ fn steps_by_hand() {
     assert_eq!(diagram.band.len(), 5);
     let [lower, upper] = [true, false].map(|is_lower| {
         let ends = diagram.band.iter().map(|point| point.band);
-        let ends: Vec<f64> = ends.map(|(a, b)| if is_lower { a } else { b }).collect();
+        let end = |band: Band| if is_lower { band.lower } else { band.upper };
+        let ends: Vec<f64> = ends.map(end).collect();
         assert!(ends.is_sorted() && ends[0] >= 0.0 && ends[4] <= 1.0);
         ends
     });
@@ -52,7 +53,7 @@ fn the_band_covers() {
         let mut steps = diagram.steps.iter();
         let here = |s: &&CorpStep| (s.lower..=s.upper).contains(&point.probability);
         let frequency = steps.find(here).unwrap().frequency;
-        inside += usize::from((point.band.0..=point.band.1).contains(&frequency));
+        inside += usize::from(point.band.contains(frequency));
     }
     assert!(inside >= 165, "{inside}"); // 180 expected, or more: there are ties
     let r = grid(400);
@@ -85,7 +86,7 @@ fn degenerate_data() {
     let sure = binary(&[0.0, 1.0]);
     let certain = CorpReliability::new(SECOND).diagram(&sure, &labels(&[0, 0]));
     let certain = certain.unwrap();
-    assert_eq!(certain.band[1].band, (1.0, 1.0));
+    assert_eq!(certain.band[1].band, [1.0; 2].into());
     assert_eq!(certain.outside(), 1); // the step at 0 and 1 together has frequency 0
     for wrong in [
         CorpReliability::default().with_level(1.0),

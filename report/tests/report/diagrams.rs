@@ -34,7 +34,7 @@ fn bins_by_hand() {
     // at 90 % the tail of 0.0875 is still inside, at 80 % it is not
     for (level, low) in [(0.9, 0.0), (0.8, 0.5)] {
         let diagram = reliability.with_level(level).diagram(&predictions, &y);
-        assert_eq!(diagram.unwrap().bins[2].band.0, low);
+        assert_eq!(diagram.unwrap().bins[2].band.lower, low);
     }
 }
 
@@ -58,7 +58,7 @@ fn ece_is_that_of_the_estimator() {
             }
             for bin in &diagram.bins {
                 assert!((bin.lower..=bin.upper).contains(&bin.confidence));
-                assert!(bin.band.0 <= bin.confidence && bin.confidence <= bin.band.1);
+                assert!(bin.band.lower <= bin.confidence && bin.confidence <= bin.band.upper);
             }
         }
     }
@@ -95,7 +95,7 @@ fn miscalibration_is_outside() {
     let bin = diagram.bins[0];
     assert_eq!((diagram.bins.len(), diagram.outside()), (1, 1));
     assert_relative(bin.gap(), -0.15, 1e-12);
-    assert!(!bin.is_inside() && bin.band.0 > 0.9);
+    assert!(!bin.is_inside() && bin.band.lower > 0.9);
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn numbers_are_those_of_the_estimators() {
     assert_eq!(means.get("wis"), Some(&expected));
     let expected = WeightedIntervalScore.parts(&after, &y).unwrap();
     assert_eq!(means.get("wis_dispersion"), Some(&expected.dispersion));
-    let intervals = QuantileCoverage::of_intervals(&after, &y);
+    let intervals = QuantileCoverage::by_interval(&after, &y);
     assert_eq!(section.central_intervals, intervals.unwrap());
     let curve = QuantileCoverage::curve(&section.levels);
     assert_eq!(section.quantiles.curve, curve);

@@ -1,5 +1,6 @@
 //! The page: its numbers are those of the estimators, its markup is well-formed and complete.
 
+use burn_calibration::diagram::Band;
 use burn_calibration_report::{ALL_PAIRS, BLOCK, ReportBuilder, Sizing, View};
 
 use crate::support::{all, digits, interval, mean_of, number_of, parsed, pictures, report, sample};
@@ -104,7 +105,7 @@ fn the_answer_comes_first() {
     // the paired change of a score, which the text speaks of
     let change = report.changes[0].improvement.as_ref().unwrap();
     assert_eq!(report.changes[0].key, "brier");
-    let (lower, upper) = change.interval(0.95).unwrap().ends();
+    let Interval { lower, upper, .. } = change.interval(0.95).unwrap();
     let [change, lower, upper] =
         [change.difference.estimate, lower, upper].map(|x| format!("{x:.4}").replace('-', "−"));
     let cell = format!("<td>{change}<span class=\"note\">[{lower}, {upper}]</span></td>");
@@ -285,8 +286,8 @@ fn the_page_is_well_formed_and_complete() {
             .chain(&set.page.class_wise)
         {
             for bin in &diagram.bins {
-                let (share, (low, high)) = (bin.frequency, bin.band);
-                let number = format!("frequency {share:.4}, band {low:.4} to {high:.4}");
+                let (share, Band { lower, upper }) = (bin.frequency, bin.band);
+                let number = format!("frequency {share:.4}, band {lower:.4} to {upper:.4}");
                 assert!(page.contains(&number), "{number}");
             }
         }

@@ -25,8 +25,11 @@ fn histogram_by_hand() {
     let diagram = PitDiagram::new(&pit, 5, 0.95).unwrap();
     assert_eq!(diagram.counts, [1, 0, 1, 1, 1]);
     // binomial, 4 times 1/5: P(0) = 0.41, P(≤ 2) = 0.9728, P(≤ 3) = 0.9984
-    assert_eq!(diagram.band, (0.0, 3.0));
-    assert_eq!(PitDiagram::new(&pit, 5, 0.9).unwrap().band, (0.0, 2.0));
+    assert_eq!(diagram.band, [0.0, 3.0].into());
+    assert_eq!(
+        PitDiagram::new(&pit, 5, 0.9).unwrap().band,
+        [0.0, 2.0].into()
+    );
     assert_eq!((diagram.values(), diagram.outside()), (4, 0));
     assert_relative_eq!(diagram.density(3.0), 3.75);
     let one = PitDiagram::of_coordinate(&pit, 0, 5, 0.95).unwrap();
@@ -55,8 +58,8 @@ fn curve_by_hand() {
     };
     let diagram = QuantileDiagram::new(curve, 200, 0.95).unwrap();
     assert_relative_eq!(diagram.half_width(), (40f64.ln() / 400.0).sqrt()); // 0.096
-    assert_relative_eq!(diagram.band(0.05).0, 0.0);
-    assert_relative_eq!(diagram.band(0.95).1, 1.0);
+    assert_relative_eq!(diagram.band(0.05).lower, 0.0);
+    assert_relative_eq!(diagram.band(0.95).upper, 1.0);
     let inside = diagram.curve.points.iter().map(|p| diagram.is_inside(p));
     assert!(inside.eq([true, false, false])); // by increasing level
     assert_eq!(diagram.outside(), 2);

@@ -61,7 +61,7 @@ impl Ence {
         predictions: &P,
         targets: &Tensor<2>,
     ) -> Result<Vec<VarianceBin>> {
-        let (errors, deviations) = errors_and_deviations(predictions, targets)?;
+        let Errors { errors, deviations } = errors_and_deviations(predictions, targets)?;
         let rounding = rounding(predictions.dtype());
         let points = tied(&deviations, |at| rounding * deviations[at]);
         let partition = Binning::EqualMass { bins: self.bins }.partition_weighted(
@@ -93,11 +93,13 @@ impl<P: Marginals> Estimator<P> for Ence {
     }
 }
 
-/// Errors `y − μ` and standard deviations `σ > 0`, both `n × d`.
-fn errors_and_deviations<P: Marginals>(
-    predictions: &P,
-    targets: &Tensor<2>,
-) -> Result<(Vec<f64>, Vec<f64>)> {
+/// Errors `y − μ` and standard deviations `σ > 0`, `n × d` each.
+struct Errors {
+    errors: Vec<f64>,
+    deviations: Vec<f64>,
+}
+
+fn errors_and_deviations<P: Marginals>(predictions: &P, targets: &Tensor<2>) -> Result<Errors> {
     predictions.check()?;
     let predictions = predictions.detach();
     let targets = predictions.checked_targets(targets)?.into_iter();
@@ -108,5 +110,5 @@ fn errors_and_deviations<P: Marginals>(
     let deviations: Vec<f64> = to_vec(variances).into_iter().map(f64::sqrt).collect();
     let positive = (|deviation| deviation > 0.0, "a positive number");
     check_values(&deviations, (d, "coordinate"), "the scale", positive)?;
-    Ok((errors, deviations))
+    Ok(Errors { errors, deviations })
 }

@@ -58,14 +58,14 @@ impl QuantileCoverage {
     /// # Errors
     ///
     /// Forecasts or targets that are not valid, with the row.
-    pub fn of_levels(forecasts: &QuantileForecasts, targets: &Tensor<2>) -> Result<Vec<Self>> {
-        Self::of(&Region::of_levels(forecasts), forecasts, targets)
+    pub fn by_level(forecasts: &QuantileForecasts, targets: &Tensor<2>) -> Result<Vec<Self>> {
+        Self::of(&Region::by_level(forecasts), forecasts, targets)
     }
 
     /// The coverage of the central intervals, the widest first: those between the levels `τ` and `1 − τ`.
-    /// The errors are those of [`of_levels`](Self::of_levels).
-    pub fn of_intervals(forecasts: &QuantileForecasts, targets: &Tensor<2>) -> Result<Vec<Self>> {
-        Self::of(&Region::of_intervals(forecasts), forecasts, targets)
+    /// The errors are those of [`by_level`](Self::by_level).
+    pub fn by_interval(forecasts: &QuantileForecasts, targets: &Tensor<2>) -> Result<Vec<Self>> {
+        Self::of(&Region::by_interval(forecasts), forecasts, targets)
     }
 
     /// The coverage of the levels as a curve, for a [`QuantileDiagram`](crate::diagram::QuantileDiagram).
@@ -86,19 +86,24 @@ impl QuantileCoverage {
     /// A level that is not between 0 and 1.
     pub fn interval(&self, level: f64) -> Result<Interval> {
         check_level(level)?;
-        let ends = match &self.law {
-            Some([inside, outside]) => (
+        let [lower, upper] = match &self.law {
+            Some([inside, outside]) => [
                 inside.lower_limit(level)?,
                 1.0 - outside.lower_limit(level)?,
-            ),
+            ],
             None => {
                 let n = self.samples as f64;
                 let [inside, covered] = [self.inside, self.covered]
                     .map(|share| clopper_pearson((share * n).round(), n, level));
-                (inside.0, covered.1)
+                [inside.lower, covered.upper]
             }
         };
-        Ok(Interval::new(self.estimate, ends, level))
+        Ok(Interval {
+            estimate: self.estimate,
+            lower,
+            upper,
+            level,
+        })
     }
 
     /// Returns whether the p-value is the least that is told, of samples with weights.
@@ -182,13 +187,13 @@ pub(crate) struct Region {
 
 impl Region {
     /// The regions up to each quantile.
-    pub fn of_levels(forecasts: &QuantileForecasts) -> Vec<Self> {
+    pub fn by_level(forecasts: &QuantileForecasts) -> Vec<Self> {
         let region = |upper| Self { lower: None, upper };
         (0..forecasts.levels().len()).map(region).collect()
     }
 
     /// The central intervals, the widest first.
-    pub fn of_intervals(forecasts: &QuantileForecasts) -> Vec<Self> {
+    pub fn by_interval(forecasts: &QuantileForecasts) -> Vec<Self> {
         let pairs = forecasts.central_intervals().into_iter();
         let region = |[lower, upper]: [usize; 2]| Self {
             lower: Some(lower),

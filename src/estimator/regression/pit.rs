@@ -32,8 +32,8 @@ impl Pit {
     /// `F(y) − ½P(Y = y)`.
     pub fn new<P: Marginals>(predictions: &P, targets: &Tensor<2>) -> Result<Self> {
         Self::of(predictions, targets, |marginals, at, y| {
-            let ((up_to, _), atom) = (marginals.tails(at, y), marginals.atom(at, y));
-            (up_to - 0.5 * atom).clamp(0.0, 1.0)
+            let up_to = marginals.tails(at, y).lower;
+            (up_to - 0.5 * marginals.atom(at, y)).clamp(0.0, 1.0)
         })
     }
 

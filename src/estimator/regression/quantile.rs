@@ -109,7 +109,7 @@ impl CdfStep {
 /// Returns whether `y ≤ F⁻¹(level)` where there is no step, without the quantile where `F(y)` is clearly
 /// off the level.
 fn at_most_quantile(marginals: &dyn HostMarginals, at: usize, y: f64, level: f64) -> bool {
-    let (up_to, _) = marginals.tails(at, y);
+    let up_to = marginals.tails(at, y).lower;
     if up_to < level - ROUNDING {
         return true;
     }

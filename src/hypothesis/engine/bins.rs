@@ -4,7 +4,7 @@ use super::{Detail, EachSet, Evaluator, Place};
 use crate::{
     distribution::{Categorical, ClassRows, Flip, LabelSets, Weighted as _, Weights},
     error::Result,
-    estimator::{Binning, Event, EventBin},
+    estimator::{Binning, Event, EventBin, ScoredSample},
 };
 
 /// A binned error of an event: the bins are those of its probabilities, whatever the labels.
@@ -23,9 +23,13 @@ pub fn binned_error<F: Fn(&[EventBin]) -> f64 + Sync>(
     // where all labels are the most likely class
     let likely = |i: usize| {
         let occurs = event.occurs(rows.top[i], rows.top[i]);
-        (probabilities[i], f64::from(occurs))
+        ScoredSample {
+            score: probabilities[i],
+            occurred: f64::from(occurs),
+            weight: weights.at(i),
+        }
     };
-    let of_bin = |members: &Vec<usize>| EventBin::of(members, &weights, likely);
+    let of_bin = |members: &Vec<usize>| EventBin::of(members, likely);
     let bins: Vec<EventBin> = partition.iter().map(of_bin).collect();
     Ok(EachSet(move |flips: &[Flip]| {
         let mut changes = vec![(0.0, 0.0); bins.len()];

@@ -2,7 +2,9 @@ use std::sync::Arc;
 
 use super::{Detail, Evaluator, p_value_of_count, p_value_of_sum};
 use crate::{
-    distribution::{Categorical, ClassRows, Flip, LabelSets, Redrawn, Weighted as _, Weights},
+    distribution::{
+        Categorical, ClassRows, Flip, LabelSets, Moments, Redrawn, Weighted as _, Weights,
+    },
     error::Result,
     parallel,
 };
@@ -49,12 +51,12 @@ impl SampleSums {
             base[CONFIDENCE] -= w * wrong;
             variance[CONFIDENCE] += square * (r * wrong);
             // S = 1 − 2 p_y + ‖p‖²
-            let (mean, spread) = moments(p, p);
-            base[BRIER] += w * (2.0 * (mean - p[top]));
-            variance[BRIER] += square * (4.0 * spread);
-            let (mean, spread) = moments(p, &ln);
-            base[LOG] += w * (mean - ln[top]);
-            variance[LOG] += square * spread;
+            let of_probability = moments(p, p);
+            base[BRIER] += w * (2.0 * (of_probability.mean - p[top]));
+            variance[BRIER] += square * (4.0 * of_probability.variance);
+            let of_logarithm = moments(p, &ln);
+            base[LOG] += w * (of_logarithm.mean - ln[top]);
+            variance[LOG] += square * of_logarithm.variance;
             for (c, &p) in p.iter().enumerate() {
                 base[CLASSES + c] += w * if c == top { -wrong } else { p };
                 let spread = if c == top { r * wrong } else { p * (1.0 - p) };
@@ -85,8 +87,8 @@ impl SampleSums {
                 _ => p[c],
             };
             squares[CONFIDENCE] += w * gap(top).powi(2);
-            squares[BRIER] += w * (4.0 * (p[y] - moments(p, p).0).powi(2));
-            squares[LOG] += w * (ln[y] - moments(p, &ln).0).powi(2);
+            squares[BRIER] += w * (4.0 * (p[y] - moments(p, p).mean).powi(2));
+            squares[LOG] += w * (ln[y] - moments(p, &ln).mean).powi(2);
             for c in 0..p.len() {
                 squares[CLASSES + c] += w * gap(c).powi(2);
             }
@@ -123,7 +125,7 @@ impl SampleSums {
 const LARGE: f64 = 1e150;
 
 /// Mean and variance of `v_y` for a label `y ∼ p`; classes of probability 0 do not count.
-fn moments(p: &[f64], v: &[f64]) -> (f64, f64) {
+fn moments(p: &[f64], v: &[f64]) -> Moments {
     let terms = || p.iter().zip(v).filter(|(p, _)| **p > 0.0);
     let total: f64 = p.iter().sum();
     let mean = terms().map(|(p, v)| p * v).sum::<f64>() / total;
@@ -131,7 +133,7 @@ fn moments(p: &[f64], v: &[f64]) -> (f64, f64) {
         .map(|(p, v)| p * (v - mean) * (v - mean))
         .sum::<f64>()
         / total;
-    (mean, variance)
+    Moments { mean, variance }
 }
 
 impl Evaluator<LabelSets> for SampleSums {

@@ -28,7 +28,7 @@ pub struct OmnibusOutcome {
     pub(in crate::hypothesis) most: usize,
     /// The interval that holds the p-value of endless redraws with a probability of 99 % (Clopper and
     /// Pearson 1934).
-    pub resampling_interval: (f64, f64),
+    pub resampling_interval: Interval,
     /// The number `n` of samples.
     pub samples: usize,
     /// The aspects: of the whole prediction first, then of each class.
@@ -46,7 +46,8 @@ impl Serialize for OmnibusOutcome {
             object.serialize_field("adjusted_p_value", &adjusted)?;
         }
         object.serialize_field("redraws", &self.redraws)?;
-        object.serialize_field("resampling_interval", &self.resampling_interval)?;
+        let Interval { lower, upper, .. } = self.resampling_interval;
+        object.serialize_field("resampling_interval", &[lower, upper])?;
         object.serialize_field("samples", &self.samples)?;
         object.serialize_field("aspects", &self.aspects)?;
         object.end()

@@ -30,7 +30,7 @@ impl Omnibus for QuantileForecasts {
         let (values, levels) = (to_vec(self.values()), self.levels());
         let (_, weights) = self.parted();
         let quantiles = |k: usize| values.iter().copied().skip(k).step_by(levels.len());
-        let (of_levels, of_intervals) = (Region::of_levels(self), Region::of_intervals(self));
+        let (of_levels, of_intervals) = (Region::by_level(self), Region::by_interval(self));
         let from_half = |k: &usize| (levels[*k] - 0.5).abs();
         let by_distance = |a: &usize, b: &usize| from_half(a).total_cmp(&from_half(b));
         let middle = (0..levels.len()).min_by(by_distance).expect("a level");

@@ -3,15 +3,14 @@
 use std::f64::consts::PI;
 
 use super::studentised::OverStep;
-use crate::distribution::upper_normal_quantile;
+use crate::distribution::{Tails, upper_normal_quantile};
 
 /// Parts of `[0, 1]` whose shares of transforms are compared.
 pub(super) const PARTS: usize = 20;
 
-/// A step of a distribution function, as for counts and draws: `u` and `1 − u` at both ends, each with the
-/// digits of its own size. The transform is uniform on it, and its numbers are means over it, of the
+/// A step of a distribution function, as for counts and draws: `u` and `1 − u` at both ends. The transform is uniform on it, and its numbers are means over it, of the
 /// expectation that they have where there are no steps: no tie is decided at random.
-pub(super) struct Step(pub [(f64, f64); 2]);
+pub(super) struct Step(pub [Tails; 2]);
 
 /// The means of the normal score and of its square over a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,14 +23,20 @@ pub(super) struct Scores {
 const NO_STEP: f64 = 1e-6;
 
 impl Step {
+    /// `u` at both ends.
+    fn levels(&self) -> [f64; 2] {
+        let [low, high] = &self.0;
+        [low.lower, high.lower]
+    }
+
     fn width(&self) -> f64 {
-        let [(low, _), (high, _)] = self.0;
+        let [low, high] = self.levels();
         high - low
     }
 
     /// The mean of `u − ½`.
     pub fn mean_level(&self) -> OverStep {
-        let [(low, _), (high, _)] = self.0;
+        let [low, high] = self.levels();
         OverStep {
             mean: 0.5 * (low + high) - 0.5,
             variance: self.width().powi(2) / 12.0,
@@ -40,7 +45,7 @@ impl Step {
 
     /// The share of the step between ¼ and ¾, the central 50 % interval.
     pub fn share_in_middle(&self) -> f64 {
-        let [(low, _), (high, _)] = self.0;
+        let [low, high] = self.levels();
         if self.width() < NO_STEP {
             return f64::from((0.25..=0.75).contains(&(0.5 * (low + high))));
         }
@@ -49,9 +54,9 @@ impl Step {
 
     /// The means of the normal score `z` and of `z²`, by `∫ zφ = −φ` and `∫ z² φ = Φ − zφ`.
     pub fn scores(&self) -> Scores {
-        let score = |(u, rest): (f64, f64)| {
-            let tail = u.min(rest).max(f64::MIN_POSITIVE);
-            upper_normal_quantile(tail).copysign(u - rest)
+        let score = |Tails { lower, upper }: Tails| {
+            let tail = lower.min(upper).max(f64::MIN_POSITIVE);
+            upper_normal_quantile(tail).copysign(lower - upper)
         };
         let [low, high] = self.0;
         if self.width() < NO_STEP {
@@ -70,13 +75,13 @@ impl Step {
 
     /// The probability of a target as far out on its side, or further.
     pub fn tail(&self) -> f64 {
-        let [(_, rest), (up_to, _)] = self.0;
-        up_to.min(rest).max(f64::MIN_POSITIVE)
+        let [low, high] = &self.0;
+        high.lower.min(low.upper).max(f64::MIN_POSITIVE)
     }
 
     /// Adds a weight to equal parts of `[0, 1]`, by the share of the step in each.
     pub fn add_to(&self, counts: &mut [f64; PARTS], weight: f64) {
-        let [low, high] = self.0.map(|(u, _)| u * PARTS as f64);
+        let [low, high] = self.levels().map(|u| u * PARTS as f64);
         let [first, last] = [low, high].map(|u| (u as usize).min(PARTS - 1));
         if first == last || self.width() < NO_STEP {
             counts[last] += weight;
@@ -93,6 +98,10 @@ impl Step {
 mod tests {
     use super::*;
 
+    fn tails(lower: f64, upper: f64) -> Tails {
+        Tails { lower, upper }
+    }
+
     /// The means over a step are those of many transforms on it, and those of a point where there is none.
     #[test]
     fn means_over_steps() {
@@ -104,7 +113,7 @@ mod tests {
             [0.61, 0.64],
             [0.0, 1.0],
         ] {
-            let step = Step([low, high].map(|u| (u, 1.0 - u)));
+            let step = Step([low, high].map(|u| tails(u, 1.0 - u)));
             let u = |k: i32| low + (high - low) * (f64::from(k) + 0.5) / f64::from(points);
             let mean = |of: &dyn Fn(f64) -> f64| {
                 (0..points).map(|k| of(u(k))).sum::<f64>() / f64::from(points)
@@ -136,13 +145,13 @@ mod tests {
                 );
             }
         }
-        let point = Step([(0.975, 0.025); 2]);
+        let point = Step([tails(0.975, 0.025); 2]);
         assert!((point.scores().square - 1.959963984540054f64.powi(2)).abs() < 1e-9);
         assert!((point.scores().mean - 1.959963984540054).abs() < 1e-9);
         let level = point.mean_level();
         assert_eq!((level.mean, level.variance), (0.475, 0.0));
         assert_eq!((point.tail(), point.share_in_middle()), (0.025, 0.0));
         // at most so many, on either side
-        assert_eq!(Step([(0.1, 0.9), (0.4, 0.6)]).tail(), 0.4);
+        assert_eq!(Step([tails(0.1, 0.9), tails(0.4, 0.6)]).tail(), 0.4);
     }
 }

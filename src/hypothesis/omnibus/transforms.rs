@@ -9,7 +9,7 @@ use super::{
     studentised::{Pair, Studentised, correlation, log_ratio, mean},
 };
 use crate::{
-    distribution::{HostMarginals, Marginals, Weights},
+    distribution::{HostMarginals, Marginals, Tails, Weights},
     error::Result,
     hypothesis::engine::{Detail, Evaluator},
     parallel,
@@ -137,12 +137,20 @@ impl Transforms {
     fn steps(&self, targets: &[f64]) -> Vec<Step> {
         let cdfs = self.marginals.cdfs(&|at| targets[at]);
         let step = |at: usize| match &cdfs {
-            Some(u) if u[at] <= EXACT_BELOW => Step([(u[at], 1.0 - u[at]); 2]),
+            Some(u) if u[at] <= EXACT_BELOW => Step(
+                [Tails {
+                    lower: u[at],
+                    upper: 1.0 - u[at],
+                }; 2],
+            ),
             _ => {
-                let (below, above) = self.marginals.tails(at, targets[at]);
+                let Tails { lower, upper } = self.marginals.tails(at, targets[at]);
                 let atom = self.marginals.atom(at, targets[at]);
-                let ends = [(below - atom, above + atom), (below, above)];
-                Step(ends.map(|(u, rest)| (u.clamp(0.0, 1.0), rest.clamp(0.0, 1.0))))
+                let end = |atom: f64| Tails {
+                    lower: (lower - atom).clamp(0.0, 1.0),
+                    upper: (upper + atom).clamp(0.0, 1.0),
+                };
+                Step([end(atom), end(0.0)])
             }
         };
         (0..targets.len()).map(step).collect()

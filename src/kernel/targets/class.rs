@@ -3,7 +3,7 @@ use std::fmt::Debug;
 use burn::tensor::{DType, Int, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::{OnClasses, TargetKernel};
+use super::{KnownKernel, OnClasses, TargetKernel};
 use crate::{
     distribution::{Categorical, Predictive, Targets, hits, in_batches, residuals},
     error::{Error, Result},
@@ -172,11 +172,11 @@ impl<K: ClassTargets> TargetKernel<Categorical> for K {
         Some(sets.iter().map(rows).collect())
     }
 
-    fn on_classes(&self, predictions: &Categorical) -> Option<OnClasses<'_>> {
-        Some(OnClasses {
+    fn known(&self, predictions: &Categorical) -> Option<KnownKernel<'_>> {
+        Some(KnownKernel::Classes(OnClasses {
             probabilities: predictions.probabilities(),
             matrix: self.matrix(),
-        })
+        }))
     }
 }
 

@@ -48,7 +48,7 @@ impl RealKernel {
             .squeeze_dim::<2>(0);
         let residuals = |y: &Tensor<2>| {
             let (y, nodes) = (y.clone().unsqueeze(), nodes.clone().unsqueeze());
-            let kernel = narrow.of_points(y, nodes).squeeze_dim::<2>(0);
+            let kernel = narrow.between_points(y, nodes).squeeze_dim::<2>(0);
             (kernel - expected.clone()) * scales.clone()
         };
         Some(sets.iter().map(residuals).collect())

@@ -56,15 +56,8 @@ pub trait TargetKernel<P: Predictive>: Debug {
         None
     }
 
-    /// The length scale `ℓ` of the kernel `exp(−‖y − y'‖₂²/2ℓ²)`; None, as by default, of other kernels. Pairs of normal
-    /// predictions have a [fused pass](crate::ops::normal_statistic) with it.
-    fn gaussian_length_scale(&self) -> Option<f64> {
-        None
-    }
-
-    /// The probabilities of classes and the kernel on them, from which the moments of the pair statistic
-    /// follow; None, as by default, of other predictions.
-    fn on_classes(&self, _predictions: &P) -> Option<OnClasses<'_>> {
+    /// The kernel as one of those that have passes over pairs and moments of their own; None, as by default, of others.
+    fn known(&self, _predictions: &P) -> Option<KnownKernel<'_>> {
         None
     }
 }
@@ -92,6 +85,24 @@ impl<P: Predictive> dyn TargetKernel<P> + '_ {
         self.between(y, y, p, batches) - single.clone() - single.transpose()
             + self.double_expectation(p, p, batches)
     }
+}
+
+/// A kernel on targets of which more is known than its expectations.
+#[derive(Debug)]
+#[non_exhaustive]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one for each set of pairs"
+)]
+pub enum KnownKernel<'a> {
+    /// One on classes, from whose probabilities the moments of the pair statistic follow.
+    Classes(OnClasses<'a>),
+    /// `exp(−‖y − y'‖₂²/2ℓ²)`, with which pairs of normal predictions have a [fused
+    /// pass](crate::ops::normal_statistic).
+    Gaussian {
+        /// The length scale `ℓ`.
+        length_scale: f64,
+    },
 }
 
 /// Predictions of classes, and the matrix `M` of a kernel on them: `k_Y(y, y') = M[y, y']`.

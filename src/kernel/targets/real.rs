@@ -1,7 +1,7 @@
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
-use super::{RealExpectations, TargetKernel};
+use super::{KnownKernel, RealExpectations, TargetKernel};
 use crate::{
     distribution::in_batches,
     error::{Result, check_scale, check_scale_of},
@@ -68,11 +68,11 @@ impl RealKernel {
     }
 
     /// The kernel between points, differentiable: `[batches, n, d]` and `[batches, k, d]` to `[batches, n, k]`.
-    pub(super) fn of_points(&self, x: Tensor<3>, y: Tensor<3>) -> Tensor<3> {
+    pub(super) fn between_points(&self, x: Tensor<3>, y: Tensor<3>) -> Tensor<3> {
         if x.dims()[0] == 1 && !x.is_tracked() && !y.is_tracked() {
             self.kernel().between(x, y)
         } else {
-            self.kernel().of_points(x, y)
+            self.kernel().between_points(x, y)
         }
     }
 
@@ -103,7 +103,7 @@ impl RealKernel {
 impl<P: RealExpectations> TargetKernel<P> for RealKernel {
     fn between(&self, y: &Tensor<2>, other: &Tensor<2>, _like: &P, batches: usize) -> Tensor<3> {
         let [y, other] = [y, other].map(|y| in_batches(y.clone(), batches));
-        self.of_points(y, other)
+        self.between_points(y, other)
     }
 
     fn expectation(&self, predictions: &P, y: &Tensor<2>, batches: usize) -> Tensor<3> {
@@ -126,7 +126,8 @@ impl<P: RealExpectations> TargetKernel<P> for RealKernel {
         self.on_grid(predictions, sets)
     }
 
-    fn gaussian_length_scale(&self) -> Option<f64> {
-        (self.profile == RealProfile::Gaussian).then_some(self.length_scale)
+    fn known(&self, _predictions: &P) -> Option<KnownKernel<'_>> {
+        let length_scale = self.length_scale;
+        (self.profile == RealProfile::Gaussian).then_some(KnownKernel::Gaussian { length_scale })
     }
 }

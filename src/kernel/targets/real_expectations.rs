@@ -156,7 +156,7 @@ impl<C: Component + RealExpectations> RealExpectations for Mixture<C> {
 impl RealExpectations for Samples {
     fn mean_kernel(&self, kernel: &RealKernel, y: &Tensor<2>, batches: usize) -> Tensor<3> {
         let [draws, y] = [self.flat(), y.clone()].map(|x| in_batches(x, batches));
-        let kernel = kernel.of_points(draws, y); // [b, n·S, k]
+        let kernel = kernel.between_points(draws, y); // [b, n·S, k]
         let ([b, rows, k], each) = (kernel.dims(), self.draws_each());
         let means = kernel.reshape([b, rows / each, each, k]).mean_dim(2);
         means.squeeze_dim(2)
@@ -167,7 +167,7 @@ impl RealExpectations for Samples {
         let (each, others_each) = (self.draws_each(), other.draws_each());
         let others = in_batches(other.flat(), batches); // [b, k·T, d]
         let of_draw = |s: usize| {
-            let kernel = kernel.of_points(in_batches(self.draw(s), batches), others.clone());
+            let kernel = kernel.between_points(in_batches(self.draw(s), batches), others.clone());
             let [b, n, columns] = kernel.dims();
             let means = kernel.reshape([b, n, columns / others_each, others_each]);
             means.mean_dim(3).squeeze_dim::<3>(3) // [b, n, k]

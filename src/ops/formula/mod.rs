@@ -177,7 +177,7 @@ impl<F: Formula<1>, T: Real> WithSimd for InPlace<'_, F, T> {
 }
 
 /// The value of a formula for one number.
-pub(crate) fn of_number(formula: impl Formula<1>, x: f64) -> f64 {
+pub(crate) fn value_at(formula: impl Formula<1>, x: f64) -> f64 {
     let (value, _) = formula.at([Wide::splat(pulp::Scalar::new(), x)]);
     value.lanes
 }

@@ -2,7 +2,7 @@
 
 use burn::tensor::{IndexingUpdateOp, Int, Tensor};
 
-use super::{PairMean, linearised_mean, normalisation};
+use super::{MeanFactors, PairMean, linearised_mean};
 
 /// Numbers in a tile of the composition.
 const TILE: usize = 1 << 22;
@@ -35,7 +35,7 @@ pub(super) fn composed(
     let width = bandwidth.clone().without_autodiff();
     let is_tracked = points.is_tracked() || residuals.is_tracked() || bandwidth.is_tracked();
 
-    let (of_pairs, of_diagonal) = normalisation(form.pairing, n);
+    let factors = MeanFactors::new(form.pairing, n);
     let diagonal = r.clone().square().sum();
     let mut sum = diagonal.zeros_like();
     let [mut to_points, mut to_residuals] = [(); 2].map(|()| Vec::new());
@@ -63,12 +63,12 @@ pub(super) fn composed(
             to_bandwidth = to_bandwidth + nu.grad(&gradients).expect("the gradient of a leaf");
         }
     }
-    let value = (sum - diagonal.clone()) * (0.5 * of_pairs) + diagonal * of_diagonal;
+    let value = (sum - diagonal.clone()) * (0.5 * factors.pairs) + diagonal * factors.diagonal;
     if !is_tracked {
         return value;
     }
     let in_rows = |tiles: Vec<Tensor<3>>| {
-        let gradient = Tensor::cat(tiles, 1) * of_pairs; // [b, size, d or m]
+        let gradient = Tensor::cat(tiles, 1) * factors.pairs; // [b, size, d or m]
         let d = gradient.dims()[2];
         let gradient = gradient.reshape([used, d]);
         if used == n {
@@ -77,10 +77,14 @@ pub(super) fn composed(
         let rest = Tensor::zeros([n - used, d], (&gradient.device(), gradient.dtype()));
         Tensor::cat(vec![gradient, rest], 0)
     };
-    let own = residuals.clone().without_autodiff() * (2.0 * of_diagonal);
+    let own = residuals.clone().without_autodiff() * (2.0 * factors.diagonal);
     let slopes = [
         (&points, in_rows(to_points)),
         (&residuals, in_rows(to_residuals) + own),
     ];
-    linearised_mean(value, slopes, (&bandwidth, to_bandwidth * (0.5 * of_pairs)))
+    linearised_mean(
+        value,
+        slopes,
+        (&bandwidth, to_bandwidth * (0.5 * factors.pairs)),
+    )
 }

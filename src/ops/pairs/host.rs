@@ -3,7 +3,7 @@
 use burn::tensor::{Element, Int, Tensor, TensorData};
 
 use super::{
-    PairKernel, PairMean, block_sums, linearised_mean, normalisation,
+    MeanFactors, PairKernel, PairMean, block_sums, linearised_mean,
     simd::{PairSamples, host_kernel_matrix, pair_sums, residuals_of_labels},
 };
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The mean over points with labels.
-pub(super) fn of_labels(
+pub(super) fn label_mean(
     points: Tensor<2>,
     labels: Tensor<1, Int>,
     bandwidth: Tensor<1>,
@@ -35,7 +35,7 @@ pub(super) fn of_labels(
 }
 
 /// The mean over points with residuals.
-pub(super) fn of_residuals(
+pub(super) fn residual_mean(
     points: Tensor<2>,
     residuals: Tensor<2>,
     bandwidth: Tensor<1>,
@@ -64,23 +64,23 @@ fn mean<T: Real + Element>(
     let width = checked_bandwidth(bandwidth);
     let (n, options) = (samples.count(), (&points.device(), points.dtype()));
     let is_tracked = points.is_tracked() || residuals.is_tracked() || bandwidth.is_tracked();
-    let (of_pairs, of_diagonal) = normalisation(form.pairing, n);
+    let factors = MeanFactors::new(form.pairing, n);
     let size = form.pairing.size(n);
     let mut sums = pair_sums(samples, size, form.kernel, width, is_tracked);
-    let mut value = of_pairs * sums.values.iter().sum::<f64>();
+    let mut value = factors.pairs * sums.values.iter().sum::<f64>();
     for g in sums.points.iter_mut().chain(&mut sums.residuals) {
-        *g = *g * T::new(of_pairs);
+        *g = *g * T::new(factors.pairs);
     }
-    if of_diagonal > 0.0 {
+    if factors.diagonal > 0.0 {
         let squares = samples.residuals.iter().map(|r| r.to_f64() * r.to_f64());
-        value += of_diagonal * squares.sum::<f64>();
+        value += factors.diagonal * squares.sum::<f64>();
         // ∂δ/∂p = −1 where residuals are of labels
         let (gradient, sign) = match samples.labels {
             Some(_) => (&mut sums.points, -1.0),
             None => (&mut sums.residuals, 1.0),
         };
         for (g, r) in gradient.iter_mut().zip(samples.residuals) {
-            *g += T::new(sign * 2.0 * of_diagonal * r.to_f64());
+            *g += T::new(sign * 2.0 * factors.diagonal * r.to_f64());
         }
     }
     let one = |x: f64| Tensor::from_data([x], options);
@@ -89,7 +89,7 @@ fn mean<T: Real + Element>(
     }
     let rows =
         |gradient: Vec<T>, d: usize| Tensor::from_data(TensorData::new(gradient, [n, d]), options);
-    let to_bandwidth = (bandwidth, one(of_pairs * sums.stretch / width));
+    let to_bandwidth = (bandwidth, one(factors.pairs * sums.stretch / width));
     let to_points = (points, rows(sums.points, samples.d));
     if samples.labels.is_some() {
         return linearised_mean(one(value), [to_points], to_bandwidth);

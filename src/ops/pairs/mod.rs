@@ -108,7 +108,7 @@ pub fn pair_statistic(
     assert_eq!(n, count, "{n} points but {count} labels");
     let form = PairMean { kernel, pairing };
     if is_on_host(&points) {
-        return host::of_labels(points, labels, bandwidth, form);
+        return host::label_mean(points, labels, bandwidth, form);
     }
     #[cfg(feature = "cube")]
     if backend::has_kernel(&points) {
@@ -152,7 +152,7 @@ pub fn residual_statistic(
     assert_eq!(residuals.dtype(), points.dtype(), "dtype of the residuals");
     let form = PairMean { kernel, pairing };
     if is_on_host(&points) {
-        return host::of_residuals(points, residuals, bandwidth, form);
+        return host::residual_mean(points, residuals, bandwidth, form);
     }
     composed::composed(points, residuals, bandwidth, form)
 }
@@ -204,10 +204,25 @@ pub(super) fn check(points: &Tensor<2>, bandwidth: &Tensor<1>, pairing: Pairing)
     }
 }
 
-/// The factors of `Σ_{i<j} h` over all blocks, and of `Σ_i h_ii`, in the mean.
-pub(super) fn normalisation(pairing: Pairing, n: usize) -> (f64, f64) {
-    match pairing {
-        Pairing::All => (2.0 / (n * n) as f64, 1.0 / (n * n) as f64),
-        Pairing::Blocks { size } => (2.0 / ((n / size) * size * (size - 1)) as f64, 0.0),
+/// The factors of sums in a mean over pairs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct MeanFactors {
+    /// That of `Σ_{i<j} h` over all blocks.
+    pub pairs: f64,
+    /// That of `Σ_i h_ii`.
+    pub diagonal: f64,
+}
+
+impl MeanFactors {
+    /// The factors for `n` samples.
+    pub fn new(pairing: Pairing, n: usize) -> Self {
+        let (pairs, diagonal) = match pairing {
+            Pairing::All => (n * n, ((n * n) as f64).recip()),
+            Pairing::Blocks { size } => ((n / size) * size * (size - 1), 0.0),
+        };
+        Self {
+            pairs: 2.0 / pairs as f64,
+            diagonal,
+        }
     }
 }

@@ -14,6 +14,12 @@ use crate::{
     radial::{CoordinateSum, Distance},
 };
 
+/// Distributions of as many weighted points each, in batches: weights `[batch, n, K]` and points `[batch, n·K, d]`.
+pub(crate) struct WeightedPoints {
+    pub weights: Tensor<3>,
+    pub points: Tensor<3>,
+}
+
 /// The cost of a linear program for each pair of points, in numbers that are read; it decides about threads.
 const COST: usize = 16;
 
@@ -30,20 +36,19 @@ const COST: usize = 16;
 ///
 /// # Shapes
 ///
-/// - weights and points of `p`: `[batch, n, K]` and `[batch, n·K, d]`
-/// - weights and points of `q`: `[batch, m, L]` and `[batch, m·L, d]`
-///
+/// - p: weights `[batch, n, K]` and points `[batch, n·K, d]`
+/// - q: weights `[batch, m, L]` and points `[batch, m·L, d]`
 /// - output: `[batch, n, m]`; NaN where a weight or point is not finite or a weight negative
 ///
 /// Memory: `O(batch·n·m)`.
 pub(crate) fn transport_distances(
-    p: (Tensor<3>, Tensor<3>),
-    q: (Tensor<3>, Tensor<3>),
+    p: WeightedPoints,
+    q: WeightedPoints,
     distance: Distance,
 ) -> Tensor<3> {
-    let (device, dtype) = (p.1.device(), p.1.dtype());
-    let ([batch, n, _], [_, m, _]) = (p.0.dims(), q.0.dims());
-    let inputs = [p.0, p.1, q.0, q.1];
+    let (device, dtype) = (p.points.device(), p.points.dtype());
+    let ([batch, n, _], [_, m, _]) = (p.weights.dims(), q.weights.dims());
+    let inputs = [p.weights, p.points, q.weights, q.points];
     let shapes = inputs.each_ref().map(|x| x.dims());
     let [a, x, b, y] = inputs.each_ref().map(|x| to_vec(x.clone().detach()));
     let own = shapes[0] == shapes[2] && a == b && x == y;

@@ -155,7 +155,8 @@ impl LogitSamples<'_> {
     pub fn choose(
         &self,
         keep: Option<Keep>,
-        (validation, warnings): (Validation, Vec<FitWarning>),
+        validation: Validation,
+        warnings: Vec<FitWarning>,
         progress: Progress<'_>,
     ) -> Result<AutoRecalibration> {
         let (map, numbers) = self.unchanged()?;

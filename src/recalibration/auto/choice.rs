@@ -207,10 +207,10 @@ impl fmt::Display for Choice {
                 "gain:       log loss {change:+.4} on {left_out}; no interval: {reason}"
             )?;
         }
-        if let Some((low, high)) = self.interval().map(|of| of.ends()) {
+        if let Some(Interval { lower, upper, .. }) = self.interval() {
             writeln!(
                 f,
-                "gain:       log loss {:+.4}, 95 % interval [{low:+.4}, {high:+.4}], on {left_out}",
+                "gain:       log loss {:+.4}, 95 % interval [{lower:+.4}, {upper:+.4}], on {left_out}",
                 self.change.estimate
             )?;
         }

@@ -13,8 +13,8 @@ use crate::{
     error::Result,
     host::to_vec,
     recalibration::{
-        DistributionMap, DistributionMethod, Fit, FitWarning, FittedMap, Keep, Progress,
-        Recalibrated, Recalibration, Robust, ScaleFamily, VarianceScaling, regularisation::Split,
+        DistributionMap, DistributionMethod, Fit, FitOptions, FitWarning, FittedMap, Keep,
+        Progress, Recalibrated, Recalibration, ScaleFamily, VarianceScaling, regularisation::Split,
         scale::mean_powers,
     },
 };
@@ -53,7 +53,8 @@ pub struct DistributionSamples<P> {
 impl<P: ScaleFamily + Component + Marginals> DistributionSamples<P> {
     /// - kept: the rows to which maps are fitted; all if none
     pub fn new(
-        (predictions, targets): (P, Tensor<2>),
+        predictions: P,
+        targets: Tensor<2>,
         kept: Option<Vec<usize>>,
         is_robust: bool,
     ) -> Self {
@@ -96,14 +97,15 @@ impl<P: ScaleFamily + Component + Marginals> DistributionSamples<P> {
     fn fit_to(
         &self,
         method: DistributionMethod,
-        (predictions, targets): (P, Tensor<2>),
+        predictions: P,
+        targets: Tensor<2>,
         progress: Progress<'_>,
     ) -> Result<DistributionMap> {
-        if self.is_robust {
-            Robust(method).fit_with_progress(None, predictions, targets, progress)
-        } else {
-            method.fit_with_progress(None, predictions, targets, progress)
-        }
+        let options = FitOptions {
+            is_robust: self.is_robust,
+            ..FitOptions::new(None, progress)
+        };
+        method.fit_with(predictions, targets, options)
     }
 
     /// The derivative of the mean log score with respect to the temperature at 1, standardised: positive where the
@@ -131,7 +133,7 @@ impl<P: ScaleFamily + Component + Marginals> DistributionSamples<P> {
 }
 
 /// The log score of each row after a map.
-fn log_scores<P>(map: &DistributionMap, (predictions, targets): (P, &Tensor<2>)) -> Vec<f64>
+fn log_scores<P>(map: &DistributionMap, predictions: P, targets: &Tensor<2>) -> Vec<f64>
 where
     P: ScaleFamily + Component + Marginals,
 {
@@ -152,7 +154,8 @@ impl<P: ScaleFamily + Component + Marginals> DistributionSamples<P> {
         &self,
         splits: &[Split],
         keep: Option<Keep>,
-        (validation, warnings): (Validation, Vec<FitWarning>),
+        validation: Validation,
+        warnings: Vec<FitWarning>,
         progress: Progress<'_>,
     ) -> Result<AutoDistributionRecalibration> {
         let device = self.predictions.device().without_autodiff();
@@ -197,14 +200,15 @@ impl<P: ScaleFamily + Component + Marginals> DistributionSamples<P> {
         method: DistributionMethod,
         progress: Progress<'_>,
     ) -> Result<(DistributionMap, Option<Vec<f64>>)> {
-        let data = (self.predictions.clone(), self.targets.clone());
-        Ok((self.fit_to(method, data, progress)?, None))
+        let (predictions, targets) = (self.predictions.clone(), self.targets.clone());
+        Ok((self.fit_to(method, predictions, targets, progress)?, None))
     }
 
     fn left_out(&self, method: DistributionMethod, split: &Split) -> Result<Vec<f64>> {
-        let fitted = self.fit_to(method, self.select(&split.rest), &mut |_| {})?;
+        let (predictions, targets) = self.select(&split.rest);
+        let fitted = self.fit_to(method, predictions, targets, &mut |_| {})?;
         let (predictions, targets) = self.select(&split.left_out);
-        Ok(log_scores(&fitted, (predictions, &targets)))
+        Ok(log_scores(&fitted, predictions, &targets))
     }
 
     fn tried(&self, name: &'static str, map: &DistributionMap, losses: Vec<f64>) -> Tried {
@@ -214,7 +218,7 @@ impl<P: ScaleFamily + Component + Marginals> DistributionSamples<P> {
         Tried {
             name,
             losses,
-            beyond: log_scores(map, (predictions.clone(), targets)),
+            beyond: log_scores(map, predictions.clone(), targets),
             excess: vec![],
             weights: self.weights.clone(),
             score_p_value: is_tested.then(|| {

@@ -23,7 +23,7 @@ use super::{
     Recalibration, Robust, ScaleFamily, VarianceScalingConfig, at_least,
     map::by_inner_map,
     regularisation::{Split, folds, splits},
-    task::{DistributionTask, fit_task, no_criterion},
+    task::{DistributionTask, NoDescent, fit_task},
     temperature::TemperatureScalingConfig,
 };
 use crate::{
@@ -155,8 +155,8 @@ impl<P, Q, M: Recalibration<P, Q>> Recalibration<P, Q> for Chosen<M> {
 ///     .with_keep(Some(Keep::Accuracy))
 ///     .fit(logits.clone(), labels)?;
 /// println!("{map}"); // the candidates, and what the chosen map keeps
-/// let (low, high) = map.choice().change.interval(0.95)?.ends(); // of the log loss
-/// assert!(high < 0.0);
+/// let interval = map.choice().change.interval(0.95)?; // of the log loss
+/// assert!(interval.upper < 0.0);
 /// let calibrated = map.forward(logits);
 /// # Ok(())
 /// # }
@@ -216,7 +216,8 @@ impl AutoRecalibrationConfig {
         &self,
         n: usize,
         one: bool,
-        (subject, level): (Subject, f64),
+        subject: Subject,
+        level: f64,
     ) -> (Vec<Split>, Validation) {
         let folds_of = self.folds.min(n);
         let mut splits = splits(&folds(n, folds_of, self.seed));
@@ -235,8 +236,10 @@ impl AutoRecalibrationConfig {
     }
 }
 
-/// The map and the words of an error.
-const AUTO: (&str, &str) = ("a choice among maps", ": it compares maps by the log loss");
+const NO_DESCENT: NoDescent = NoDescent {
+    map: "a choice among maps",
+    reason: "it compares maps by the log loss",
+};
 
 impl Fit for AutoRecalibrationConfig {
     type Map = AutoRecalibration;
@@ -248,7 +251,7 @@ impl Fit for AutoRecalibrationConfig {
         labels: Tensor<1, Int>,
         options: FitOptions<'_, Categorical>,
     ) -> Result<AutoRecalibration> {
-        no_criterion(options.criterion, AUTO.0, AUTO.1)?;
+        NO_DESCENT.check(options.criterion)?;
         self.choose(FitTask::from_logits(&logits, &labels, options)?)
     }
 }
@@ -263,7 +266,7 @@ impl Fit<Categorical, Tensor<1, Int>> for AutoRecalibrationConfig {
         labels: Tensor<1, Int>,
         options: FitOptions<'_, Categorical>,
     ) -> Result<AutoRecalibration> {
-        no_criterion(options.criterion, AUTO.0, AUTO.1)?;
+        NO_DESCENT.check(options.criterion)?;
         self.choose(FitTask::from_predictions(&predictions, &labels, options)?)
     }
 }
@@ -289,10 +292,10 @@ impl AutoRecalibrationConfig {
             }
         }
         let one = data.samples() >= ONE_SPLIT && data.classes > 2;
-        let (splits, validation) = self.validation(data.samples(), one, (self.subject, LEVEL));
+        let (splits, validation) = self.validation(data.samples(), one, self.subject, LEVEL);
         let mut samples = LogitSamples::new(&data, &splits, self.subject, self.seed);
         samples.zeros = self.zeros;
-        samples.choose(self.keep, (validation, warnings), progress)
+        samples.choose(self.keep, validation, warnings, progress)
     }
 }
 
@@ -307,8 +310,11 @@ impl<P: ScaleFamily + Component + Marginals> Fit<P, Tensor<2>> for AutoRecalibra
         targets: Tensor<2>,
         options: FitOptions<'_, P>,
     ) -> Result<AutoDistributionRecalibration> {
-        let words = ("a choice among maps of distributions", "");
-        let task = DistributionTask::without_criterion((predictions, targets), options, words)?;
+        let refusal = NoDescent {
+            map: "a choice among maps of distributions",
+            reason: "",
+        };
+        let task = DistributionTask::without_criterion(predictions, targets, options, refusal)?;
         let (predictions, targets) = (task.predictions, task.targets);
         at_least(2, "the number of folds", self.folds, "at least 2")?;
         let (mut warnings, mut kept) = (vec![], None);
@@ -317,10 +323,10 @@ impl<P: ScaleFamily + Component + Marginals> Fit<P, Tensor<2>> for AutoRecalibra
             let map = config.fit(predictions.clone(), targets.clone())?;
             (warnings, kept) = kept_rows(map.report(), predictions.len());
         }
-        let samples = DistributionSamples::new((predictions, targets), kept, self.robust);
+        let samples = DistributionSamples::new(predictions, targets, kept, self.robust);
         let (splits, validation) =
-            self.validation(samples.len(), false, (Subject::Classes, LEVEL_OF_SCALE));
-        let about = (validation, warnings);
-        samples.choose(&splits, self.keep, about, task.options.progress)
+            self.validation(samples.len(), false, Subject::Classes, LEVEL_OF_SCALE);
+        let progress = task.options.progress;
+        samples.choose(&splits, self.keep, validation, warnings, progress)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     distribution::{Subject, Weights},
-    estimator::{Interval, MeanEstimate},
+    estimator::{self, Interval, MeanEstimate},
     hypothesis::holm,
     numbers::significant,
     recalibration::Guarantees,
@@ -234,8 +234,7 @@ impl Rules<'_> {
 }
 
 fn differences(from: &Tried, to: &Tried) -> Vec<f64> {
-    let pairs = from.losses.iter().zip(&to.losses);
-    pairs.map(|(from, to)| to - from).collect()
+    estimator::differences(&from.losses, &to.losses, 0.0)
 }
 
 impl Tried {

@@ -14,8 +14,8 @@ use super::{
     Fit, FitOptions, FitReport, Guarantees, Recalibration,
     fitted::{Form, checked, fitted_map, valid_map},
     parameter::{Parameter, check_shape},
-    scalar::table::{padded, padded_rows},
-    task::DistributionTask,
+    scalar::table::{Knot, padded, padded_rows},
+    task::{DistributionTask, NoDescent},
 };
 use crate::{
     distribution::Marginals,
@@ -84,9 +84,11 @@ impl<P: Marginals> Fit<P, Tensor<2>> for QuantileRecalibrationConfig {
         targets: Tensor<2>,
         options: FitOptions<'_, P>,
     ) -> Result<QuantileRecalibration> {
-        let reason = ": the ranks make the levels uniform already";
-        let words = (QuantileRecalibration::KIND, reason);
-        let task = DistributionTask::without_criterion((predictions, targets), options, words)?;
+        let refusal = NoDescent {
+            map: QuantileRecalibration::KIND,
+            reason: "the ranks make the levels uniform already",
+        };
+        let task = DistributionTask::without_criterion(predictions, targets, options, refusal)?;
         let (predictions, targets) = (task.predictions, task.targets);
         let [n, d] = targets.dims();
         // beside pseudo-observations the samples are worth their effective number
@@ -98,20 +100,22 @@ impl<P: Marginals> Fit<P, Tensor<2>> for QuantileRecalibrationConfig {
         let mut curves = Vec::new();
         for c in 0..d {
             let levels = transforms.iter().skip(c).step_by(d).copied();
-            let mut levels: Vec<_> = levels.zip(samples.clone()).collect();
-            levels.sort_by(|(p, _), (q, _)| p.total_cmp(q));
+            let mut levels: Vec<WeightedLevel> = (levels.zip(samples.clone()))
+                .map(|(level, weight)| WeightedLevel { level, weight })
+                .collect();
+            levels.sort_by(|p, q| p.level.total_cmp(&q.level));
             check_parameter(
-                levels.iter().any(|(level, _)| *level > 0.0 && *level < 1.0),
+                levels.iter().any(WeightedLevel::is_inside),
                 "the number of targets of a coordinate with a level between 0 and 1",
                 0.0,
                 "at least 1",
             )?;
             let curve = LevelCurve::from_ranks(&levels);
             let mut before = 0.0;
-            let residual = |(level, w): &(f64, f64)| {
-                let rank = (before + 0.5 * (w + 1.0)) / (mass + 1.0);
-                before += w;
-                w * (curve.at(*level) - rank).powi(2)
+            let residual = |&WeightedLevel { level, weight }: &WeightedLevel| {
+                let rank = (before + 0.5 * (weight + 1.0)) / (mass + 1.0);
+                before += weight;
+                weight * (curve.at(level) - rank).powi(2)
             };
             squares += levels.iter().map(residual).sum::<f64>();
             curves.push(curve.knots().to_vec());
@@ -128,13 +132,13 @@ impl QuantileRecalibration {
     /// # Errors
     ///
     /// No coordinates, or knots that do not lead from `(0, 0)` to `(1, 1)` without decreasing.
-    pub fn from_knots(knots: Vec<Vec<(f64, f64)>>, device: &Device) -> Result<Self> {
+    pub fn from_knots(knots: Vec<Vec<Knot>>, device: &Device) -> Result<Self> {
         valid_map(Self::new(Quantiles::new(knots, device), None))
     }
 
     /// Returns the knots `(level, recalibrated level)` of each coordinate, by increasing level, from `(0,
     /// 0)` to `(1, 1)`. The map is linear between them.
-    pub fn knots(&self) -> Vec<Vec<(f64, f64)>> {
+    pub fn knots(&self) -> Vec<Vec<Knot>> {
         let curves = self.form.curves();
         curves.iter().map(|curve| curve.knots().to_vec()).collect()
     }
@@ -142,13 +146,14 @@ impl QuantileRecalibration {
 
 impl Quantiles {
     /// For knots of each coordinate.
-    fn new(knots: Vec<Vec<(f64, f64)>>, device: &Device) -> Self {
+    fn new(knots: Vec<Vec<Knot>>, device: &Device) -> Self {
         let [levels, values] = padded(knots, device);
         Self { levels, values }
     }
 
     fn identity(width: usize, device: &Device) -> Self {
-        Self::new(vec![vec![(0.0, 0.0), (1.0, 1.0)]; width], device)
+        let line = vec![Knot::from([0.0; 2]), Knot::from([1.0; 2])];
+        Self::new(vec![line; width], device)
     }
 
     fn curves(&self) -> Vec<LevelCurve> {
@@ -192,18 +197,31 @@ impl<P: Marginals> Recalibration<P, QuantileRecalibrated<P>> for QuantileRecalib
 #[derive(Debug, Clone, PartialEq)]
 struct LevelCurve {
     /// The knots from `(0, 0)` to `(1, 1)`.
-    knots: Vec<(f64, f64)>,
+    knots: Vec<Knot>,
+}
+
+/// The level of a target with the weight of its sample.
+struct WeightedLevel {
+    level: f64,
+    weight: f64,
+}
+
+impl WeightedLevel {
+    fn is_inside(&self) -> bool {
+        self.level > 0.0 && self.level < 1.0
+    }
 }
 
 impl LevelCurve {
     /// Creates the map from knots, repeated ones of which are dropped; or what is wrong with them.
-    pub fn new(mut knots: Vec<(f64, f64)>) -> Result<Self, String> {
+    pub fn new(mut knots: Vec<Knot>) -> Result<Self, String> {
         knots.dedup();
-        match (knots.first(), knots.last()) {
-            (Some((0.0, 0.0)), Some((1.0, 1.0))) => {}
-            _ => return Err("the knots do not lead from (0, 0) to (1, 1)".into()),
+        let ends = [knots.first(), knots.last()].map(Option::<&Knot>::copied);
+        if ends != [0.0, 1.0].map(|end| Some(Knot::from([end; 2]))) {
+            return Err("the knots do not lead from (0, 0) to (1, 1)".into());
         }
-        let increases = |pair: &[(f64, f64)]| pair[0].0 <= pair[1].0 && pair[0].1 <= pair[1].1;
+        let increases =
+            |pair: &[Knot]| pair[0].place <= pair[1].place && pair[0].value <= pair[1].value;
         match knots.windows(2).position(|pair| !increases(pair)) {
             Some(at) => Err(format!("the knots decrease after the {at}th")),
             None => Ok(Self { knots }),
@@ -216,30 +234,30 @@ impl LevelCurve {
     /// rank and no knot.
     ///
     /// - levels: increasing, in `[0, 1]`, each with its weight
-    pub fn from_ranks(levels: &[(f64, f64)]) -> Self {
-        let weight = |levels: &[(f64, f64)]| levels.iter().map(|(_, w)| w).sum::<f64>();
+    pub fn from_ranks(levels: &[WeightedLevel]) -> Self {
+        let weight = |levels: &[WeightedLevel]| levels.iter().map(|one| one.weight).sum::<f64>();
         let n = weight(levels);
-        let mut knots = vec![(0.0, 0.0)];
+        let mut knots = vec![Knot::from([0.0; 2])];
         let mut before = 0.0;
-        for group in levels.chunk_by(|(p, _), (q, _)| p == q) {
-            let (level, own) = (group[0].0, weight(group));
+        for group in levels.chunk_by(|p, q| p.level == q.level) {
+            let own = weight(group);
             let middle = before + 0.5 * (own + 1.0);
-            if level > 0.0 && level < 1.0 {
-                knots.push((level, middle / (n + 1.0)));
+            if group[0].is_inside() {
+                knots.push([group[0].level, middle / (n + 1.0)].into());
             }
             before += own;
         }
-        knots.push((1.0, 1.0));
+        knots.push([1.0; 2].into());
         Self { knots }
     }
 
-    pub fn knots(&self) -> &[(f64, f64)] {
+    pub fn knots(&self) -> &[Knot] {
         &self.knots
     }
 
     /// Whether different levels have different values, and no value is jumped over.
     pub fn is_strict(&self) -> bool {
-        let strict = |pair: &[(f64, f64)]| pair[0].0 < pair[1].0 && pair[0].1 < pair[1].1;
+        let strict = |pair: &[Knot]| pair[0].place < pair[1].place && pair[0].value < pair[1].value;
         self.knots.windows(2).all(strict)
     }
 
@@ -247,34 +265,38 @@ impl LevelCurve {
     pub fn complement(&self) -> Self {
         let knots = self.knots.iter().rev();
         Self {
-            knots: knots.map(|(x, y)| (1.0 - x, 1.0 - y)).collect(),
+            knots: knots
+                .map(|knot| [1.0 - knot.place, 1.0 - knot.value].into())
+                .collect(),
         }
     }
 
     /// The value at a level.
     pub fn at(&self, level: f64) -> f64 {
-        interpolate(&self.knots, |&(x, y)| (x, y), level)
+        interpolate(&self.knots, |knot| [knot.place, knot.value], level)
     }
 
     /// The level of a value.
     pub fn inverse(&self, value: f64) -> f64 {
-        interpolate(&self.knots, |&(x, y)| (y, x), value)
+        interpolate(&self.knots, |knot| [knot.value, knot.place], value)
     }
 }
 
 /// Linear between knots; NaN stays NaN.
-fn interpolate(knots: &[(f64, f64)], point: impl Fn(&(f64, f64)) -> (f64, f64), x: f64) -> f64 {
+///
+/// - point: the argument and the value of a knot
+fn interpolate(knots: &[Knot], point: impl Fn(&Knot) -> [f64; 2], x: f64) -> f64 {
     if x.is_nan() {
         return x;
     }
-    let right = knots.partition_point(|knot| point(knot).0 < x);
+    let right = knots.partition_point(|knot| point(knot)[0] < x);
     if right == 0 {
-        return point(&knots[0]).1;
+        return point(&knots[0])[1];
     }
     let Some(knot) = knots.get(right) else {
-        return point(&knots[right - 1]).1;
+        return point(&knots[right - 1])[1];
     };
-    let ((x0, y0), (x1, y1)) = (point(&knots[right - 1]), point(knot)); // x0 < x ≤ x1
+    let [[x0, y0], [x1, y1]] = [&knots[right - 1], knot].map(point); // x0 < x ≤ x1
     let way = (x - x0) / (x1 - x0);
     y0 * (1.0 - way) + y1 * way
 }

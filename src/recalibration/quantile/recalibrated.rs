@@ -5,7 +5,9 @@ use rand::{Rng, RngExt, seq::SliceRandom};
 
 use super::LevelCurve;
 use crate::{
-    distribution::{HostMarginals, Marginals, Predictive, Redraws, Sampler, Samples, Weighted},
+    distribution::{
+        HostMarginals, Marginals, Predictive, Redraws, Sampler, Samples, Tails, Weighted,
+    },
     error::Result,
     host::to_vec,
 };
@@ -188,11 +190,12 @@ struct LevelsOnHost {
 }
 
 impl HostMarginals for LevelsOnHost {
-    fn tails(&self, at: usize, y: f64) -> (f64, f64) {
-        let (lower, upper) = self.marginals.tails(at, y);
-        let coordinate = at % self.curves.len();
-        let complement = &self.complements[coordinate];
-        (self.curves[coordinate].at(lower), complement.at(upper))
+    fn tails(&self, at: usize, y: f64) -> Tails {
+        let (tails, coordinate) = (self.marginals.tails(at, y), at % self.curves.len());
+        Tails {
+            lower: self.curves[coordinate].at(tails.lower),
+            upper: self.complements[coordinate].at(tails.upper),
+        }
     }
 
     /// `F⁻¹(R⁻¹(level))`.
@@ -208,7 +211,7 @@ impl HostMarginals for LevelsOnHost {
             0.0 => 0.0,
             atom => {
                 let curve = &self.curves[at % self.curves.len()];
-                let (level, _) = self.marginals.tails(at, y);
+                let level = self.marginals.tails(at, y).lower;
                 curve.at(level) - curve.at(level - atom)
             }
         }
@@ -219,5 +222,7 @@ impl HostMarginals for LevelsOnHost {
 pub(super) fn levels<P: Marginals>(predictions: &P, targets: &Tensor<2>) -> Vec<f64> {
     let marginals = predictions.on_host();
     let targets = to_vec(targets.clone()).into_iter().enumerate();
-    targets.map(|(at, y)| marginals.tails(at, y).0).collect()
+    targets
+        .map(|(at, y)| marginals.tails(at, y).lower)
+        .collect()
 }

@@ -21,7 +21,7 @@ use crate::{
         fit::observer,
         fitted::{Form, fitted_map, valid_map},
         parameter::{Parameter, parameter},
-        task::no_criterion,
+        task::NoDescent,
     },
 };
 
@@ -158,8 +158,8 @@ impl<const P: usize> Curve<P> {
         smoothed: bool,
         task: &mut FitTask,
     ) -> Result<(Self, FitReport)> {
-        let reason = ": its parameters are those of the least log loss";
-        no_criterion(task.criterion, kind, reason)?;
+        let reason = "its parameters are those of the least log loss";
+        NoDescent { map: kind, reason }.check(task.criterion)?;
         let events = EventOutcomes::all(&task.data);
         let (mut found, mut reports) = (Vec::new(), Vec::new());
         for (fit, event) in (1..).zip(&events) {

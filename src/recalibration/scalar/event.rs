@@ -1,6 +1,10 @@
 //! Events with their log-odds on the host.
 
-use crate::{distribution::Weights, estimator::Block, recalibration::data::FitData};
+use crate::{
+    distribution::Weights,
+    estimator::{Block, ScoredSample},
+    recalibration::data::FitData,
+};
 
 use super::odds;
 
@@ -10,6 +14,12 @@ pub struct EventOutcomes {
     pub groups: Vec<Block>,
     pub samples: f64,
     pub hits: f64,
+}
+
+/// The targets of samples with an event and without it.
+pub struct EventTargets {
+    pub hit: f64,
+    pub miss: f64,
 }
 
 impl EventOutcomes {
@@ -29,10 +39,12 @@ impl EventOutcomes {
             let class = if k == 1 { 1 } else { event };
             let scores = scores.iter().skip(event).step_by(k);
             let rows = scores.zip(&data.labels).zip(weights.all(n));
-            let row = |((&s, &label), w): ((&f64, &usize), f64)| {
-                (s, f64::from(label == class), w * scale)
+            let sample = |((&score, &label), w): ((&f64, &usize), f64)| ScoredSample {
+                score,
+                occurred: f64::from(label == class),
+                weight: w * scale,
             };
-            Self::new(Block::ties(rows.map(row)))
+            Self::new(Block::ties(rows.map(sample)))
         };
         (0..k).map(of_event).collect()
     }
@@ -78,9 +90,12 @@ impl EventOutcomes {
     /// the means of the posterior of each under a uniform prior, so that separable data have a finite fit.
     ///
     /// J. Platt: *Probabilistic outputs for support vector machines*, 1999, section 2.2.
-    pub fn targets(&self) -> (f64, f64) {
+    pub fn targets(&self) -> EventTargets {
         let (hits, misses) = (self.hits, self.samples - self.hits);
-        ((hits + 1.0) / (hits + 2.0), 1.0 / (misses + 2.0))
+        EventTargets {
+            hit: (hits + 1.0) / (hits + 2.0),
+            miss: 1.0 / (misses + 2.0),
+        }
     }
 }
 

@@ -1,6 +1,9 @@
 use burn::config::Config;
 
-use super::{event::EventOutcomes, table::Table};
+use super::{
+    event::EventOutcomes,
+    table::{Knot, Table},
+};
 use crate::{
     error::{Result, check_count, check_parameter},
     estimator::Block,
@@ -33,7 +36,7 @@ impl HistogramBinningConfig {
     }
 
     /// Two knots at each log-odds where one bin ends and the next begins.
-    pub(super) fn knots(&self, event: &EventOutcomes) -> Vec<(f64, f64)> {
+    pub(super) fn knots(&self, event: &EventOutcomes) -> Vec<Knot> {
         let mut before = 0.0;
         let numbered = |group: &Block| {
             let bin = (before * self.bins as f64 / event.samples) as u64;
@@ -50,11 +53,14 @@ impl HistogramBinningConfig {
         };
         let jump = |pair: &[&[(u64, Block)]]| {
             let [below, above] = [pair[0], pair[1]];
-            let edge = 0.5 * below[below.len() - 1].1.first + 0.5 * above[0].1.first;
-            [(edge, value(below)), (edge, value(above))]
+            let place = 0.5 * below[below.len() - 1].1.first + 0.5 * above[0].1.first;
+            [below, above].map(|bin| Knot {
+                place,
+                value: value(bin),
+            })
         };
         if bins.len() == 1 {
-            return vec![(0.0, value(bins[0]))];
+            return vec![[0.0, value(bins[0])].into()];
         }
         bins.windows(2).flat_map(jump).collect()
     }

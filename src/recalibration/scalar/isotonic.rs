@@ -2,7 +2,7 @@ use burn::config::Config;
 
 use super::{
     event::EventOutcomes,
-    table::{Table, bounded},
+    table::{Knot, Table, bounded},
 };
 use crate::{
     error::Result,
@@ -22,10 +22,10 @@ impl IsotonicRegressionConfig {
     }
 
     /// The ends of the blocks of pooled adjacent violators, with their frequencies.
-    pub(super) fn knots(&self, event: &EventOutcomes) -> Vec<(f64, f64)> {
+    pub(super) fn knots(&self, event: &EventOutcomes) -> Vec<Knot> {
         let ends = |block: Block| {
             let value = bounded(block.frequency(), event.samples);
-            [(block.first, value), (block.last, value)]
+            [block.first, block.last].map(|place| Knot { place, value })
         };
         let blocks = pool(event.groups.iter().copied()).into_iter();
         let mut knots: Vec<_> = blocks.flat_map(ends).collect();

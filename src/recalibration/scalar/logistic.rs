@@ -2,11 +2,14 @@
 
 use nalgebra::SVector;
 
-use super::{curve::Feature, event::EventOutcomes};
+use super::{
+    curve::Feature,
+    event::{EventOutcomes, EventTargets},
+};
 use crate::{
     estimator::Block,
     logistic::{Maximum, Sample, maximise},
-    recalibration::{FitReport, FitStatus},
+    recalibration::{FitReport, FitStatus, data::Moments},
 };
 
 /// Features whose spread is below this times their size are constant, up to rounding.
@@ -23,7 +26,7 @@ pub(super) struct Logistic<const P: usize> {
     /// targets.
     samples: Vec<Sample<P>>,
     /// The mean of each feature, and its standard deviation: 1 of a constant.
-    scales: Vec<(f64, f64)>,
+    scales: Vec<Moments>,
     start: SVector<f64, P>,
 }
 
@@ -31,10 +34,13 @@ impl<const P: usize> Logistic<P> {
     /// - features: `P − 1` of them
     /// - smoothed: whether targets are those of Platt, and not 1 and 0
     pub fn new(event: &EventOutcomes, features: &[Feature], smoothed: bool) -> Self {
-        let (hit, miss) = if smoothed {
+        let targets = if smoothed {
             event.targets()
         } else {
-            (1.0, 0.0)
+            EventTargets {
+                hit: 1.0,
+                miss: 0.0,
+            }
         };
         let sample = |group: &Block| {
             let (samples, hits) = (group.weight, group.hits);
@@ -42,7 +48,7 @@ impl<const P: usize> Logistic<P> {
             Sample {
                 features: SVector::from_fn(|j, _| feature(j)),
                 weight: samples / event.samples,
-                target: (hits * hit + (samples - hits) * miss) / samples,
+                target: (hits * targets.hit + (samples - hits) * targets.miss) / samples,
             }
         };
         let mut samples: Vec<Sample<P>> = event.groups.iter().map(sample).collect();
@@ -63,7 +69,10 @@ impl<const P: usize> Logistic<P> {
                 let x = &mut sample.features[j];
                 *x = if varies { (*x - centre) / spread } else { 0.0 };
             }
-            scales.push((centre, spread));
+            scales.push(Moments {
+                mean: centre,
+                deviation: spread,
+            });
             start[j] = if alike && varies {
                 0.0
             } else {
@@ -98,8 +107,8 @@ impl<const P: usize> Logistic<P> {
             FitStatus::Stalled
         };
         let mut parameters: [f64; P] = parameters.into();
-        for (j, (mean, spread)) in self.scales.iter().enumerate() {
-            parameters[j] /= spread;
+        for (j, Moments { mean, deviation }) in self.scales.iter().enumerate() {
+            parameters[j] /= deviation;
             parameters[P - 1] -= parameters[j] * mean;
         }
         let report = FitReport::new(status, -likelihood.value, Some(gradient), evaluations);

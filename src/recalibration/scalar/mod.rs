@@ -23,7 +23,7 @@ use burn::tensor::{Device, Tensor};
 use self::event::EventOutcomes;
 use super::{
     FitTask, Recalibration,
-    task::{closed_form, no_criterion},
+    task::{NoDescent, closed_form},
 };
 use crate::error::Result;
 
@@ -34,6 +34,7 @@ pub use curve::{
 pub use histogram::{HistogramBinning, HistogramBinningConfig};
 pub use isotonic::{IsotonicRegression, IsotonicRegressionConfig};
 pub use spline::{SplineCalibration, SplineCalibrationConfig};
+pub use table::Knot;
 pub use venn_abers::{VennAbers, VennAbersConfig, VennAbersInterval};
 
 /// The recalibrated logits of a map that gives `log g` and `log(1−g)` of log-odds, `[n, k]` each.
@@ -45,14 +46,14 @@ fn recalibrated(
     odds::logits(occurs, not)
 }
 
-/// Makes a map of the outcomes of each event, in closed form, with its log loss as the report; no map, for the given
-/// reason, if another criterion is asked for.
+/// Makes a map of the outcomes of each event, in closed form, with its log loss as the report; no map if another
+/// criterion is asked for.
 fn closed_form_by_event<M: Recalibration>(
     task: &mut FitTask,
-    (kind, reason): (&str, &str),
+    refusal: NoDescent,
     make: impl FnOnce(&[EventOutcomes], &Device) -> M,
 ) -> Result<M> {
-    no_criterion(task.criterion, kind, &format!(": {reason}"))?;
+    refusal.check(task.criterion)?;
     let map = make(&EventOutcomes::all(&task.data), &task.data.device);
     Ok(closed_form(map, task))
 }

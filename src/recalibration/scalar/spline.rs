@@ -4,7 +4,7 @@ use nalgebra::{DMatrix, DVector};
 use super::{
     curve::{Curve, CurveShape},
     event::{EventOutcomes, sigmoid},
-    table::{Table, bounded},
+    table::{Knot, Table, bounded},
 };
 use crate::{
     error::Result,
@@ -23,6 +23,19 @@ pub struct SplineCalibrationConfig {
     pub knots: usize,
 }
 
+/// The probability of samples before the correction, and its variance, which weighs them.
+struct Uncorrected {
+    probability: f64,
+    variance: f64,
+}
+
+/// A point of the cumulative residual `R(t)`, with its weight in the trapezoidal rule.
+struct WeightedPoint {
+    t: f64,
+    residual: f64,
+    weight: f64,
+}
+
 /// The least weight of a sample.
 const LEAST: f64 = 1e-12;
 /// The most log-odds at which the map is tabulated.
@@ -33,35 +46,48 @@ impl SplineCalibrationConfig {
         at_least(2, "the number of knots", self.knots, "at least 2")
     }
 
-    pub(super) fn knots(&self, event: &EventOutcomes) -> Vec<(f64, f64)> {
+    pub(super) fn knots(&self, event: &EventOutcomes) -> Vec<Knot> {
         let groups = &event.groups;
         let ([a, b], _) = Curve::<2>::fit_event(CurveShape::Platt, event, true);
         let base = |group: &Block| {
             let t = a * group.first + b;
-            (sigmoid(t), (sigmoid(t) * sigmoid(-t)).max(LEAST))
+            Uncorrected {
+                probability: sigmoid(t),
+                variance: (sigmoid(t) * sigmoid(-t)).max(LEAST),
+            }
         };
-        let base: Vec<(f64, f64)> = groups.iter().map(base).collect();
+        let base: Vec<Uncorrected> = groups.iter().map(base).collect();
         let masses: Vec<f64> = (groups.iter().zip(&base))
-            .map(|(group, (_, w))| group.weight * w)
+            .map(|(group, base)| group.weight * base.variance)
             .collect();
         let whole: f64 = masses.iter().sum();
-        // (t, R, weight of the trapezoidal rule) at the end of each group, and the middle of it
-        let mut points = vec![(0.0, 0.0, 0.5 * masses[0] / whole)];
+        // at the end of each group; and the middles of groups
+        let mut points = vec![WeightedPoint {
+            t: 0.0,
+            residual: 0.0,
+            weight: 0.5 * masses[0] / whole,
+        }];
         let mut middles = Vec::with_capacity(groups.len());
         let (mut mass, mut residual) = (0.0, 0.0);
         for (i, group) in groups.iter().enumerate() {
             middles.push((mass + 0.5 * masses[i]) / whole);
             mass += masses[i];
-            residual += group.hits - group.weight * base[i].0;
+            residual += group.hits - group.weight * base[i].probability;
             let next = masses.get(i + 1).copied().unwrap_or(0.0);
-            let trapezium = 0.5 * (masses[i] + next) / whole;
-            points.push(((mass / whole).min(1.0), residual / whole, trapezium));
+            points.push(WeightedPoint {
+                t: (mass / whole).min(1.0),
+                residual: residual / whole,
+                weight: 0.5 * (masses[i] + next) / whole,
+            });
         }
         let spline = NaturalSpline::least_squares(&points, self.knots.min(points.len()));
         let value = |i: usize| {
-            let (q, w) = base[i];
-            let g = q + w * spline.derivative(middles[i].min(1.0));
-            (groups[i].first, bounded(g, event.samples))
+            let slope = spline.derivative(middles[i].min(1.0));
+            let g = base[i].probability + base[i].variance * slope;
+            Knot {
+                place: groups[i].first,
+                value: bounded(g, event.samples),
+            }
         };
         let last = groups.len() - 1;
         let count = RESOLUTION.min(groups.len());
@@ -131,21 +157,21 @@ impl KnotInterval {
 }
 
 impl NaturalSpline {
-    /// The spline of least weighted squared distance to points `(t, y, weight)`, the one of least
+    /// The spline of least weighted squared distance to points, the one of least
     /// values at its knots where several are: `O(nK + K³)` and `O(nK²)` for `n` points.
-    pub fn least_squares(points: &[(f64, f64, f64)], knots: usize) -> Self {
+    fn least_squares(points: &[WeightedPoint], knots: usize) -> Self {
         let bends = bends(knots);
         let mut gram = DMatrix::zeros(knots, knots);
         let mut moment = DVector::zeros(knots);
-        for &(t, y, weight) in points {
-            let at = KnotInterval::new(t, knots);
+        for point in points {
+            let at = KnotInterval::new(point.t, knots);
             let [left, right] = at.bend();
             let mut basis: DVector<f64> =
                 (bends.row(at.knot) * left + bends.row(at.knot + 1) * right).transpose();
             basis[at.knot] += 1.0 - at.u;
             basis[at.knot + 1] += at.u;
-            gram.ger(weight, &basis, &basis, 1.0);
-            moment.axpy(weight * y, &basis, 1.0);
+            gram.ger(point.weight, &basis, &basis, 1.0);
+            moment.axpy(point.weight * point.residual, &basis, 1.0);
         }
         let svd = gram.svd(true, true);
         let rank = RANK * svd.singular_values.max();

@@ -13,8 +13,24 @@ use crate::{
         FitTask, LogitFit,
         fitted::Form,
         parameter::{Parameter, check_shape, parameter},
+        task::NoDescent,
     },
 };
+
+/// A knot of a function that is linear between its knots.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Knot {
+    /// The argument.
+    pub place: f64,
+    /// The value of the function there.
+    pub value: f64,
+}
+
+impl From<[f64; 2]> for Knot {
+    fn from([place, value]: [f64; 2]) -> Self {
+        Self { place, value }
+    }
+}
 
 /// For each event a function of its log-odds, linear between knots, constant beyond them.
 #[derive(Module, Debug)]
@@ -28,21 +44,23 @@ pub struct Table {
 impl Table {
     /// Every event has the probability one half.
     pub fn template(width: usize, device: &Device) -> Self {
-        Self::new(vec![vec![(0.0, 0.0)]; odds::events(width)], device)
+        let zero = Knot::from([0.0; 2]);
+        Self::new(vec![vec![zero]; odds::events(width)], device)
     }
 
     /// The table of events, for each of which there are log-odds by increasing value, at least one, and the
     /// recalibrated log-odds there, finite. Two that are equal are a jump.
-    fn new(rows: Vec<Vec<(f64, f64)>>, device: &Device) -> Self {
+    fn new(rows: Vec<Vec<Knot>>, device: &Device) -> Self {
         let [knots, values] = padded(rows, device);
         Self { knots, values }
     }
 
     /// The knots of each event with the probabilities there.
-    pub fn probabilities(&self) -> Vec<Vec<(f64, f64)>> {
+    pub fn probabilities(&self) -> Vec<Vec<Knot>> {
         let mut rows = padded_rows(&self.knots, &self.values);
-        let values = rows.iter_mut().flatten().map(|(_, value)| value);
-        values.for_each(|value| *value = sigmoid(*value));
+        for knot in rows.iter_mut().flatten() {
+            knot.value = sigmoid(knot.value);
+        }
         rows
     }
 
@@ -74,7 +92,11 @@ macro_rules! table_maps {
 
             fn find(&self, task: &mut FitTask) -> Result<super::$Map> {
                 self.validate()?;
-                closed_form_by_event(task, (super::$Map::KIND, $reason), |events, device| {
+                let refusal = NoDescent {
+                    map: super::$Map::KIND,
+                    reason: $reason,
+                };
+                closed_form_by_event(task, refusal, |events, device| {
                     let knots = events.iter().map(|event| self.knots(event));
                     super::$Map::new(Table::new(knots.collect(), device), None)
                 })
@@ -85,7 +107,7 @@ macro_rules! table_maps {
             /// Returns the knots of each event, by increasing log-odds, with the probabilities there: of class 1
             /// for two classes, otherwise of each class. The map is linear between them and constant beyond; two
             /// knots at the same log-odds are a jump.
-            pub fn knots(&self) -> Vec<Vec<(f64, f64)>> {
+            pub fn knots(&self) -> Vec<Vec<Knot>> {
                 self.form.probabilities()
             }
         }
@@ -109,24 +131,25 @@ pub(super) fn bounded(probability: f64, samples: f64) -> f64 {
 }
 
 /// The knots and values of events, `[k, l]` each, with the last of an event repeated.
-pub fn padded(events: Vec<Vec<(f64, f64)>>, device: &Device) -> [Parameter<2>; 2] {
+pub fn padded(events: Vec<Vec<Knot>>, device: &Device) -> [Parameter<2>; 2] {
     let longest = events.iter().map(Vec::len).max().unwrap_or(0);
     let shape = [events.len(), longest.next_power_of_two()];
-    let row = |event: &Vec<(f64, f64)>| {
-        let last = event.last().copied().unwrap_or((f64::NAN, f64::NAN));
+    let row = |event: &Vec<Knot>| {
+        let last = event.last().copied().unwrap_or([f64::NAN; 2].into());
         let row = event.clone().into_iter().chain(std::iter::repeat(last));
         row.take(shape[1]).collect::<Vec<_>>()
     };
-    let (knots, values) = events.iter().flat_map(row).unzip();
-    [knots, values].map(|numbers| parameter(numbers, shape, device))
+    let knots: Vec<Knot> = events.iter().flat_map(row).collect();
+    [|knot: &Knot| knot.place, |knot: &Knot| knot.value]
+        .map(|of| parameter(knots.iter().map(of).collect(), shape, device))
 }
 
 /// The knots and values of each event, without the padding.
-pub fn padded_rows(knots: &Parameter<2>, values: &Parameter<2>) -> Vec<Vec<(f64, f64)>> {
+pub fn padded_rows(knots: &Parameter<2>, values: &Parameter<2>) -> Vec<Vec<Knot>> {
     let length = knots.dims()[1];
     let pairs = to_vec(knots.val()).into_iter().zip(to_vec(values.val()));
-    let pairs: Vec<(f64, f64)> = pairs.collect();
-    let without_padding = |row: &[(f64, f64)]| {
+    let pairs: Vec<Knot> = pairs.map(|(place, value)| Knot { place, value }).collect();
+    let without_padding = |row: &[Knot]| {
         let mut row = row.to_vec();
         row.dedup();
         row

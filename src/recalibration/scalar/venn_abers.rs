@@ -18,6 +18,7 @@ use crate::{
         FitTask, LogitFit,
         fitted::{Form, expect_classes, fitted_map},
         parameter::{Parameter, check_shape, parameter},
+        task::NoDescent,
     },
 };
 
@@ -271,8 +272,11 @@ impl LogitFit for VennAbersConfig {
     fn find(&self, task: &mut FitTask) -> Result<VennAbers> {
         // the weights of the groups sum to the effective number
         let mean_weight = task.data.mass() / task.data.samples() as f64;
-        let words = (VennAbers::KIND, "it has nothing to descend");
-        closed_form_by_event(task, words, |events, device| {
+        let refusal = NoDescent {
+            map: VennAbers::KIND,
+            reason: "it has nothing to descend",
+        };
+        closed_form_by_event(task, refusal, |events, device| {
             VennAbers::new(VennAbersTable::new(events, mean_weight, device), None)
         })
     }

@@ -4,7 +4,11 @@ use std::ops::RangeInclusive;
 
 use super::{TemperatureScalingConfig, log_temperature_prior};
 use crate::{
-    distribution::Weights, ops::exp, parallel, recalibration::data::FitData, root::increasing_root,
+    distribution::Weights,
+    ops::exp,
+    parallel,
+    recalibration::data::FitData,
+    root::{Evaluation, increasing_root},
 };
 
 /// Logits of a block, whose exponentials are taken together: they stay in the first-level cache.
@@ -187,7 +191,10 @@ impl Search<'_> {
         let (tolerance, limit) = (self.config.tolerance, self.config.max_iterations);
         let slope = |x: f64| {
             let [_, slope, curvature] = self.at(x, prior);
-            (slope, curvature * x.exp())
+            Evaluation {
+                value: slope,
+                derivative: curvature * x.exp(),
+            }
         };
         let (x, converged) = increasing_root(slope, bracket, start, tolerance, limit);
         Minimum {

@@ -33,7 +33,11 @@ fn values_of_other_programs() {
         0.20621269924239582,
     ];
     all_relative(found, expected, 1e-9);
-    let (low, high) = fit.slope.interval(0.95).unwrap().ends();
+    let Interval {
+        lower: low,
+        upper: high,
+        ..
+    } = fit.slope.interval(0.95).unwrap();
     assert_relative(high - low, 2.0 * 1.959963984540054 * expected[3], 1e-9);
 }
 

@@ -11,8 +11,8 @@ use super::*;
 #[test]
 fn coverage_agrees_with_scipy() {
     let (p, y) = example();
-    let levels = QuantileCoverage::of_levels(&p, &y).unwrap();
-    let intervals = QuantileCoverage::of_intervals(&p, &y).unwrap();
+    let levels = QuantileCoverage::by_level(&p, &y).unwrap();
+    let intervals = QuantileCoverage::by_interval(&p, &y).unwrap();
     let [low, high] = [0.00421074451448947, 0.8818827512429748];
     let upper = [0.11811724875702521, 0.9567281317072583];
     let expected = [
@@ -31,7 +31,7 @@ fn coverage_agrees_with_scipy() {
         let shares = counts.map(|count| f64::from(count) / 6.0);
         assert_eq!([found.inside, found.covered], shares);
         assert_relative(found.p_value, p_value, 1e-10);
-        let (lower, upper) = found.interval(0.95).unwrap().ends();
+        let Interval { lower, upper, .. } = found.interval(0.95).unwrap();
         assert_relative(lower, interval[0], 1e-8);
         assert_relative(upper, interval[1], 1e-8);
         let nearest = level.clamp(found.inside, found.covered);

@@ -145,7 +145,7 @@ fn every_map_of_distributions_comes_back() {
 #[test]
 fn files_of_other_maps() {
     let file = Temporary::new("other.map");
-    let knots = vec![vec![(0.0, 0.0), (0.25, 0.5), (1.0, 1.0)]];
+    let knots = vec![[[0.0; 2], [0.25, 0.5], [1.0; 2]].map(Knot::from).to_vec()];
     let map = QuantileRecalibration::from_knots(knots, &device()).unwrap();
     map.save(&file.0).unwrap();
     ends(

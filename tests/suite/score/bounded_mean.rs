@@ -11,7 +11,11 @@ fn counts_have_the_limits_of_clopper_and_pearson() {
         for events in [0, 1, n / 2, n] {
             let terms = (0..n).map(|i| f64::from(u8::from(i < events)));
             let mean = BoundedMean::new(terms.collect(), 0.0, 1.0);
-            let (low, high) = mean.interval(0.95).unwrap().ends();
+            let Interval {
+                lower: low,
+                upper: high,
+                ..
+            } = mean.interval(0.95).unwrap();
             let quantile = |a: usize, b: usize, probability| match (a, b) {
                 (0, _) => 0.0,
                 (_, 0) => 1.0,
@@ -27,7 +31,11 @@ fn counts_have_the_limits_of_clopper_and_pearson() {
                 assert!(error < 0.05, "{events} of {n}: {found} and {exact}");
             }
             for level in [0.5, 0.9, 0.99] {
-                let (low, high) = mean.interval(level).unwrap().ends();
+                let Interval {
+                    lower: low,
+                    upper: high,
+                    ..
+                } = mean.interval(level).unwrap();
                 for point in [0.01, 0.2, 0.5, 0.93] {
                     let excluded = point < low || point > high;
                     assert_eq!(mean.p_value(point) < 1.0 - level, excluded);
@@ -58,7 +66,11 @@ fn limits_are_quantiles_of_the_exact_law() {
         let [least, greatest] = [-1.0, 1.2];
         let mean = BoundedMean::new(terms.clone(), least, greatest);
         for level in [0.5, 0.9, 0.95, 0.99] {
-            let (low, high) = mean.interval(level).unwrap().ends();
+            let Interval {
+                lower: low,
+                upper: high,
+                ..
+            } = mean.interval(level).unwrap();
             let outside = 0.5 * (1.0 - level);
             let with = |added: f64| terms.iter().copied().chain([added]).collect::<Vec<_>>();
             let below = exact_below(&with(least), low);
@@ -74,12 +86,21 @@ fn limits_are_quantiles_of_the_exact_law() {
 #[test]
 fn equal_terms_and_infinite_bounds() {
     let equal = BoundedMean::new(vec![0.5; 4], 0.5, 0.5);
-    assert_eq!(equal.interval(0.95).unwrap().ends(), (0.5, 0.5));
+    let Interval { lower, upper, .. } = equal.interval(0.95).unwrap();
+    assert_eq!([lower, upper], [0.5; 2]);
     assert_eq!((equal.p_value(0.5), equal.p_value(0.4)), (1.0, 1e-3));
     let open = BoundedMean::new(vec![-1.0, -1.1, -0.9], f64::NEG_INFINITY, 0.0);
-    let (low, high) = open.interval(0.95).unwrap().ends();
+    let Interval {
+        lower: low,
+        upper: high,
+        ..
+    } = open.interval(0.95).unwrap();
     assert!(low == f64::NEG_INFINITY && high < 0.0, "{low} {high}");
     let huge = BoundedMean::new(vec![1e300, -1e300, 5e299], -1e300, 1e300);
-    let (low, high) = huge.interval(0.95).unwrap().ends();
+    let Interval {
+        lower: low,
+        upper: high,
+        ..
+    } = huge.interval(0.95).unwrap();
     assert!(low < 0.0 && high > 0.0 && high <= 1e300);
 }

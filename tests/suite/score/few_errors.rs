@@ -80,7 +80,7 @@ fn differences_of_rare_risks_are_covered() {
         let other: Vec<f64> = (0..30).map(|_| rng.random_range(1e-6..0.004)).collect();
         let y = drawn(&truth, &mut rng);
         let gain = LogScore.improvement(&binary(&other), &binary(&truth), &labels(&y));
-        let (lower, upper) = gain.unwrap().interval(0.95).unwrap().ends();
+        let Interval { lower, upper, .. } = gain.unwrap().interval(0.95).unwrap();
         let log = |p: f64| -(0.002 * p.ln() + 0.998 * (-p).ln_1p());
         let each = other.iter().map(|&p| log(0.002) - log(p));
         let expected = each.sum::<f64>() / 30.0;
@@ -102,7 +102,7 @@ fn differences_in_few_rows_are_covered() {
         let y = drawn(&[0.5; 30], &mut rng);
         let gain = Brier.improvement(&binary(&[0.5; 30]), &binary(&after), &labels(&y));
         let gain = gain.unwrap();
-        let (lower, upper) = gain.interval(0.95).unwrap().ends();
+        let Interval { lower, upper, .. } = gain.interval(0.95).unwrap();
         // 2(1 − p)² in the mean of both labels: 0.5 before, 0.82 after
         covered += usize::from(lower <= 0.03 * 0.32 && 0.03 * 0.32 <= upper);
         let is_same = after == [0.5; 30];

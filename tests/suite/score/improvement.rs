@@ -23,7 +23,11 @@ fn two_samples_by_hand() {
     assert_relative(gain.difference.estimate, -0.25, 1e-13);
     assert_relative(gain.difference.standard_error, 0.31, 1e-13);
     // two samples prove nothing
-    let (low, high) = gain.interval(0.95).unwrap().ends();
+    let Interval {
+        lower: low,
+        upper: high,
+        ..
+    } = gain.interval(0.95).unwrap();
     assert!(low < -0.5 && high > 0.05, "{low} {high}");
     assert!(gain.p_value().unwrap() > 0.2);
 }
@@ -86,7 +90,11 @@ fn intervals_cover() {
         let (before, after, classes) = population.draw(100, &mut rng);
         for ((covered, score), truth) in covered.iter_mut().zip(SCORES).zip(truths) {
             let gain = improvement(score, &before, &after, &classes).unwrap();
-            let (low, high) = gain.interval(level).unwrap().ends();
+            let Interval {
+                lower: low,
+                upper: high,
+                ..
+            } = gain.interval(level).unwrap();
             *covered += usize::from(low <= truth && truth <= high);
             let is_excluded = low > 0.0 || high < 0.0;
             assert_eq!(gain.p_value().unwrap() < 1.0 - level, is_excluded);
@@ -111,12 +119,14 @@ fn degenerate_data() {
         assert_eq!(same.difference.standard_error, 0.0);
         assert_eq!(same.p_value().unwrap(), 1.0);
         // these rows do not tell how models differ elsewhere
-        let everything = (f64::NEG_INFINITY, f64::INFINITY);
-        assert_eq!(same.interval(0.95).unwrap().ends(), everything);
+        let everything = [f64::NEG_INFINITY, f64::INFINITY];
+        let Interval { lower, upper, .. } = same.interval(0.95).unwrap();
+        assert_eq!([lower, upper], everything);
         contains(&same.unbounded().unwrap(), "same in all rows");
 
         let one = improvement(score, &rows[..1], &rows[1..2], &classes[..1]).unwrap();
-        assert_eq!(one.interval(0.95).unwrap().ends(), everything);
+        let Interval { lower, upper, .. } = one.interval(0.95).unwrap();
+        assert_eq!([lower, upper], everything);
         assert_eq!((one.p_value().unwrap(), one.difference.samples), (1.0, 1));
         assert!(one.difference.estimate.is_finite());
 
@@ -125,7 +135,11 @@ fn degenerate_data() {
         let constant = improvement(score, &before, &after, &[1; 5]).unwrap();
         assert_eq!(constant.difference.standard_error, 0.0);
         assert!((1e-3..=1.0).contains(&constant.p_value().unwrap()));
-        let (low, high) = constant.interval(0.95).unwrap().ends();
+        let Interval {
+            lower: low,
+            upper: high,
+            ..
+        } = constant.interval(0.95).unwrap();
         assert!(low < high, "{low} {high}");
     }
 }
@@ -178,7 +192,11 @@ fn an_excluded_label_is_missed() {
     let before = categorical(&[[1.0, 0.0]; 30]);
     let after = categorical(&[[0.7, 0.3]; 30]);
     let gain = LogScore.improvement(&before, &after, &labels(&[0; 30]));
-    let (low, high) = gain.unwrap().interval(0.95).unwrap().ends();
+    let Interval {
+        lower: low,
+        upper: high,
+        ..
+    } = gain.unwrap().interval(0.95).unwrap();
     assert_eq!(low, f64::NEG_INFINITY);
     assert!(high.is_finite(), "{high}");
 }

@@ -108,7 +108,11 @@ fn standard_error_and_coverage() {
         let (mut estimates, mut errors, mut covered) = (vec![], vec![], 0);
         for _ in 0..runs {
             let gain = improvement(&skce, &population.draw(150, &mut rng));
-            let (low, high) = gain.interval(level).unwrap().ends();
+            let Interval {
+                lower: low,
+                upper: high,
+                ..
+            } = gain.interval(level).unwrap();
             estimates.push(gain.difference.estimate);
             errors.push(gain.difference.standard_error);
             covered += usize::from(low <= truth && truth <= high);
@@ -165,8 +169,8 @@ fn equal_predictions_have_no_difference() {
         assert_eq!(gain.p_value().unwrap(), 1.0);
         assert_eq!(gain.before, gain.after);
         // these rows do not tell how models differ elsewhere
-        let ends = gain.interval(0.95).unwrap().ends();
-        assert_eq!(ends, (f64::NEG_INFINITY, f64::INFINITY));
+        let Interval { lower, upper, .. } = gain.interval(0.95).unwrap();
+        assert_eq!([lower, upper], [f64::NEG_INFINITY, f64::INFINITY]);
         contains(&gain.unbounded().unwrap(), "same in all rows");
     };
     check(improvement(&Skce::unbiased(Kernel::exponential()), &same));

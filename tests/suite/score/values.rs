@@ -116,8 +116,8 @@ fn log_scores_do_not_underflow_from_logits() {
 #[test]
 fn intervals_of_means() {
     let quantile = |tail: f64, freedom: usize| {
-        let mean = MeanEstimate::of_moments(freedom + 1, 0.0, 1.0);
-        let (_, upper) = mean.interval(1.0 - 2.0 * tail).unwrap().ends();
+        let mean = MeanEstimate::from_moments(freedom + 1, 0.0, 1.0);
+        let Interval { upper, .. } = mean.interval(1.0 - 2.0 * tail).unwrap();
         upper / mean.standard_error
     };
     for tail in [0.4, 0.025, 1e-6] {

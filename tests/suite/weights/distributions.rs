@@ -118,7 +118,7 @@ fn levels_by_hand() {
     let weights = weight_tensor(&[1.0, 3.0, 2.0]);
     let (p, y) = standard.weighted(&weights, &targets).unwrap();
     let map = QuantileRecalibrationConfig::new().fit(p, y).unwrap();
-    let values: Vec<f64> = map.knots()[0].iter().map(|(_, value)| *value).collect();
+    let values: Vec<f64> = map.knots()[0].iter().map(|knot| knot.value).collect();
     for (found, expected) in values.into_iter().zip([0.0, 0.32, 0.56, 0.74, 1.0]) {
         assert!((found - expected).abs() < 1e-12, "{found}, {expected}");
     }

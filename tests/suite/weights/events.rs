@@ -98,7 +98,11 @@ fn error_rates() {
         let large = cox.in_the_large(&p, &y).unwrap();
         let of = [(fit.intercept, 0.0), (fit.slope, 1.0), (large, 0.0)];
         for (count, (coefficient, truth)) in covered.iter_mut().zip(of) {
-            let (low, high) = coefficient.interval(0.95).unwrap().ends();
+            let Interval {
+                lower: low,
+                upper: high,
+                ..
+            } = coefficient.interval(0.95).unwrap();
             *count += usize::from(low <= truth && truth <= high);
         }
         let spiegelhalter = Spiegelhalter::new(CLASS_1);

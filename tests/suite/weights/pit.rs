@@ -1,5 +1,5 @@
 use burn_calibration::{
-    diagram::{PitDiagram, QuantileDiagram},
+    diagram::{Band, PitDiagram, QuantileDiagram},
     estimator::regression::{Pit, QuantileCalibration},
 };
 
@@ -63,7 +63,10 @@ fn bands_of_numpy() {
     let weights: Vec<f64> = (1..=20).map(f64::from).collect();
     let values: Vec<f64> = weights.iter().map(|w| w / 21.0).collect();
     let (pit, curve) = weighted(&values, &weights);
-    let (low, high) = PitDiagram::new(&pit, 5, 0.95).unwrap().band;
+    let Band {
+        lower: low,
+        upper: high,
+    } = PitDiagram::new(&pit, 5, 0.95).unwrap().band;
     assert!(
         (0.38..0.67).contains(&low) && (8.1..8.7).contains(&high),
         "{low}, {high}"
@@ -118,7 +121,10 @@ fn bands_cover_calibrated_data() {
         let (p, y) = calibrated(N, &mut rng);
         let (p, y) = p.weighted(&weight_tensor(&weights), &y).unwrap();
         let pit = Pit::new(&p, &y).unwrap();
-        let (low, high) = PitDiagram::new(&pit, 10, 0.95).unwrap().band;
+        let Band {
+            lower: low,
+            upper: high,
+        } = PitDiagram::new(&pit, 10, 0.95).unwrap().band;
         let quantiles = QuantileCalibration::default();
         let curve = quantiles.curve(&p, &y).unwrap();
         let diagram = QuantileDiagram::weighted(curve, pit.weights(), [N, 1], 0.95).unwrap();

@@ -25,7 +25,7 @@ fn forecasts(rows: Vec<Vec<f64>>) -> QuantileForecasts {
 #[test]
 fn numbers_by_hand() {
     let (p, y) = forty();
-    let found = QuantileCoverage::of_levels(&p, &y).unwrap();
+    let found = QuantileCoverage::by_level(&p, &y).unwrap();
     let expected = [
         [17.0 / 80.0, 18.0 / 80.0],
         [19.0 / 80.0, 20.0 / 80.0],
@@ -39,9 +39,9 @@ fn numbers_by_hand() {
     for ((found, expected), (low, high, p_value)) in found.iter().zip(expected).zip(limits) {
         assert_relative(found.inside, expected[0], 1e-12);
         assert_relative(found.covered, expected[1], 1e-12);
-        let ends = found.interval(0.95).unwrap().ends();
-        assert_near(ends.0, low, 1e-3);
-        assert_near(ends.1, high, 1e-3);
+        let interval = found.interval(0.95).unwrap();
+        assert_near(interval.lower, low, 1e-3);
+        assert_near(interval.upper, high, 1e-3);
         assert_near(found.p_value, p_value, 1e-3);
         assert!(!found.is_bound());
     }
@@ -119,7 +119,7 @@ fn error_rates() {
         let (p, y) = p.weighted(&weight_tensor(&weights), &y).unwrap();
         let omnibus = OmnibusTest::new().with_redraws(19);
         let outcome = omnibus.outcome(&p, &y, &mut rng).unwrap();
-        let coverage = QuantileCoverage::of_levels(&p, &y).unwrap();
+        let coverage = QuantileCoverage::by_level(&p, &y).unwrap();
         let p_values = [outcome.p_value, coverage[1].p_value];
         for (count, p_value) in rejected.iter_mut().zip(p_values) {
             *count += usize::from(p_value <= 0.1 + 1e-9);
@@ -144,8 +144,12 @@ fn one_heavy_sample() {
         let p = QuantileForecasts::new(levels.clone(), rows.clone()).unwrap();
         let y: Vec<Vec<f64>> = (0..n).map(|_| vec![rng.random()]).collect();
         let (p, y) = p.weighted(&weight_tensor(&weights), &tensor(&y)).unwrap();
-        for coverage in QuantileCoverage::of_levels(&p, &y).unwrap() {
-            let (low, high) = coverage.interval(0.95).unwrap().ends();
+        for coverage in QuantileCoverage::by_level(&p, &y).unwrap() {
+            let Interval {
+                lower: low,
+                upper: high,
+                ..
+            } = coverage.interval(0.95).unwrap();
             small += usize::from(coverage.p_value <= 0.01);
             missed += usize::from(coverage.expected < low || high < coverage.expected);
         }
@@ -166,9 +170,9 @@ fn weights_direct_the_test() {
     let weight = |i: usize| if i % 20 == 3 { 9.0 } else { 1.0 };
     let weights: Vec<f64> = (0..n).map(weight).collect();
     let rows: Vec<usize> = (0..n).flat_map(|i| vec![i; weights[i] as usize]).collect();
-    let repeated = QuantileCoverage::of_levels(&p.select_rows(&rows), &y.select_rows(&rows));
+    let repeated = QuantileCoverage::by_level(&p.select_rows(&rows), &y.select_rows(&rows));
     let (weighted, of_weighted) = p.weighted(&weight_tensor(&weights), &y).unwrap();
-    let found = QuantileCoverage::of_levels(&weighted, &of_weighted).unwrap();
+    let found = QuantileCoverage::by_level(&weighted, &of_weighted).unwrap();
     for (found, expected) in found.iter().zip(repeated.unwrap()) {
         assert_relative(found.estimate, expected.estimate, 1e-12);
     }

@@ -9,7 +9,7 @@ use crate::{
     estimator::{PairMatrix, SkceForm, normal_samples},
     host::{to_scalar, to_vec},
     hypothesis::engine::Evaluator,
-    kernel::{TargetKernel, TensorKernel},
+    kernel::{KnownKernel, TargetKernel, TensorKernel},
     ops::Computation,
     tiles::{SIDE, Tile, sum_over_pairs, upper_tiles},
 };
@@ -92,9 +92,13 @@ impl<P: Geometry, T: TargetKernel<P::Unconditional> + Clone> VectorSkce<P, T> {
         if self.weights.are_given() {
             return None;
         }
-        let (all, targets) = (&self.predictions, &self.kernel.targets);
+        let all = &self.predictions;
         let first = sets.first().filter(|_| all.has_own_distances())?;
-        normal_samples(targets, all.unconditional(), first)?;
+        let known = self.kernel.targets.known(all.unconditional());
+        if !matches!(known, Some(KnownKernel::Gaussian { .. })) {
+            return None;
+        }
+        normal_samples(all.unconditional(), first)?;
         let mean = |y| {
             let pairs = PairMatrix::unchecked(&self.kernel, Computation::Auto, all, y);
             pairs.fused(self.form).map(to_scalar)

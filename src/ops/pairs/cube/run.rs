@@ -24,7 +24,7 @@ use super::{
     plan::{Plan, SIDE},
 };
 use crate::{
-    ops::pairs::{PairMean, Pairing, backend::WithGradients, normalisation},
+    ops::pairs::{MeanFactors, PairMean, Pairing, backend::WithGradients},
     radial::CoordinateSum,
 };
 
@@ -87,7 +87,7 @@ pub(in crate::ops::pairs) fn run(
         parts.clone().into_buffer_arg(),
         plan.grid(),
         InputScalar::new(kernel.distance().scale(), dtypes[0]),
-        InputScalar::new(normalisation(pairing, n).0, dtypes[0]),
+        InputScalar::new(MeanFactors::new(pairing, n).pairs, dtypes[0]),
         form,
         SIDE,
         dtypes,

@@ -23,7 +23,7 @@ pub(super) fn all_pairs<T: Real>(
         let residuals = samples.residual(i).iter().zip(samples.residual(j));
         let residuals = residuals.map(|(a, b)| (a.to_f64(), b.to_f64()));
         let product: f64 = residuals.clone().map(|(a, b)| a * b).sum();
-        let [kernel, slope] = radial.of_pair(separation);
+        let [kernel, slope] = radial.value_of_pair(separation);
         totals.value += kernel * product;
         totals.stretch -= product * slope * separation;
         let Some([points, of_rows]) = &mut gradient else {

@@ -79,7 +79,7 @@ impl Radial {
     }
 
     /// The kernel of one pair, and its slope.
-    pub fn of_pair(self, separation: f64) -> [f64; 2] {
+    pub fn value_of_pair(self, separation: f64) -> [f64; 2] {
         let value = self.of(Wide::<_, f64>::new(Scalar, separation)).value;
         [value.kernel.lanes, value.slope.lanes]
     }

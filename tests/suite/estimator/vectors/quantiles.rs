@@ -148,8 +148,8 @@ fn draws_of_two_coordinates() {
     // 0, 1, 2 and 1, 3, 5 with 1, 1, 4 and 1, 3, 9
     let expected = ((1.0 + 4.0 + 16.0) / 3.0f64).sqrt();
     all_near(distances(&samples), [0.0, expected, expected, 0.0], 1e-12);
-    let (first, _) = samples.halves().unwrap();
-    assert_eq!(first.coordinates().unwrap().dims(), [2, 2]);
+    let half = samples.halves().unwrap().compared;
+    assert_eq!(half.coordinates().unwrap().dims(), [2, 2]);
     let (pooled, _) = samples
         .pooled(&tensor(&[vec![0.0; 2], vec![0.0; 2]]))
         .unwrap();

@@ -275,12 +275,20 @@ fn resampling_intervals() {
     let predictions = categorical(&[[0.9, 0.1]; 40]);
     let wrong = outcome(&predictions, &[1; 40], OmnibusTest::new().with_redraws(999));
     assert_eq!(wrong.p_value, 0.001);
-    let (low, high) = wrong.resampling_interval;
+    let Interval {
+        lower: low,
+        upper: high,
+        ..
+    } = wrong.resampling_interval;
     assert_eq!(low, 0.0);
     assert_near(high, 1.0 - 0.005f64.powf(1.0 / 999.0), 1e-12);
     let right: Vec<usize> = (0..40).map(|i| usize::from(i % 10 == 0)).collect();
     let right = outcome(&predictions, &right, OmnibusTest::new().with_redraws(999));
-    let (low, high) = right.resampling_interval;
+    let Interval {
+        lower: low,
+        upper: high,
+        ..
+    } = right.resampling_interval;
     assert!(low <= right.p_value && right.p_value <= high && high - low < 0.1);
 }
 

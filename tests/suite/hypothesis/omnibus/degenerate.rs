@@ -14,7 +14,7 @@ fn outcome(rows: &[impl AsRef<[f64]>], classes: &[usize]) -> OmnibusOutcome {
         }
     }
     assert!((0.01..=1.0).contains(&outcome.p_value));
-    let (lower, upper) = outcome.resampling_interval;
+    let Interval { lower, upper, .. } = outcome.resampling_interval;
     assert!(lower <= outcome.p_value && outcome.p_value <= upper + 0.01);
     outcome
 }

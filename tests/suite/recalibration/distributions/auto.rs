@@ -41,7 +41,7 @@ fn progress_of_every_candidate() {
     let truth = Normal::new(column(u(n)), column(v(n)));
     let y = truth.sample(&mut rng);
     let mut seen: Vec<FitProgress> = Vec::new();
-    let chosen = config().fit_with_progress(None, truth, y, &mut |at| seen.push(at));
+    let chosen = config().fit_with(truth, y, FitOptions::new(None, &mut |at| seen.push(at)));
     chosen.unwrap();
     let is_seen = |fit| seen.iter().any(|at| (at.fit, at.fits) == (fit, 3));
     assert!((1..=3).all(is_seen), "{seen:?}");

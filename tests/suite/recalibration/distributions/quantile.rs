@@ -4,6 +4,11 @@ fn config() -> QuantileRecalibrationConfig {
     QuantileRecalibrationConfig::new()
 }
 
+/// Knots of a map of levels.
+fn curve<const N: usize>(knots: [[f64; 2]; N]) -> Vec<Knot> {
+    knots.map(Knot::from).to_vec()
+}
+
 fn standard(n: usize, d: usize) -> Normal {
     Normal::new(repeated(&vec![0.0; d], n), repeated(&vec![1.0; d], n))
 }
@@ -69,7 +74,7 @@ fn quantiles_invert_the_distribution_function() {
 /// Two knots by hand: `R(¼) = ½` doubles the levels below.
 #[test]
 fn by_hand() {
-    let knots = vec![vec![(0.0, 0.0), (0.25, 0.5), (1.0, 1.0)]];
+    let knots = vec![curve([[0.0, 0.0], [0.25, 0.5], [1.0, 1.0]])];
     let map = QuantileRecalibration::from_knots(knots.clone(), &device()).unwrap();
     assert_eq!(map.knots(), knots);
     let p = Normal::new(column([1.0]), column([2.0]));
@@ -114,7 +119,7 @@ fn samples_are_a_latin_hypercube() {
 fn targets_in_the_far_tails() {
     let (p, y) = (standard(4, 1), column([-1e3, -1e4, 0.0, 1e3]));
     let map = config().fit_to(&p, &y);
-    assert_eq!(map.knots(), [vec![(0.0, 0.0), (0.5, 0.6), (1.0, 1.0)]]);
+    assert_eq!(map.knots(), [curve([[0.0, 0.0], [0.5, 0.6], [1.0, 1.0]])]);
     assert_eq!(vector(map.forward(p.clone()).cdf(&y)), [0.0, 0.0, 0.6, 1.0]);
     assert!(vector(map.forward(p.clone()).quantile(0.01))[0].is_finite());
     let far = column([-1e3, -1e4, 1e5, 1e3]);
@@ -134,14 +139,14 @@ fn degenerate_data() {
     refuses(config().fit(zero.clone(), y.clone()));
     for knots in [
         vec![],
-        vec![vec![]],
-        vec![vec![(0.0, 0.0), (1.0, 0.5)]],
-        vec![vec![(0.0, 0.0), (0.5, 0.6), (0.7, 0.4), (1.0, 1.0)]],
-        vec![vec![(0.0, 0.0), (f64::NAN, 0.6), (1.0, 1.0)]],
+        vec![curve([])],
+        vec![curve([[0.0, 0.0], [1.0, 0.5]])],
+        vec![curve([[0.0, 0.0], [0.5, 0.6], [0.7, 0.4], [1.0, 1.0]])],
+        vec![curve([[0.0, 0.0], [f64::NAN, 0.6], [1.0, 1.0]])],
     ] {
         assert!(QuantileRecalibration::from_knots(knots, &device()).is_err());
     }
-    let flat = vec![vec![(0.0, 0.0), (0.5, 0.5), (0.7, 0.5), (1.0, 1.0)]];
+    let flat = vec![curve([[0.0, 0.0], [0.5, 0.5], [0.7, 0.5], [1.0, 1.0]])];
     let flat = QuantileRecalibration::from_knots(flat, &device()).unwrap();
     assert!(!flat.guarantees().injective);
 }
@@ -150,7 +155,7 @@ fn degenerate_data() {
 #[test]
 fn moments_draws_and_tails() {
     // exact moments of a normal prediction that is mapped to itself
-    let same = vec![vec![(0.0, 0.0), (1.0, 1.0)]];
+    let same = vec![curve([[0.0, 0.0], [1.0, 1.0]])];
     let same = QuantileRecalibration::from_knots(same, &device()).unwrap();
     let q = same.forward(Normal::new(column([3.0]), column([2.0])));
     let many = q.select_rows(&[0; 20_000]);
@@ -158,7 +163,7 @@ fn moments_draws_and_tails() {
     assert!((mean(&draws) - 3.0).abs() < 5.0 * 2.0 / (draws.len() as f64).sqrt());
     close(vector(q.means())[0], 3.0, 1e-10);
     close(vector(q.variances())[0], 4.0, 1e-8);
-    let (lower, upper) = q.on_host().tails(0, 3.0 + 2.0 * 20.0);
+    let Tails { lower, upper } = q.on_host().tails(0, 3.0 + 2.0 * 20.0);
     assert_eq!(lower, 1.0);
     assert!((upper / 2.7536241186061556e-89 - 1.0).abs() < 1e-10); // scipy.stats.norm.sf(20)
 }

@@ -65,7 +65,11 @@ fn a_temperature_is_found_where_it_made_the_data() {
         let alone = TemperatureScalingConfig::new().with_prior(Some(0.35));
         let alone = alone.fitted(&rows, &classes);
         assert_eq!(outputs(&map, &rows), outputs(&alone, &rows));
-        let (low, high) = choice.interval().unwrap().ends();
+        let Interval {
+            lower: low,
+            upper: high,
+            ..
+        } = choice.interval().unwrap();
         assert!(low < choice.change.estimate && high < 0.0, "{choice}");
         assert!(choice.costs.is_empty(), "{choice}");
         let few = "400 samples are too few to try diagonal";
@@ -251,7 +255,7 @@ fn words_agree() {
             let text = choice.to_string();
             let line = format!("\n  {:21} ", candidate.name);
             let line = text.split(&line).nth(1).unwrap().lines().next().unwrap();
-            let (low, _) = candidate.change.interval(0.95).unwrap().ends();
+            let Interval { lower: low, .. } = candidate.change.interval(0.95).unwrap();
             let is_worse = !candidate.established && low > 0.0 && candidate.name != choice.chosen;
             assert_eq!(line.contains(", worse"), is_worse, "{text}");
             let doubted = line.contains("not established");

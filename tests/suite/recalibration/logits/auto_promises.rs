@@ -106,12 +106,12 @@ fn the_interval_of_the_gain_covers() {
     for seed in 0..150 {
         let (rows, classes) = drawn(150, 3, 7000 + seed, truth);
         let map = auto(&rows, &classes);
-        if let Some((low, high)) = map.choice().interval().map(|of| of.ends()) {
+        if let Some(interval) = map.choice().interval() {
             let others = random_rows(3000, 3, 3.0, &mut rng(9000 + seed));
             let after = expected(&others, &vector(map.forward(tensor(&others))));
             let gain = after - expected(&others, &others.concat());
             given += 1;
-            held += usize::from(low <= gain && gain <= high);
+            held += usize::from(interval.lower <= gain && gain <= interval.upper);
         }
     }
     assert!(given > 50, "{given}");
@@ -125,7 +125,11 @@ fn progress_ends() {
     let mut last = None;
     let mut observe = |at: FitProgress| last = Some((at.fit, at.fits));
     let config = AutoRecalibrationConfig::new();
-    let map = config.fit_with_progress(None, tensor(&rows), labels(&classes), &mut observe);
+    let map = config.fit_with(
+        tensor(&rows),
+        labels(&classes),
+        FitOptions::new(None, &mut observe),
+    );
     map.unwrap();
     let (fit, fits) = last.unwrap();
     assert_eq!(fit, fits);

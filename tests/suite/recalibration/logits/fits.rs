@@ -206,7 +206,11 @@ fn progress_counts_evaluations_and_fits() {
     let folds = Regularisation::CrossValidated { folds: 2 };
     let config = MatrixScalingConfig::new().with_regularisation(folds);
     let mut observe = |at| seen.push(at);
-    let map = config.fit_with_progress(None, tensor(&rows), labels(&classes), &mut observe);
+    let map = config.fit_with(
+        tensor(&rows),
+        labels(&classes),
+        FitOptions::new(None, &mut observe),
+    );
     let map = map.unwrap();
     let fits = seen[0].fits;
     assert_eq!(fits, 2 * 6 + 1); // two folds, six weights, all data

@@ -26,7 +26,7 @@ where
     C::Map: Recalibration + 'static,
 {
     Box::new(move |criterion, logits, labels| {
-        let map = config.fit_with_progress(criterion, logits, labels, &mut |_| {})?;
+        let map = config.fit_with(logits, labels, FitOptions::new(criterion, &mut |_| {}))?;
         Ok(Box::new(map))
     })
 }

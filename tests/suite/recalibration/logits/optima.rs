@@ -148,7 +148,11 @@ fn order_preserving_maps_are_at_a_minimum() {
     let config = config.with_regularisation(fixed).with_tolerance(1e-8);
     let fit = |criterion: Option<&dyn Criterion>, iterations| {
         let config = config.clone().with_max_iterations(iterations);
-        config.fit_with_progress(criterion, z.clone(), y.clone(), &mut |_| {})
+        config.fit_with(
+            z.clone(),
+            y.clone(),
+            FitOptions::new(criterion, &mut |_| {}),
+        )
     };
     let restored = OrderPreserving::from_named_parameters;
     network_is_at_a_minimum(|by, most| fit(by, most).unwrap(), restored, &data);
@@ -156,7 +160,11 @@ fn order_preserving_maps_are_at_a_minimum() {
     let config = config.with_regularisation(fixed).with_tolerance(1e-8);
     let fit = |criterion: Option<&dyn Criterion>, iterations| {
         let config = config.clone().with_max_iterations(iterations);
-        config.fit_with_progress(criterion, z.clone(), y.clone(), &mut |_| {})
+        config.fit_with(
+            z.clone(),
+            y.clone(),
+            FitOptions::new(criterion, &mut |_| {}),
+        )
     };
     let restored = OrderInvariant::from_named_parameters;
     network_is_at_a_minimum(|by, most| fit(by, most).unwrap(), restored, &data);
@@ -174,8 +182,8 @@ fn the_diagonal_map_is_at_a_minimum() {
     let report = converged(&map);
     let by = config.fit_to_by(&ScoreLoss::new(LogScore), &z, &y);
     assert_same(&by, report);
-    let knots: Vec<f64> = map.knots().iter().map(|(x, ..)| *x).collect();
-    let slopes: Vec<f64> = map.knots().iter().map(|(.., slope)| *slope).collect();
+    let knots: Vec<f64> = map.knots().iter().map(|knot| knot.place).collect();
+    let slopes: Vec<f64> = map.knots().iter().map(|knot| knot.slope).collect();
     let objective = |slopes: &[f64]| {
         let mut values = vec![0.0];
         for (x, s) in knots.windows(2).zip(slopes.windows(2)) {

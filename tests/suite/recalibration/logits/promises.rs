@@ -226,8 +226,8 @@ fn diagonal_scaling_increases_and_integrates() {
     let map = config.fitted(&logits, &classes);
     let knots = map.knots();
     assert_eq!(knots.len(), 33);
-    assert!(knots.iter().all(|(_, _, slope)| *slope > 0.0));
-    let slopes: Vec<f64> = knots.iter().map(|knot| knot.2).collect();
+    assert!(knots.iter().all(|knot| knot.slope > 0.0));
+    let slopes: Vec<f64> = knots.iter().map(|knot| knot.slope).collect();
     assert!(slopes[0] != slopes[32], "the network has not moved");
     let grid: Vec<Vec<f64>> = (0..40_000)
         .map(|k| vec![-10.0 + 5e-4 * f64::from(k), 0.0])
@@ -237,11 +237,19 @@ fn diagonal_scaling_increases_and_integrates() {
     assert!(out.windows(2).all(|pair| pair[0] < pair[1]));
     // Simpson's rule is exact for the piecewise linear slope between knots
     for pair in knots.windows(2) {
-        let ((x0, y0, s0), (x1, y1, s1)) = (pair[0], pair[1]);
-        assert_relative(y1 - y0, 0.5 * (x1 - x0) * (s0 + s1), 1e-9);
-        let middle = vector(map.forward(tensor(&[[0.5 * (x0 + x1), 0.0]])))[0];
-        let half = (x1 - x0) * (3.0 * s0 + s1) / 8.0;
-        assert_relative_eq!(middle - y0, half, max_relative = 1e-9, epsilon = 1e-12);
+        let [left, right] = [pair[0], pair[1]];
+        let width = right.place - left.place;
+        let rise = 0.5 * width * (left.slope + right.slope);
+        assert_relative(right.value - left.value, rise, 1e-9);
+        let place = 0.5 * (left.place + right.place);
+        let middle = vector(map.forward(tensor(&[[place, 0.0]])))[0];
+        let half = width * (3.0 * left.slope + right.slope) / 8.0;
+        assert_relative_eq!(
+            middle - left.value,
+            half,
+            max_relative = 1e-9,
+            epsilon = 1e-12
+        );
     }
 }
 

@@ -23,7 +23,7 @@ fn few_labels_of_a_class() {
     classes[9] = 3;
     let found = &warnings(&rows, &classes)[0];
     let expected = FitWarning::FewLabels {
-        classes: vec![(0, 0), (3, 1)],
+        classes: [(0, 0), (3, 1)].map(ClassCount::from).to_vec(),
         samples: 200,
         binary: false,
     };

@@ -88,7 +88,7 @@ fn a_class_that_is_never_seen() {
     }
     let map = IsotonicRegressionConfig::new().fitted(&rows, &classes);
     assert_eq!(map.knots()[2].len(), 2);
-    let never = map.knots()[2][0].1;
+    let never = map.knots()[2][0].value;
     assert_relative(never, 1.0 / 202.0, 1e-12);
 }
 

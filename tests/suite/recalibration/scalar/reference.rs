@@ -133,7 +133,7 @@ fn histogram_by_hand() {
     let expected = [low, low, low, middle, middle, middle, high, high];
     all_relative(probabilities(&map, &probe), expected, 1e-14);
     let knots = map.knots();
-    let levels: Vec<f64> = knots[0].iter().map(|knot| knot.0).collect();
+    let levels: Vec<f64> = knots[0].iter().map(|knot| knot.place).collect();
     assert_eq!(levels, [0.0, 0.0, 2.0, 2.0]);
 
     let map = fit(three.with_smoothing(1.0), &scores, &classes);

@@ -16,7 +16,7 @@ fn propriety() {
     let targets = truth.sample(rng);
     fn worse<S: Score<Normal>>(score: S, truth: &Normal, other: &Normal, y: &Tensor<2>) {
         let gain = score.improvement(truth, other, y).unwrap();
-        let (low, _) = gain.interval(0.999).unwrap().ends();
+        let Interval { lower: low, .. } = gain.interval(0.999).unwrap();
         assert!(low > 0.0, "{score:?}: {gain}");
     }
     for other in [
