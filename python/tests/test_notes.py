@@ -49,6 +49,19 @@ def test_a_note_is_a_warning_at_the_users_line_and_in_the_answer(three):
         assert bc.evaluate(y, p, redraws=99).notes == []
 
 
+def test_notes_of_arguments_are_in_the_answer(three):
+    y, p = three
+    calls = (
+        lambda: bc.evaluate(y, logits=p, redraws=99),
+        lambda: bc.compare(y, bc.Logits(p), bc.Logits(p), redraws=99),
+        lambda: bc.Monitor().update(np.where(y == 0, 1, y), p),
+    )
+    for call in calls:
+        with pytest.warns(bc.CalibrationWarning, match="as probabilities are|no label is 0") as found:
+            answer = call()
+        assert answer.notes == [str(warning.message) for warning in found]
+
+
 def test_notes_of_weights_and_fits(three):
     y, p = three
     made_of_the_outcome = np.where(y == 0, 5.0, 1.0)
@@ -136,6 +149,7 @@ def test_missing_values_are_left_out(three):
     kept = np.isfinite(p[:, 0])
     with pytest.warns(bc.CalibrationWarning, match="4 of 200 rows are left out: a value is missing"):
         answer = bc.evaluate(y, p, nan_policy="omit", redraws=99)
+    assert answer.notes == ["4 of 200 rows are left out: a value is missing"]
     assert answer.to_dict() == bc.evaluate(y[kept], p[kept], redraws=99).to_dict()
     with pytest.warns(bc.CalibrationWarning, match="5 of 200 rows"):
         bc.evaluate(y, p, given={"x": x}, nan_policy="omit", redraws=99)

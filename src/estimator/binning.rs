@@ -17,7 +17,7 @@
 //! ```
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     hash::{BuildHasher, RandomState},
 };
 
@@ -116,7 +116,11 @@ impl Binning {
         Ok(match *self {
             Self::Uniform { bins } => {
                 check_count("the number of bins", bins)?;
-                uniform(points, dimension, bins)
+                if dimension == 1 {
+                    uniform_of_one(points, bins)
+                } else {
+                    uniform(points, dimension, bins)
+                }
             }
             Self::EqualMass { bins } => {
                 check_count("the number of bins", bins)?;
@@ -166,6 +170,17 @@ fn uniform(points: &[f64], dimension: usize, bins: usize) -> Vec<Vec<usize>> {
             }
         }
     }
+    partition
+}
+
+/// The same of a single coordinate, whose bins need no hash.
+fn uniform_of_one(points: &[f64], bins: usize) -> Vec<Vec<usize>> {
+    let mut known: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (row, &p) in points.iter().enumerate() {
+        known.entry(equal_width_bin(p, bins)).or_default().push(row);
+    }
+    let mut partition: Vec<Vec<usize>> = known.into_values().collect();
+    partition.sort_unstable_by_key(|rows| rows[0]);
     partition
 }
 

@@ -8,7 +8,6 @@ use crate::{
         most_likely,
     },
     error::Result,
-    host::to_vec,
     numbers::tied,
 };
 
@@ -76,14 +75,15 @@ impl Event {
         predictions: &Categorical,
         labels: &Tensor<1, Int>,
     ) -> Result<Outcomes> {
-        let (binary, occurred) = self.lens(predictions, labels)?;
-        let n = binary.len();
-        let probability = to_vec(binary.probabilities().detach().slice([0..n, 1..2]));
-        let occurred = occurred.try_into_vec_as::<i64>().expect("an int tensor");
+        let (plain, weights) = predictions.parted();
+        let labels = plain.check_labels(labels)?;
+        self.check(predictions.classes())?;
+        let rows = plain.rows();
+        let occurs = |(&label, &top): (&usize, &u32)| i64::from(self.occurs(label as u32, top));
         Ok(Outcomes {
-            probability: tied_probabilities(&probability, predictions),
-            occurred,
-            weights: predictions.parted().1,
+            probability: self.probabilities(predictions, &rows),
+            occurred: labels.iter().zip(rows.top.iter()).map(occurs).collect(),
+            weights,
         })
     }
 

@@ -61,9 +61,10 @@ def check_finite(rows: np.ndarray, name: str, what: str = "value") -> None:
 
 def check_probabilities(rows: np.ndarray, name: str) -> None:
     """Refuses what is no probability, and rows of several that do not sum to 1."""
-    check_finite(rows, name, "probability")
-    hint = "; bc.Logits(z) makes predictions of logits"
-    refuse((rows < -1e-5) | (rows > 1 + 1e-5), rows, name, "probability", f"a number from 0 to 1{hint}")
+    if not (rows.min() >= -1e-5 and rows.max() <= 1 + 1e-5):  # NaN is neither
+        check_finite(rows, name, "probability")
+        hint = "; bc.Logits(z) makes predictions of logits"
+        refuse((rows < -1e-5) | (rows > 1 + 1e-5), rows, name, "probability", f"a number from 0 to 1{hint}")
     if rows.ndim == 1 or rows.shape[1] == 1:
         return
     sums = rows.sum(axis=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 from dataclasses import dataclass
-from typing import Any, Mapping
+from typing import Any, Mapping, Sequence
 
 from . import _native
 
@@ -51,10 +51,10 @@ def _outcome(outcome: dict[str, Any]) -> Outcome:
 class _Answer:
     """An answer; ``str`` returns its text."""
 
-    def __init__(self, answer: _native.Answer):
+    def __init__(self, answer: _native.Answer, notes: Sequence[str]):
         self._json, self._text = answer.json, answer.text
         #: What to know of the data; each is a `CalibrationWarning` as well.
-        self.notes: list[str] = list(answer.notes)
+        self.notes: list[str] = [*notes, *answer.notes]
         self.outcomes = [_outcome(outcome) for outcome in json.loads(answer.outcomes)]
 
     def to_dict(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from ._call import Call, given_columns, warn_of_notes
 from ._checks import check_choice, check_count, check_number
 from ._docs import ANY, documented
 from ._kernels import bandwidth_option, kernel_option
+from ._warnings import collected
 from .answers import Comparison, Evaluation, Outcome
 from .predictions import Logits, Predictions, Probabilities, check_order, predictions_of
 
@@ -133,7 +134,8 @@ def evaluate(
     if ordered and lens != "canonical":
         raise ValueError(f"ordered is True, expected False: lens {lens!r} looks at one event")
     columns = given_columns(given, y_true)
-    call = Call(y_true, {name: predictions}, sample_weight, columns, classes, nan_policy, ordered)
+    with collected() as notes:
+        call = Call(y_true, {name: predictions}, sample_weight, columns, classes, nan_policy, ordered)
     call.check_sizes(bins, redraws)
     answer = _native.evaluate(
         call.data,
@@ -150,7 +152,7 @@ def evaluate(
         seed=int(seed),
     )
     warn_of_notes(answer.notes)
-    return Evaluation(answer)
+    return Evaluation(answer, notes)
 
 
 @documented(ANY)
@@ -182,11 +184,12 @@ def compare(
         check_order(y_true, predictions_of(predictions), "(y_true, before, after)")
     check_number(level, "level", 0, 1, "a number between 0 and 1", is_open=True)
     check_count(redraws, "redraws", _MOST_REDRAWS)
-    call = _of_two(y_true, {"before": before, "after": after}, sample_weight, classes, nan_policy, ordered)
+    with collected() as notes:
+        call = _of_two(y_true, {"before": before, "after": after}, sample_weight, classes, nan_policy, ordered)
     call.check_sizes(None, redraws)
     answer = _native.compare(call.data, progress, level=float(level), redraws=redraws, seed=int(seed))
     warn_of_notes(answer.notes)
-    return Comparison(answer)
+    return Comparison(answer, notes)
 
 
 def _of_two(

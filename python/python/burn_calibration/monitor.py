@@ -10,6 +10,7 @@ from typing import Any, Sequence
 from . import _native
 from ._call import Call, warn_of_notes
 from ._checks import check_number
+from ._warnings import collected
 from .predictions import check_order, predictions_of
 
 
@@ -68,7 +69,8 @@ class Monitor:
         """
         rows = predictions_of(y_prob)
         check_order(y_true, rows)
-        call = Call(y_true, {"y_prob": rows}, classes=classes)
+        with collected() as notes:
+            call = Call(y_true, {"y_prob": rows}, classes=classes)
         kind = [type(rows).__name__, rows.is_event, call.count, list(rows.levels), call.data.class_names]
         if self._kind and kind != self._kind:
             raise ValueError(
@@ -77,7 +79,7 @@ class Monitor:
         answer = _native.monitor(self._saved, call.data, **self._options)
         warn_of_notes(answer.notes)
         self.state, self._text, self._saved = json.loads(answer.json), answer.text, answer.state
-        self._kind, self.notes = kind, list(answer.notes)
+        self._kind, self.notes = kind, [*notes, *answer.notes]
         return self
 
     def report(self, *, title: str | None = None, path: str | os.PathLike[str] | None = None) -> str:

@@ -3,7 +3,9 @@
 
 use burn::tensor::{DType, Device, Int, Tensor};
 use burn_calibration::{
-    distribution::{Batch, Categorical, Normal, QuantileForecasts, Samples, Subject, Weighted},
+    distribution::{
+        Batch, Categorical, Laplace, Mixture, Normal, QuantileForecasts, Samples, Subject, Weighted,
+    },
     error::Error,
     monitor::{CalibrationMonitor, Change, Component, Monitored, Part},
 };
@@ -195,6 +197,37 @@ fn other_streams_as_by_hand() {
         found[3].winner().unwrap().sentence(&[]),
         "the 95 % quantile is too low: 94 % of the targets are below it"
     );
+}
+
+/// Densities other than that of one normal number: all components of them, by NumPy and SciPy. The location moves by
+/// deviations of the whole prediction, also of a mixture.
+#[test]
+fn other_densities_as_by_hand() {
+    let (mean, scale, y) = ([0.0, 1.0, -1.0], [1.0, 2.0, 0.5], [1.2, -2.0, -0.4]);
+    let laplace = Laplace::new(column(&mean), column(&scale));
+    let found = run(&(laplace, column(&y)), real);
+    let wealth = [1.155009871298656, 0.8145497965283077, 0.8653380159205888];
+    let detector = [1.155009871298656, 2.1637819614871208, 2.8348976837475526];
+    check_numbers(&found, &wealth, &detector);
+
+    let weights = column(&[0.3, 0.7, 0.5, 0.5, 0.9, 0.1]).reshape([3, 2]);
+    let means = column(&[0.0, 2.0, 1.0, -1.0, -1.0, 1.0]);
+    let deviations = column(&[1.0, 0.5, 2.0, 1.0, 0.5, 3.0]);
+    let mixture = Mixture::new(weights, Normal::new(means, deviations));
+    let found = run(&(mixture, column(&y)), real);
+    let wealth = [1.2361672650935491, 1.3397684608532492, 0.4365479490923173];
+    let detector = [1.2361672650935491, 2.209648542887368, 1.7947721016297538];
+    check_numbers(&found, &wealth, &detector);
+
+    let rows = |values: [f64; 6]| column(&values).reshape([3, 2]);
+    let vectors = Normal::new(
+        rows([0.0, 1.0, 1.0, 0.0, -1.0, 2.0]),
+        rows([1.0, 2.0, 2.0, 1.0, 0.5, 0.5]),
+    );
+    let found = run(&(vectors, rows([1.2, 0.0, -2.0, 0.5, -0.4, 3.0])), real);
+    let wealth = [0.6245043241313277, 0.4300811318014967, 0.6095006349243132];
+    let detector = [0.6245043241313277, 1.0776806402707921, 3.2946799496174997];
+    check_numbers(&found, &wealth, &detector);
 }
 
 /// Each ratio has the mean 1 under the prediction, so that no component can win against it.
