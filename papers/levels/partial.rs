@@ -12,7 +12,7 @@ use burn_calibration::{
     },
 };
 use rand::{RngExt, rngs::StdRng};
-use rand_distr::{Distribution, Exp1, StandardNormal};
+use rand_distr::{Distribution, Exp1, StandardNormal, StudentT};
 
 use crate::{
     Setting, Settings, Study,
@@ -140,17 +140,38 @@ impl Model<Categorical, Tensor<1, Int>> for Partial {
     }
 }
 
-/// Errors from an exponential distribution, with the predicted mean and variance.
+/// Errors of another law than the normal one, with the predicted mean and variance.
 #[derive(Clone, Copy)]
-struct Skewed(usize);
+struct OtherErrors {
+    law: fn(&mut StdRng) -> f64,
+    samples: usize,
+}
 
-impl Model<Normal, Tensor<2>> for Skewed {
+fn exponential(rng: &mut StdRng) -> f64 {
+    let x: f64 = Exp1.sample(rng);
+    x - 1.0
+}
+
+/// Student's with 3 degrees of freedom.
+fn heavy(rng: &mut StdRng) -> f64 {
+    let law = StudentT::new(3.0).expect("degrees of freedom");
+    law.sample(rng) / 3f64.sqrt()
+}
+
+/// One in a hundred at ±9.5 deviations of the others.
+fn outliers(rng: &mut StdRng) -> f64 {
+    let error = match rng.random_range(0..200) {
+        0 => 9.5,
+        1 => -9.5,
+        _ => StandardNormal.sample(rng),
+    };
+    error / (0.99f64 + 0.01 * 9.5 * 9.5).sqrt()
+}
+
+impl Model<Normal, Tensor<2>> for OtherErrors {
     fn draw(&self, _: usize, rng: &mut StdRng) -> Result<(Normal, Tensor<2>)> {
-        let errors: Vec<f64> = (0..self.0)
-            .map(|_| Exp1.sample(rng))
-            .map(|x: f64| x - 1.0)
-            .collect();
-        let data = TensorData::new(errors, [self.0, 1]);
+        let errors: Vec<f64> = (0..self.samples).map(|_| (self.law)(rng)).collect();
+        let data = TensorData::new(errors, [self.samples, 1]);
         let targets = Tensor::<2>::from_data(data, (&Device::default(), DType::F64));
         let means = targets.zeros_like();
         Ok((Normal::new(means.clone(), means.ones_like()), targets))
@@ -368,24 +389,33 @@ fn real(study: &Study) -> crate::Result<()> {
         let shift = |&n: &usize| of("targets one deviation high", n, 1.0, 1.0);
         sizes.iter().map(shift).collect()
     };
-    let skewed = |sizes: &[usize]| -> Settings<Normal> {
-        let skewed = |&n: &usize| -> Setting<Normal> {
-            (format!("exponential errors, n = {n}"), Box::new(Skewed(n)))
+    let errors = |law: fn(&mut StdRng) -> f64, name: &str, sizes: &[usize]| -> Settings<Normal> {
+        let setting = |&samples: &usize| -> Setting<Normal> {
+            let model = OtherErrors { law, samples };
+            (format!("{name}, n = {samples}"), Box::new(model))
         };
-        sizes.iter().map(skewed).collect()
+        sizes.iter().map(setting).collect()
     };
-    let is_right: [fn(&str) -> bool; 3] = [
+    let skewed = |sizes: &[usize]| errors(exponential, "exponential errors", sizes);
+    let tails = |sizes: &[usize]| {
+        let mut settings = errors(heavy, "t with 3 degrees of freedom", sizes);
+        settings.extend(errors(outliers, "1 % of errors at ±9.5", sizes));
+        settings
+    };
+    let is_right: [fn(&str) -> bool; 4] = [
         |name| name == "location" || name.contains("_by_"),
         |name| name == "spread" || name.contains("_by_"),
-        |name| name == "spread",
+        |name| name == "spread" || name.contains("_by_"),
+        |name| name == "location" || name == "spread" || name.contains("_by_"),
     ];
     let titles = [
         "partial nulls: spread wrong, location and trends right",
         "partial nulls: location wrong, spread and trends right",
-        "partial nulls: errors skewed, spread right",
+        "partial nulls: errors skewed, spread and trends right",
+        "partial nulls: tails heavy, location, spread and trends right",
     ];
     type OfSizes<'a> = &'a dyn Fn(&[usize]) -> Settings<Normal>;
-    let settings: [OfSizes; 3] = [&spreads, &shifts, &skewed];
+    let settings: [OfSizes; 4] = [&spreads, &shifts, &skewed, &tails];
     for ((title, is_right), settings) in titles.into_iter().zip(is_right).zip(settings) {
         let tests = [accusations(redraws, is_right)];
         let small = [20, 50, 200, 1000];
