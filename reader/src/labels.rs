@@ -152,6 +152,12 @@ fn drawn(table: &Table, classes: &LabelClasses, seed: u64) -> Result<Vec<i64>> {
 /// The words for classes 0 and 1 of two.
 pub(crate) const WORDS: [[&str; 2]; 2] = [["false", "no"], ["true", "yes"]];
 
+/// Names of classes that say which of two numbers they are: 0 or 1.
+const POLES: [[&str; 4]; 2] = [
+    ["false", "no", "neg", "negative"],
+    ["true", "yes", "pos", "positive"],
+];
+
 /// Whether an event happened, as 1 or 0, of a number or a word.
 pub fn event(cell: &str) -> Option<f64> {
     let word = cell.to_lowercase();
@@ -262,6 +268,15 @@ impl<'a> LabelClasses<'a> {
         let named = self.numbers.get(cell).copied().or_else(by_letters);
         let value = cell.parse::<f64>().ok().filter(|_| self.counted);
         let counted = value.map(|value| self.counted_class(value));
+        if let (None, Some(Ok(counted))) = (named, &counted)
+            && let Some(name) = self.opposite(*counted)
+        {
+            return Err(format!(
+                "the name of a class: column {counted} is {name}, which says the opposite of {counted}; --classes 1,0 takes \
+                 {name} as {}, and --classes 0,1 as {counted}",
+                1 - counted
+            ));
+        }
         match (named, counted) {
             (Some(named), Some(Ok(counted))) if named != counted => Err(format!(
                 "a name or a number, and it is the name of column {named} and the number of column {counted}: --classes \
@@ -282,6 +297,14 @@ impl<'a> LabelClasses<'a> {
                 })
             }
         }
+    }
+
+    /// The name of one of two classes that says the opposite of its number, such as `True` of class 0.
+    fn opposite(&self, class: i64) -> Option<&String> {
+        let name = self.names.get(class as usize).filter(|_| self.count == 2)?;
+        let lower = name.to_lowercase();
+        let pole = POLES.iter().position(|names| names.contains(&&*lower))?;
+        (class != pole as i64).then_some(name)
     }
 
     /// The class of a number.

@@ -323,10 +323,10 @@ impl CalibrationMonitor {
         &self.state
     }
 
-    /// The component with most of the wealth; none before the first row.
+    /// The component with most of the wealth; none while no component has gained.
     pub fn winner(&self) -> Option<&Component> {
         let winner = self.largest(Component::wealth);
-        winner.filter(|_| self.state.rows > 0)
+        winner.filter(|winner| winner.wealth > 1.0)
     }
 
     /// The mean error of all rows so far, with bounds that hold after every row with probability `1 − α`: the bounds

@@ -21,6 +21,11 @@ pub fn reasons(args: &EvaluateArgs, answer: &EvaluationAnswer) -> Result<Vec<Str
     let level = 1.0 - args.sizes.level;
     let mut reasons = Vec::new();
     if args.gate.fail_if_rejected {
+        let one = (aspects.iter()).filter_map(|aspect| aspect.answer.omnibus.0.as_ref().ok());
+        ensure!(
+            !one.into_iter().any(|outcome| outcome.samples < 2),
+            "--fail-if-rejected: one row cannot show that a model is calibrated, expected more"
+        );
         let p_values = aspects.iter().map(omnibus).collect::<Result<Vec<_>>>()?;
         let least = least(&p_values)?;
         let outcomes = aspects
@@ -50,6 +55,15 @@ pub fn reasons(args: &EvaluateArgs, answer: &EvaluationAnswer) -> Result<Vec<Str
                 let tolerance = tolerance.map_err(|reason| {
                     wrong!("--fail-above: {} was not tested: {reason}", name.title)
                 })?;
+                let is_known =
+                    size.interval.0.as_ref().is_ok_and(|interval| {
+                        interval.lower.is_finite() && interval.upper.is_finite()
+                    });
+                ensure!(
+                    is_known,
+                    "--fail-above: {} has no finite interval, expected more rows",
+                    name.title
+                );
                 tests.push((&name.title, tolerance.p_value));
             }
         }

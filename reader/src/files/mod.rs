@@ -280,7 +280,14 @@ impl Files {
             && rows
                 .next()
                 .is_some_and(|row| row.iter().any(|x| x.fract() != 0.0))
-            && (labels.table.labels.first()).is_some_and(|column| column.cells.get(0) == Some("0"));
+            && match labels.table.labels.first() {
+                Some(column) => column.cells.get(0) == Some("0"),
+                None => {
+                    let numbers = &labels.table.numbers;
+                    let mut rows = numbers.values.chunks(numbers.columns.max(1));
+                    rows.next().is_some_and(counts)
+                }
+            };
         ensure!(
             !may_be_names,
             "{} and {}: the first lines count from 0 and may be headers or rows, expected --header yes, \
@@ -298,8 +305,12 @@ impl Files {
         let has_header = |file: &File| file.table.has_header;
         let advice = |file: &File| match file.table.rows() as i64 - expected as i64 {
             1 if !has_header(file) => "; add --labels-header yes if line 1 is a header",
-            -1 if has_header(file) => {
+            -1 if has_header(file) && has_header(first) => {
                 "; add --labels-header no if line 1 is not a header, or --classes if it names a class"
+            }
+            -1 if has_header(file) => {
+                "; add --header yes if line 1 of the predictions is a header, or --labels-header no if line 1 here is \
+                 not one, or --classes if it names a class"
             }
             -1 => "; add --header yes if line 1 of the predictions is a header",
             _ => "",

@@ -27,6 +27,18 @@ fn one_and_two_samples() {
     assert!(outcome(&vec![vec![0.999_999, 0.000_001]; 2], &[1, 0]).p_value <= 0.02);
 }
 
+/// −0 is a probability of 0, for all aspects.
+#[test]
+fn a_probability_of_minus_zero() {
+    let of = |zero: f64| {
+        let mut rows = vec![vec![0.4, 0.6]; 20];
+        rows[3] = vec![1.0, zero];
+        outcome(&rows, &[1; 20])
+    };
+    assert_eq!(of(-0.0).aspects, of(0.0).aspects);
+    assert_eq!(of(-0.0).p_value, 0.01);
+}
+
 #[test]
 fn certain_predictions() {
     let rows = table(30, 3, |i, c| f64::from(c == i % 3));
