@@ -43,6 +43,17 @@ def test_the_wealth_is_that_of_numpy():
     assert state["overprediction"]["estimate"] == pytest.approx(np.mean(p - y), abs=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:y_true. no label is 0")
+def test_the_wealth_is_a_martingale():
+    rng = np.random.default_rng(6)
+    for m, rows in ((2, 80), (5, 80), (100, 20)):
+        p = rng.dirichlet(np.full(m, 0.3), size=rows + 1)
+        y = np.array([rng.choice(m, p=row) for row in p[:rows]])
+        before = bc.Monitor().update(y, p[:rows])
+        after = [pickle.loads(pickle.dumps(before)).update([label], p[rows:]).state["wealth"] for label in range(m)]
+        assert p[rows] @ after == pytest.approx(before.state["wealth"] * p[rows].sum(), rel=1e-12)
+
+
 def test_pieces_pickle_and_json_are_one_stream():
     y, p = stream(300, 0.0, 1)
     whole = bc.Monitor(level=0.01, rows_between_alarms=500).update(y, p)
