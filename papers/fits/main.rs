@@ -93,6 +93,12 @@ fn shifted(z: &[f64]) -> Vec<f64> {
     z.iter().enumerate().map(shift).collect()
 }
 
+/// The first class is less frequent.
+fn first_too_likely(z: &[f64]) -> Vec<f64> {
+    let shift = |(c, z): (usize, &f64)| if c == 0 { z - 0.8 } else { *z };
+    z.iter().enumerate().map(shift).collect()
+}
+
 /// A slope and an intercept of each class.
 fn class_wise(z: &[f64]) -> Vec<f64> {
     let of = |(c, z): (usize, &f64)| [0.5, 1.0, 0.8][c % 3] * z + [0.7, 0.0, -0.5][c % 3];
@@ -126,7 +132,7 @@ const fn setting(
 /// Two classes whose log-odds have standard deviation 1.5.
 const EVENT: (usize, f64) = (2, 1.060_660_171_779_821_2);
 
-const SETTINGS: [Setting; 16] = [
+const SETTINGS: [Setting; 19] = [
     setting("calibrated, event", EVENT, same, &[30, 60, 150, 700]),
     setting("calibrated, 2 classes", (2, 1.5), same, &[100, 300]),
     setting("calibrated, 3 classes", (3, 2.0), same, &[60, 150, 1000]),
@@ -156,6 +162,24 @@ const SETTINGS: [Setting; 16] = [
         (10, 2.0),
         shifted,
         &[150, 300],
+    ),
+    setting(
+        "one class too likely, 5 classes",
+        (5, 2.0),
+        first_too_likely,
+        &[200],
+    ),
+    setting(
+        "one class too likely, 10 classes",
+        (10, 2.0),
+        first_too_likely,
+        &[200],
+    ),
+    setting(
+        "one class too likely, 20 classes",
+        (20, 2.0),
+        first_too_likely,
+        &[300],
     ),
     setting(
         "overconfident, T = 1.5, 3 classes",

@@ -31,6 +31,8 @@ pub(super) struct CoordinateNumbers {
     pub spread: Studentised,
     /// The deviation of the targets in predicted ones, without the part of the errors that is due to means of draws.
     pub factor: f64,
+    /// Whether one error is more than half of their sum of squares.
+    pub is_of_one: bool,
     /// The share of targets within central 50 % intervals, less ½.
     pub coverage: f64,
     /// Correlations of `u` with the ranks of the predicted means and deviations.
@@ -208,13 +210,17 @@ impl Transforms {
         let covered = of_row(&|at| self.weight(at) * steps[at].share_in_middle());
         let total = of_row(&|at| self.weight(at));
         let level = |(at, _): &(usize, _)| (self.weight(*at), steps[*at].mean_level());
-        let spread = log_ratio(&errors.collect::<Vec<_>>(), self.predicted.draws());
+        let errors: Vec<_> = errors.collect();
+        let squares = errors.iter().map(|(w, of)| w * of.error * of.error);
+        let largest = squares.clone().fold(0.0, f64::max);
+        let spread = log_ratio(&errors, self.predicted.draws());
         let ratio = (2.0 * spread.estimate).exp();
         let of_means = self.predicted.draws().map_or(0.0, f64::recip);
         CoordinateNumbers {
             location: mean(rows.iter().map(level)),
             spread,
             factor: (ratio + of_means * (ratio - 1.0)).max(0.0).sqrt(),
+            is_of_one: largest > 0.5 * squares.sum::<f64>(),
             coverage: covered / total - 0.5,
             location_trends: [0, 1].map(|by| trend(by, &|at| steps[at].mean_level().mean)),
             spread_trends: [0, 1].map(|by| trend(by, &|at| scores[at].square)),
@@ -268,8 +274,13 @@ impl Transforms {
                 let tail = |count: f64| binomial_lower_tail(0.5, count, effective);
                 (2.0 * tail(covered).min(tail(effective - covered))).min(1.0)
             }
-            // a mean of squares has no upper bound without one of the tails
-            RealAspect::Spread(c) if numbers.coordinates[c].spread.estimate < 0.0 => 1.0,
+            // a mean of squares has no upper bound without one of the tails, and one error is no spread
+            RealAspect::Spread(c)
+                if numbers.coordinates[c].spread.estimate < 0.0
+                    || numbers.coordinates[c].is_of_one =>
+            {
+                1.0
+            }
             RealAspect::LocationTrend(..) | RealAspect::SpreadTrend(..)
                 if !self.predicted.show_trends(effective) =>
             {

@@ -188,12 +188,19 @@ impl Rules<'_> {
 
     /// Whether a map is better than the predictions as they are: by the interval of the gain, where no sample
     /// counts as a gain of more than [`LARGEST`], lest a few hide the others; or, of a map of few parameters, if it
-    /// gains and its score test rejects that the predictions are calibrated, at the level of all such tests
+    /// gains (of classes by a standard error) and its score test rejects that the predictions are calibrated, at the level of all such tests
     /// together. The interval of a gain of few samples is wide, and this test is not.
     fn is_better(self, at: usize) -> bool {
         let mut differences = differences(&self.tried[0], &self.tried[at]);
         let shift = self.shift_beyond(at).max(0.0);
-        let gains = self.mean(&differences).estimate + shift < 0.0;
+        let change = self.mean(&differences);
+        // of distributions the rows beyond take the place of a standard error
+        let least = if self.tried[at].excess.is_empty() {
+            0.0
+        } else {
+            change.standard_error
+        };
+        let gains = change.estimate + shift < -least;
         differences.iter_mut().for_each(|x| *x = x.max(-LARGEST));
         let enough = self.few_samples(FEWEST_FOR_A_GAIN).is_none();
         let high = interval(self.estimate(&differences)).upper + TAIL * shift;
