@@ -57,7 +57,7 @@ pub struct Candidate {
     /// Whether its gain is established: at least ten predictions are wrong and ten right (of an event: ten
     /// samples are with it and ten without), no sample is more than half of the variance, and all of the 95
     /// % interval of the change is below 0, also if no sample gains more than 5. Maps of few parameters also if
-    /// they gain and their score test rejects that the predictions are calibrated, see
+    /// they gain, of classes by a standard error, and their score test rejects that the predictions are calibrated, see
     /// [`score_p_value`](Self::score_p_value). And maps that are better than one of these by more than one
     /// standard error. Of distributions all of it counts rows beyond those of the fits as well, see
     /// [`AutoDistributionRecalibration`](crate::recalibration::AutoDistributionRecalibration).

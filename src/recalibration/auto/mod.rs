@@ -116,8 +116,8 @@ impl<P, Q, M: Recalibration<P, Q>> Recalibration<P, Q> for Chosen<M> {
 ///
 /// Each candidate is fitted to all folds but one and evaluated by the log loss on the one left out. Only a
 /// gain that is established counts, see [`Candidate::established`]: the 95 % interval of the change of the
-/// log loss is below 0, or, of a map of few parameters, a score test rejects that the predictions are
-/// calibrated; all score tests together have a level of 4 %. The gain of a candidate that is better than an
+/// log loss is below 0, or, of a map of few parameters, the change is below 0 by a standard error and a score test
+/// rejects that the predictions are calibrated; all score tests together have a level of 4 %. The gain of a candidate that is better than an
 /// established one, by more than one standard error, is established too. Of these candidates the simplest is
 /// chosen whose mean log loss is within one standard error, of paired differences, of the smallest (Breiman,
 /// Friedman, Olshen, Stone: *Classification and Regression Trees*, 1984, section 3.4.3), and the better one of

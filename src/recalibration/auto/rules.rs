@@ -188,8 +188,8 @@ impl Rules<'_> {
 
     /// Whether a map is better than the predictions as they are: by the interval of the gain, where no sample
     /// counts as a gain of more than [`LARGEST`], lest a few hide the others; or, of a map of few parameters, if it
-    /// gains (of classes by a standard error) and its score test rejects that the predictions are calibrated, at the level of all such tests
-    /// together. The interval of a gain of few samples is wide, and this test is not.
+    /// gains (of classes by a standard error) and its score test rejects that the predictions are calibrated, at the
+    /// level of all such tests together. The interval of a gain of few samples is wide, and this test is not.
     fn is_better(self, at: usize) -> bool {
         let mut differences = differences(&self.tried[0], &self.tried[at]);
         let shift = self.shift_beyond(at).max(0.0);
