@@ -132,8 +132,8 @@ impl DataWords {
         match self.outcomes {
             OutcomeSpace::Classes(_) => self.to_string(),
             OutcomeSpace::Dimensions(dimensions) => format!(
-                "{} predictions of the family {family}, targets of dimension {dimensions}{}",
-                self.n,
+                "{} of the family {family}, targets of dimension {dimensions}{}",
+                counted(self.n, "prediction"),
                 self.weights_in_words()
             ),
         }
@@ -142,17 +142,18 @@ impl DataWords {
 
 impl fmt::Display for DataWords {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let n = self.n;
+        let n = counted(self.n, "prediction");
         match (self.subject, self.outcomes) {
             (Subject::Correctness, _) => {
-                write!(f, "{n} confidences, and whether the model was right")
+                let n = counted(self.n, "confidence");
+                write!(f, "{n}, and whether the model was right")
             }
-            (Subject::Event, _) => write!(f, "{n} predictions of one event, class 1"),
+            (Subject::Event, _) => write!(f, "{n} of one event, class 1"),
             (_, OutcomeSpace::Classes(classes)) => {
-                write!(f, "{n} predictions of {classes} classes")
+                write!(f, "{n} of {classes} classes")
             }
-            (_, OutcomeSpace::Dimensions(1)) => write!(f, "{n} predictions of 1 dimension"),
-            (_, OutcomeSpace::Dimensions(d)) => write!(f, "{n} predictions of {d} dimensions"),
+            (_, OutcomeSpace::Dimensions(1)) => write!(f, "{n} of 1 dimension"),
+            (_, OutcomeSpace::Dimensions(d)) => write!(f, "{n} of {d} dimensions"),
         }?;
         f.write_str(&self.weights_in_words())
     }

@@ -122,14 +122,18 @@ const CLASSES: usize = 20;
 
 /// The first error of each class and the p-value of its test, those with the smallest ones first.
 fn table_of_classes(classes: &[AspectAnswer]) -> TextTable {
-    let p_value = |class: &AspectAnswer| {
-        let outcome = class.answer.omnibus.0.as_ref().ok()?;
-        Some(outcome.adjusted_p_value.unwrap_or(outcome.p_value))
+    // of equal adjusted ones by their own
+    let p_values = |class: &AspectAnswer| match &class.answer.omnibus.0 {
+        Ok(outcome) => [
+            outcome.adjusted_p_value.unwrap_or(outcome.p_value),
+            outcome.p_value,
+        ],
+        Err(_) => [f64::INFINITY; 2],
     };
     let mut order: Vec<&AspectAnswer> = classes.iter().collect();
     order.sort_by(|a, b| {
-        let [a, b] = [a, b].map(|class| p_value(class).unwrap_or(f64::INFINITY));
-        a.total_cmp(&b) // stable
+        let [a, b] = [p_values(a), p_values(b)];
+        (a[0].total_cmp(&b[0])).then(a[1].total_cmp(&b[1])) // stable
     });
     let mut table = TextTable::new(&["O/E", "interval", "adjusted p"]);
     for class in order.into_iter().take(CLASSES) {
