@@ -381,6 +381,28 @@ fn tails_and_trends_are_found() {
     assert!(trend >= 0.9, "{trend}");
 }
 
+/// One bad target among 150 right ones: its row is named, and no spread is called too narrow.
+#[test]
+fn one_bad_target_is_no_spread() {
+    let mut rng = rng(660);
+    let (predictions, targets) = normal(150, &mut rng, |_, rng| standard(rng));
+    let mut values = vector(targets);
+    values[77] = 1e6;
+    let rows: Vec<Vec<f64>> = values.into_iter().map(|y| vec![y]).collect();
+    let outcome = OmnibusTest::new().with_redraws(199);
+    let outcome = outcome
+        .outcome(&predictions, &tensor(&rows), &mut rng)
+        .unwrap();
+    let failing = outcome.failing(0.05);
+    let has = |name: &str| failing.iter().any(|aspect| aspect.name == name);
+    assert!(outcome.is_rejected() && has("furthest_target"), "{outcome}");
+    assert!(!has("spread"), "{outcome}");
+    contains(
+        &finding(&outcome, "furthest_target"),
+        "of row 77 is too far outside",
+    );
+}
+
 /// Shares of transforms that no mean shows: two modes with the mean and the variance of the predictions.
 #[test]
 fn shapes_are_found() {
