@@ -301,7 +301,9 @@ impl<'a> LabelClasses<'a> {
 
     /// The name of one of two classes that says the opposite of its number, such as `True` of class 0.
     fn opposite(&self, class: i64) -> Option<&String> {
-        let name = self.names.get(class as usize).filter(|_| self.count == 2)?;
+        // --one-based says how labels count
+        let is_asked = self.count == 2 && self.first == 0;
+        let name = self.names.get(class as usize).filter(|_| is_asked)?;
         let lower = name.to_lowercase();
         let pole = POLES.iter().position(|names| names.contains(&&*lower))?;
         (class != pole as i64).then_some(name)

@@ -45,9 +45,9 @@ use crate::{
 /// fewer than 0.13 second labels are expected, three eighths of their number takes the place of 5 %.
 /// So neither of two models is refuted by samples without an error that both deem unlikely. Where real
 /// targets are further out than either model expects, it lies three times as far from the mean as the most
-/// extreme difference. Predictions that score alike in all rows, whatever happens there, do not tell how much they differ in
-/// others: their interval is all numbers, and [`unbounded`](Self::unbounded) says why. Simulated coverage, for classes and for real targets at 8 to 2,000 samples, is in
-/// `docs/levels.md`.
+/// extreme difference. Predictions that score alike in all rows, whatever happens there, do not tell how much they
+/// differ in others: their interval is all numbers, and [`unbounded`](Self::unbounded) says why. Simulated coverage,
+/// for classes and for real targets at 8 to 2,000 samples, is in `docs/levels.md`.
 ///
 /// Intervals of the SKCE are Student's ([`MeanEstimate`]). There are none where fewer than 20 labels are wrong: the
 /// jackknife knows nothing of errors that did not happen, and would be sure of a difference that is chance.
