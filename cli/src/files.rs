@@ -18,7 +18,7 @@ use crate::{
     words::DataWords,
 };
 
-/// Weights of the samples, and what they are worth.
+/// Weights of the samples, with their effective sample size.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct SampleWeights {
     #[serde(flatten)]

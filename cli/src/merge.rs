@@ -222,7 +222,7 @@ fn merged_evaluation(evaluation: &Evaluation, parts: usize) -> Merged {
     }
 }
 
-/// What the weights are worth, if there are any, with a mean of all samples.
+/// The effective sample size of the weights, if there are any, with a mean of all samples.
 fn weights(
     weighted: Option<bool>,
     sum: f64,

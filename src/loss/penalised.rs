@@ -109,8 +109,8 @@ impl<B, P> PenalisedLoss<B, P> {
     ///
     /// # Panics
     ///
-    /// If there are no predictions, or not as many targets, on labels that are no classes where they are on the
-    /// host, if base loss and penalty leave out samples of different labels as padding, and as these.
+    /// If there are no predictions, if the number of targets differs, if a label on the host is not a class, if base
+    /// loss and penalty have different `pad_tokens`, and in the cases in which one of the two panics.
     pub fn terms<I: Input>(&self, input: I, targets: I::Targets, step: usize) -> PenalisedTerms
     where
         B: Criterion<<I::Predictions as Predictive>::Unconditional>,

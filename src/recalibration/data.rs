@@ -47,8 +47,7 @@ impl FitData {
         Self { weights, ..self }
     }
 
-    /// Returns the number of samples that the rows are worth: their effective number with weights. Pseudo-observations are
-    /// beside so many.
+    /// Returns the number of samples, with weights the effective one. Priors and pseudo-observations are relative to it.
     pub fn mass(&self) -> f64 {
         self.weights.effective(self.samples())
     }

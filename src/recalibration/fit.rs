@@ -48,7 +48,7 @@ pub(super) fn observer(
 pub struct FitOptions<'a, P: Predictive> {
     /// The criterion; none for the log loss.
     pub criterion: Option<&'a dyn Criterion<P>>,
-    /// The callback that is told of each evaluation of the criterion.
+    /// The progress callback, called after each evaluation of the criterion.
     pub progress: Progress<'a>,
     /// Whether rows that would rule the fit are left out, see [`Robust`](super::Robust).
     pub is_robust: bool,

@@ -9,15 +9,15 @@ use crate::{distribution::Weights, error::Result};
 ///
 /// The mean log loss of a fit can fall because of one row while all others become worse: a predicted standard deviation
 /// of 10⁻⁶ beside errors of 1 adds 10¹² to the mean of `z²`. A configuration alone is the estimator of its paper, and is
-/// fitted to every row. With `Robust` a row is set aside, and named in a [`FitWarning`], where the mean loss of the
-/// others would become worse because of it: of all rows but those, and any 1 % more (one at least), the fit raises the
-/// mean log score of a coordinate by at most `(0.1 + 8/(n−1))/r`, whatever the data (`r` is 2 of normal and 1 of Laplace
-/// predictions), and the mean log loss of classes by at most `0.05 + 4/(n−1)`. If more than a tenth of the rows would
-/// have to be set aside, none is, and a warning names them; distributions stay unchanged then.
+/// fitted to every row. With `Robust` a row is set aside, and named in a [`FitWarning`], if the mean loss of the others
+/// would become worse because of it. This bounds the loss over all rows but those, and any 1 % more (one at least): the
+/// fit raises the mean log score of a coordinate by at most `(0.1 + 8/(n−1))/r`, whatever the data (`r` is 2 of normal
+/// and 1 of Laplace predictions), and the mean log loss of classes by at most `0.05 + 4/(n−1)`. If more than a tenth of
+/// the rows would have to be set aside, none is, and a warning names them; distributions stay unchanged then.
 ///
-/// No row is set aside of predictions with weights, where a heavy sample may rule, of a fit by another criterion than
-/// the log loss of classes, and by [`QuantileRecalibration`](super::QuantileRecalibration), whose ranks no row rules.
-/// [`AutoRecalibration`](super::AutoRecalibration) and the command `calibration` are robust.
+/// No row is set aside if the predictions have weights, where a heavy sample may rule; in a fit of classes by another
+/// criterion than the log loss; and by [`QuantileRecalibration`](super::QuantileRecalibration), whose ranks no row
+/// rules. [`AutoRecalibration`](super::AutoRecalibration) and the command `calibration` are robust.
 ///
 /// Cost: one fit more for each time that rows are set aside.
 ///

@@ -28,8 +28,8 @@ const COMPONENTS: usize = 15;
 /// The least width of a component, in recalibrated deviations.
 const NARROWEST: f64 = 0.01;
 
-/// Configuration of [`LocalRecalibration`], which it fits, with one component more of the location-scale map, which is
-/// always there: no paper has this estimator.
+/// Configuration of [`LocalRecalibration`], which it fits. One component is always that of the location-scale map. No
+/// paper has this estimator.
 ///
 /// The location-scale map is fitted as by
 /// [`LocationScaleRecalibrationConfig`](super::LocationScaleRecalibrationConfig). The bandwidth of the
@@ -289,7 +289,7 @@ impl Errors {
 
 impl LocalRecalibration {
     /// Returns the bandwidth of the kernel on predictions, in standard deviations of the features; 10⁶
-    /// stands for one that tells no predictions apart.
+    /// stands for an infinite one, for which all predictions are alike.
     pub fn bandwidth(&self) -> f64 {
         to_vec(self.form.bandwidth.val())[0]
     }

@@ -47,7 +47,7 @@ pub struct FitTask<'a> {
     pub data: FitData,
     /// The criterion; none for the log loss.
     pub criterion: Option<&'a dyn Criterion>,
-    /// The callback that is told of each evaluation of the criterion.
+    /// The progress callback, called after each evaluation of the criterion.
     pub progress: Progress<'a>,
     pub(super) is_robust: bool,
     pub(super) purpose: Purpose,

@@ -288,7 +288,7 @@ const OF_SKCE: &str = "the difference of two SKCE";
 pub(super) const DIFFER_NOWHERE: &str =
     "the scores are the same in all rows, so nothing is known of rows where they differ";
 
-/// Predictions of any kind with a score of theirs, which an [`Improvement`] compares: a pair of both.
+/// A pair of predictions and a score, which an [`Improvement`] compares with another.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};

@@ -8,7 +8,7 @@ use crate::{
     error::{Context, Result, wrong},
 };
 
-/// The weights of the rows, and what they are worth.
+/// The weights of the rows, with their effective sample size.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct RowWeights {
     /// The weights, all positive.

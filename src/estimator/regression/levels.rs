@@ -106,7 +106,7 @@ impl QuantileCoverage {
         })
     }
 
-    /// Returns whether the p-value is the least that is told, of samples with weights.
+    /// Returns whether the p-value is the smallest that is reported for samples with weights.
     pub fn is_bound(&self) -> bool {
         self.law.is_some() && self.p_value <= 2.0 * ASYMPTOTIC_FLOOR
     }

@@ -44,7 +44,7 @@ impl PairKernel {
     }
 }
 
-/// Which pairs the statistic is a mean of.
+/// The pairs whose mean the statistic is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Pairing {

@@ -14,16 +14,16 @@ use crate::{
     },
 };
 
-/// Why a map is not tried, and the fewest samples if there are fewer.
+/// The reason why a map is not tried, and its smallest sample size if there are fewer samples.
 pub type Reason = (String, Option<usize>);
 
-/// Why a map needs more than `n` samples.
+/// The reason that `n` samples are too few, if they are.
 pub fn too_few(n: usize, least: usize) -> Option<Reason> {
     let reason = || format!("there are {n} samples, fewer than {least}");
     (n < least).then(|| (reason(), Some(least)))
 }
 
-/// A kind of map by its name, and why it is not tried.
+/// A kind of map with its name, and the reason why it is not tried.
 pub struct CandidateKind<K> {
     pub kind: K,
     pub name: &'static str,

@@ -21,7 +21,7 @@ pub(in crate::recalibration) struct TemperedRows<'a> {
     logits: Vec<f64>,
     labels: &'a [usize],
     weights: &'a Weights,
-    /// The number of samples that the rows are worth.
+    /// The number of samples, with weights the effective one.
     mass: f64,
 }
 
@@ -55,7 +55,7 @@ impl<'a> TemperedRows<'a> {
         }
     }
 
-    /// The number of samples that the rows are worth.
+    /// The number of samples, with weights the effective one.
     pub fn mass(&self) -> f64 {
         self.mass
     }
