@@ -35,7 +35,7 @@ impl Name {
         }
     }
 
-    /// Says what the quantity is of, as "of the top label", before how it is computed.
+    /// Adds the subject of the quantity, such as "of the top label", before how it is computed.
     pub fn of(self, of: &str) -> Self {
         if of.is_empty() {
             return self;

@@ -7,7 +7,7 @@ use burn_calibration::{
     error::{Error, Result, checks},
 };
 
-/// What an accumulator took, or is to take.
+/// The numbers of classes and of samples of an accumulator, or of rows to add, and whether the samples have weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observations {
     /// The number `m` of classes.

@@ -65,7 +65,7 @@ impl Formula {
     }
 }
 
-/// What a map takes or gives.
+/// An input or an output of a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Symbol {
     /// As in a formula: "z".
@@ -190,7 +190,7 @@ impl Term {
         self.0.name
     }
 
-    /// Tells this term from others of a formula.
+    /// Returns a number that no other term of a formula has.
     pub fn id(&self) -> usize {
         Arc::as_ptr(&self.0) as usize
     }

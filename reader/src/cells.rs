@@ -23,7 +23,7 @@ impl TextColumn {
     }
 }
 
-/// Where rows are in a file: their numbers from 0, and their lines from 1, which files without lines lack.
+/// The places of rows in a file: their numbers from 0, and, if the file has lines, their lines from 1.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RowLines {
     /// Rows of the file whose line is not the one after that of the row before.
@@ -61,7 +61,7 @@ impl RowLines {
         }
     }
 
-    /// Where some rows are.
+    /// Returns the places of some rows.
     pub fn select(&self, rows: &[usize]) -> Self {
         Self {
             jumps: self.jumps.clone(),

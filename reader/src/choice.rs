@@ -30,7 +30,7 @@ pub struct Choice {
     pub is_default: bool,
 }
 
-/// What options say of the columns of a file of predictions.
+/// The options about the columns of a file of predictions.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PredictionColumns<'a> {
     /// The columns of numbers.
@@ -390,7 +390,7 @@ impl Opened {
     }
 }
 
-/// What `--id` does with a column.
+/// Returns the words for what `--id` does with a column.
 pub fn by_id(name: &str) -> String {
     format!("--id {name} leaves it out and matches rows by it")
 }

@@ -12,7 +12,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// That of a table, if it has one, by its first two rows.
+    /// Returns the header of a table, if it has one, by its first two rows.
     pub fn of(
         first: &Record,
         second: Option<&Record>,

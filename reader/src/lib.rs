@@ -68,7 +68,7 @@ impl Matrix {
         }
     }
 
-    /// So many rows: those of some places are the rows, and the others are NaN.
+    /// Returns an array of so many rows, with these rows at some places and NaN in the others.
     pub fn spread(&self, places: &[usize], rows: usize) -> Self {
         let mut values = vec![f64::NAN; rows * self.columns];
         for (&place, row) in places.iter().zip(self.values.chunks(self.columns)) {
@@ -236,7 +236,7 @@ pub fn titled(column: usize, name: &str) -> String {
     }
 }
 
-/// How a file is opened.
+/// The options of opening a file.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OpenOptions<'a> {
     /// Whether the first line is a header, if it is not to be found out.
@@ -265,7 +265,7 @@ pub struct ColumnInfo {
     pub kind: ColumnKind,
 }
 
-/// What a column holds.
+/// The kind of values in a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ColumnKind {
     /// A number in each row.

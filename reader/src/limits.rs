@@ -38,7 +38,7 @@ pub fn check_unpacked(unpacked: u64, packed: u64) -> Result<()> {
     Ok(())
 }
 
-/// What unpacks, and not to much more than is packed.
+/// A reader of unpacked bytes; an error if they are many more than the packed ones.
 pub struct Unpacked<R> {
     reader: R,
     /// Bytes that are packed.

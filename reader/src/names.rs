@@ -113,7 +113,7 @@ impl Numbered<'_> {
     }
 }
 
-/// What names count, if they do, in whatever order.
+/// Returns the numbers in names that count, in any order; none if they do not count.
 pub fn numbered(names: &[String]) -> Option<Numbered<'_>> {
     let split = |name: &String| name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     let length = split(names.first()?);

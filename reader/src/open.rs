@@ -16,7 +16,7 @@ pub trait ReadSeek: Read + Seek {}
 
 impl<R: Read + Seek> ReadSeek for R {}
 
-/// What a file holds.
+/// The content of a file.
 pub enum Content {
     Text(Box<dyn Read>),
     /// An object of JSON on each line.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Texts of tables in the place of files, by the names that stand for their paths.
 pub type Texts = Arc<BTreeMap<PathBuf, String>>;
 
-/// How files of predictions and labels are read. By default nothing is said of them.
+/// The options of reading files of predictions and labels.
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
     /// What the columns of the predictions are: names, numbers from 0, or ranges of these; `None` for all columns of
@@ -47,7 +47,7 @@ pub struct ReadOptions {
     pub texts: Texts,
 }
 
-/// What the numbers of class predictions are. By default they are probabilities.
+/// The scale of the numbers of class predictions, by default probabilities.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct NumberOptions {
     /// Logits.

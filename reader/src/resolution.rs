@@ -10,7 +10,7 @@ pub struct Resolution {
 }
 
 impl Resolution {
-    /// That of numbers with this number of decimals.
+    /// Returns the resolution of numbers with this number of decimals.
     #[cfg(feature = "parquet")]
     pub fn of_decimals(decimals: i32) -> Self {
         Self {
@@ -18,7 +18,7 @@ impl Resolution {
         }
     }
 
-    /// That of numbers that are divided by 100.
+    /// Returns the resolution of the numbers divided by 100.
     pub fn of_percent(self) -> Self {
         Self {
             decimals: self.decimals.map(|decimals| decimals + 2),

@@ -182,7 +182,7 @@ impl<P: Reportable<Options = ReliabilityOptions>> ReportBuilder<'_, P> {
         self
     }
 
-    /// Says whether the classes have an order, that of their numbers: then the page has the ranked probability score.
+    /// Sets whether the classes have an order, that of their numbers: then the page has the ranked probability score.
     pub fn with_ordered_classes(mut self, are_ordered: bool) -> Self {
         self.options.are_ordered = are_ordered;
         self

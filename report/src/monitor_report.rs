@@ -17,7 +17,7 @@ use burn_calibration::{
     score::Interval,
 };
 
-/// What a [`CalibrationMonitor`] has seen, in sentences, in lines of numbers, and on a page.
+/// A report on a [`CalibrationMonitor`]: in sentences, in lines of numbers, and on a page.
 ///
 /// The page has the wealth over the rows with the level of the test, the detector with its alarms, and the numbers.
 ///

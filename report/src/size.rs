@@ -41,8 +41,8 @@ pub struct Size {
     pub tolerance: Option<Computed<Tolerance>>,
 }
 
-/// What was expected, what was observed, and the error: events of an event, shares that are right of classes, shares within
-/// central intervals of 90 % of real numbers.
+/// The expected and the observed number, and the error. The numbers count events; of classes they are the shares of right
+/// labels, of real numbers the shares within central intervals of 90 %.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct InTheLarge {
@@ -71,7 +71,7 @@ impl InTheLarge {
     }
 }
 
-/// How a number is shown.
+/// The unit in which a number is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unit {
@@ -105,7 +105,7 @@ pub struct Tolerance {
     pub is_signed: bool,
 }
 
-/// What is asked of sizes, and the words for what they are of.
+/// The options of sizes, and the words for their subject.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Sizing<'a> {

@@ -39,7 +39,7 @@ impl<T> Default for Named<T> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Computed<T>(pub Result<T, Missing>);
 
-/// Why there is no outcome: `{"error": reason}` or `{"skipped": reason}` in JSON.
+/// The reason why there is no value: `{"error": reason}` or `{"skipped": reason}` in JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Missing {

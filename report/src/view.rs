@@ -134,7 +134,7 @@ impl<P: Reportable> View<P> {
         Self { bins, ..self }
     }
 
-    /// Says whether the classes have an order.
+    /// Sets whether the classes have an order.
     pub fn with_order(self, is_ordered: bool) -> Self {
         Self { is_ordered, ..self }
     }

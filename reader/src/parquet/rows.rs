@@ -13,7 +13,7 @@ use crate::{
     titled,
 };
 
-/// What was read so far.
+/// The rows that were read so far.
 pub struct ParquetRows<'a> {
     plan: &'a Plan,
     file: &'a ParquetFile,
