@@ -76,7 +76,7 @@ struct Envelope<A> {
     payload: A,
 }
 
-/// What a file says that it is.
+/// The kind and version in a file.
 #[derive(Deserialize)]
 struct Head {
     kind: Option<String>,

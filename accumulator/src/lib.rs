@@ -149,7 +149,7 @@ pub trait Accumulator: Saved + Clone + Debug + PartialEq {
     /// [`Error::Merge`] if their settings differ; then the accumulator does not change.
     fn merge(&mut self, other: &Self) -> Result<()>;
 
-    /// What it took: the number of samples, that of classes, and whether there are weights.
+    /// Returns the numbers of samples and of classes, and whether there are weights.
     fn observations(&self) -> Observations;
 
     /// The number of samples, without those of weight 0.

@@ -97,7 +97,7 @@ pub struct Constant {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Operation {
-    /// What the map takes.
+    /// An input of the map.
     Input(Symbol),
     /// Numbers of the map.
     Constant(Constant),
@@ -146,9 +146,9 @@ pub enum Operation {
     PrependZero,
     /// The entries of rows, one row after the other.
     Concat,
-    /// How many knots are below each entry: of a row and a table, whose rows increase.
+    /// The number of knots below each entry: of a row and a table, whose rows increase.
     CountBelow,
-    /// How many knots are at each entry or below it.
+    /// The number of knots at each entry or below it.
     CountUpTo,
     /// The numbers of a table at these places: of a row of counts, or sums of them, and a table.
     Lookup,
@@ -234,12 +234,12 @@ impl Term {
         Self::table(name, shape, rows.into_iter().flatten().collect())
     }
 
-    /// What an operation makes of this term alone.
+    /// Applies an operation to this term alone.
     pub(crate) fn then(self, operation: Operation) -> Self {
         Self::new(operation, [self])
     }
 
-    /// What an operation makes of this term and another.
+    /// Applies an operation to this term and another.
     pub(crate) fn with(self, operation: Operation, other: impl Into<Self>) -> Self {
         Self::new(operation, [self, other.into()])
     }

@@ -35,17 +35,17 @@ impl fmt::Display for Formula {
 
 #[derive(Default)]
 struct Writer {
-    /// How often each term is taken.
+    /// The number of uses of each term.
     uses: HashMap<usize, usize>,
     names: HashMap<usize, String>,
-    /// How often each name was given.
+    /// The number of times that each name was given.
     taken: HashMap<String, usize>,
     lines: Vec<String>,
     tables: Vec<String>,
     notes: BTreeSet<String>,
 }
 
-/// How strongly what is written holds together.
+/// The precedence of written operations, the weakest first.
 const SUM: u8 = 1;
 const PRODUCT: u8 = 2;
 const WHOLE: u8 = 3;

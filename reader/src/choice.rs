@@ -43,7 +43,7 @@ pub struct PredictionColumns<'a> {
     pub id: Option<&'a str>,
     /// Variables that are columns of the same file.
     pub given: Option<&'a str>,
-    /// What the names of the columns of each of several models begin with.
+    /// The prefixes of the names of the columns of several models.
     pub models: &'a [String],
     /// Whether the columns are confidence and correctness, if their names do not say it.
     pub confidence: Option<bool>,

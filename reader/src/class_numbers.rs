@@ -20,7 +20,7 @@ pub struct ClassNumbers {
     pub are_probabilities: bool,
     /// The names of the columns in their order; empty if the file has none.
     pub names: Vec<String>,
-    /// How finely probabilities are written.
+    /// The resolution of the probabilities.
     pub resolution: Resolution,
 }
 

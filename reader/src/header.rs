@@ -7,7 +7,7 @@ use crate::error::{Result, ensure};
 #[derive(Debug, Default, PartialEq)]
 pub struct Header {
     pub names: Vec<String>,
-    /// What is said of it, unless it is plain.
+    /// The note about it, unless it is plain.
     pub note: Option<&'static str>,
 }
 

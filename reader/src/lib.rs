@@ -107,9 +107,9 @@ pub struct Table {
     pub ids: Option<TextColumn>,
     /// Columns that other files have too, or that are passed through.
     pub others: Vec<TextColumn>,
-    /// Where the rows are in the file.
+    /// The places of the rows in the file.
     pub lines: RowLines,
-    /// How finely the numbers are written.
+    /// The resolution of the numbers.
     pub resolution: Resolution,
     /// Whether the columns are confidence and correctness, the latter as labels.
     pub is_confidence: bool,
@@ -261,7 +261,7 @@ pub struct OpenOptions<'a> {
 pub struct ColumnInfo {
     /// The name; empty without one.
     pub name: String,
-    /// What it holds.
+    /// The kind of its values.
     pub kind: ColumnKind,
 }
 

@@ -25,7 +25,7 @@ pub struct Opened {
     pub columns: Vec<ColumnInfo>,
     /// Whether the columns have names.
     pub has_header: bool,
-    /// What was taken for what.
+    /// Notes about how the file was read.
     pub notes: Vec<String>,
     /// The columns that are read.
     pub choice: Choice,

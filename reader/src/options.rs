@@ -10,7 +10,7 @@ pub type Texts = Arc<BTreeMap<PathBuf, String>>;
 /// The options of reading files of predictions and labels.
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
-    /// What the columns of the predictions are: names, numbers from 0, or ranges of these; `None` for all columns of
+    /// The columns of the predictions: names, numbers from 0, or ranges of these; `None` for all columns of
     /// numbers that nothing else names.
     pub columns: Option<String>,
     /// The column of the labels, or several of one-hot labels or targets.
@@ -41,7 +41,7 @@ pub struct ReadOptions {
     pub by_position: bool,
     /// Whether the columns are a confidence and whether it was right.
     pub confidence_correctness: bool,
-    /// What numbers of class predictions are.
+    /// The scale of the numbers of class predictions.
     pub numbers: NumberOptions,
     /// Texts in the place of files.
     pub texts: Texts,
@@ -60,7 +60,7 @@ pub struct NumberOptions {
     pub force: bool,
     /// Whether each row is divided by its sum.
     pub normalise: bool,
-    /// What smaller probabilities are raised to.
+    /// The number to which smaller probabilities are raised.
     pub clip: Option<f64>,
     /// Whether there is one column: the probability of an event.
     pub positive: bool,

@@ -30,7 +30,7 @@ pub struct Records {
     lines: Lines,
     has_begun: bool,
     csv: Box<csv_core::Reader>,
-    /// What stands between cells; none if there is one column.
+    /// The delimiter of cells; none if there is one column.
     delimiter: Option<u8>,
     /// Whether a blank line between the rows of a single column is a row without a value.
     blank_is_row: bool,

@@ -155,7 +155,7 @@ fn push(
     Ok(())
 }
 
-/// What is wrong with a cell that is no number.
+/// Returns the fault of a cell that is no number.
 fn no_number(cell: &str, row: usize, title: &str) -> Error {
     let wrong = match cell {
         cell if has_decimal_comma(cell) => {

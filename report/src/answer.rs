@@ -82,7 +82,7 @@ pub struct Assessed<S> {
     /// The answer.
     #[serde(flatten)]
     pub answer: Answer,
-    /// What happened on average, and what was predicted, of classes.
+    /// Averages of classes: what happened, and what was predicted.
     #[serde(skip)]
     pub summary: Named<Estimate>,
     /// The means over samples among the summary and the estimates, with their standard errors.

@@ -16,13 +16,13 @@ use super::{
 #[serde(transparent)]
 #[non_exhaustive]
 pub struct Estimate {
-    /// What it is of, in words: "of the top label".
+    /// The subject in words: "of the top label".
     #[serde(skip)]
     pub of: String,
-    /// What it means, and what it cannot say; empty where a page does not show it.
+    /// The meaning of the number and its limits, in words; empty where a page does not show it.
     #[serde(skip)]
     pub meaning: &'static str,
-    /// How a page shows it.
+    /// The unit in which a page shows it.
     #[serde(skip)]
     pub unit: Unit,
     /// The mean of the estimate for labels drawn from the predictions, where a calibrated model has more than 0 too.
@@ -159,7 +159,7 @@ impl Serialize for Estimates {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Tested {
-    /// What is tested, in words: "of the top label".
+    /// The subject of the test in words: "of the top label".
     #[serde(skip)]
     pub of: String,
     /// The outcome, or why there is none.

@@ -49,7 +49,7 @@ pub struct MonitorReport<'a> {
 /// A number of a [`MonitorReport`] in words.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MonitorLine {
-    /// What it is.
+    /// The name of the number.
     pub title: String,
     /// The number.
     pub text: String,

@@ -23,7 +23,7 @@ use burn_calibration::{error::Result, file, score::Improvement};
 pub struct Report<S: Section> {
     /// The title of the page.
     pub title: String,
-    /// What to know of the data, a sentence each.
+    /// Remarks about the data, a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// The number `n` of samples.

@@ -29,7 +29,7 @@ use burn_calibration::{
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct ReliabilitySection {
-    /// What the predictions are about. For an event, numbers of the top label are numbers of the event.
+    /// The subject of the predictions. For an event, numbers of the top label are numbers of the event.
     #[serde(skip)]
     pub subject: Subject,
     /// The diagram of the top label.
@@ -189,7 +189,7 @@ impl Reportable for Categorical {
     }
 }
 
-/// What decides the diagrams of a page.
+/// The choices of diagrams on a page that depend on the predictions.
 trait Pages {
     /// The classes with the largest calibration errors, in their order; of equal ones those with the smaller numbers.
     fn worst(&self, labels: &Tensor<1, Int>, most: usize) -> Vec<usize>;

@@ -27,10 +27,10 @@ use super::{
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Size {
-    /// How it is shown.
+    /// The unit in which it is printed.
     #[serde(skip)]
     pub unit: Unit,
-    /// What it means, and what it cannot say.
+    /// The meaning of the number and its limits, in words.
     #[serde(skip)]
     pub meaning: &'static str,
     /// The estimate with its interval.
@@ -46,9 +46,9 @@ pub struct Size {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct InTheLarge {
-    /// What was expected.
+    /// The expected number or share.
     pub expected: f64,
-    /// What was observed.
+    /// The observed number or share.
     pub observed: f64,
     /// The error by its name.
     #[serde(flatten)]
@@ -197,7 +197,7 @@ impl<'a> Sizing<'a> {
         })
     }
 
-    /// What was expected and observed of an event.
+    /// Returns the expected and the observed number of an event.
     pub(super) fn event_in_the_large(
         &self,
         predictions: &Categorical,

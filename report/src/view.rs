@@ -22,7 +22,7 @@ pub struct View<P: Reportable> {
     pub class: Option<usize>,
     /// The names of the classes of the view; empty where they are numbers.
     pub class_names: Vec<String>,
-    /// What numbers are of, in words.
+    /// The subject of the numbers, in words.
     pub of: SubjectWords,
     /// The predictions.
     pub predictions: P,
@@ -67,7 +67,7 @@ impl SubjectWords {
 /// The bins of errors of an event, and the norm of their gaps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bins {
-    /// How the bins are made.
+    /// The rule that makes the bins.
     pub binning: Binning,
     /// The order of the error that stands beside the ECE, which is that of order 1; infinite for the largest gap.
     pub order: f64,
@@ -143,7 +143,7 @@ impl<P: Reportable> View<P> {
     ///
     /// # Errors
     ///
-    /// Those of the test.
+    /// The errors of the test.
     pub fn omnibus(&self, test: OmnibusTest, rng: &mut StdRng) -> Result<OmnibusOutcome> {
         let outcome = test.outcome(&self.predictions, &self.targets, rng)?;
         Ok(outcome.with_class_names(&self.class_names))

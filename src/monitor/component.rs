@@ -9,7 +9,7 @@ use crate::distribution::central_intervals;
 pub enum Stream {
     /// One event: class 1 of two.
     Event,
-    /// So many classes.
+    /// This number of classes.
     Classes(usize),
     /// Vectors of this dimension, with a density.
     Density(usize),

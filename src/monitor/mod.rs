@@ -224,7 +224,7 @@ impl CalibrationMonitor {
     ///
     /// # Errors
     ///
-    /// Those of `update`.
+    /// The errors of `update`.
     pub fn check<P: Monitored>(&self, predictions: &P) -> Result<()> {
         predictions.check()?;
         let stream = predictions.stream();

@@ -182,7 +182,7 @@ fn unit(values: &[f64], weights: &Weights) -> f64 {
 struct Errors {
     /// Increasing.
     residuals: Vec<f64>,
-    /// Those of the prediction, and the weight of the sample.
+    /// The features of the prediction, and the weight of the sample.
     features: Vec<[f64; 3]>,
     /// 2 of normal, 1 of Laplace predictions.
     power: f64,

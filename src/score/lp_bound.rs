@@ -220,9 +220,9 @@ fn expected_labels(probabilities: &[f64], event: Option<usize>) -> [(usize, f64)
 
 /// The tangents at `u = g − p` of norms, where `C` is the label.
 struct Tangents {
-    /// That of `‖p − C‖_p^p`.
+    /// The tangent of `‖p − C‖_p^p`.
     power: f64,
-    /// That of `‖p − C‖_p`.
+    /// The tangent of `‖p − C‖_p`.
     norm: f64,
 }
 

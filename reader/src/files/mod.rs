@@ -24,7 +24,7 @@ pub struct Inputs<'a> {
     pub predictions: Vec<&'a Path>,
     /// Variables of each sample.
     pub given: Option<&'a Path>,
-    /// What the columns of each of several models begin with, all of which are in one file.
+    /// The prefixes of the columns of several models, all of which are in one file.
     pub models: &'a [String],
 }
 
@@ -42,7 +42,7 @@ impl<'a> Inputs<'a> {
 pub struct File {
     /// The path.
     pub path: PathBuf,
-    /// What was read.
+    /// The data that were read.
     pub table: Table,
 }
 
@@ -68,7 +68,7 @@ pub struct Files {
 pub struct LeftOut {
     /// All of them.
     pub rows: usize,
-    /// Those without a value in a column.
+    /// The rows without a value in a column.
     pub missing: usize,
     /// The others, with a label that is ignored.
     pub ignored: usize,

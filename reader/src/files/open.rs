@@ -84,7 +84,7 @@ impl File {
     }
 }
 
-/// How a file of predictions is opened.
+/// The options of opening a file of predictions.
 fn opening(options: &ReadOptions, are_classes: bool) -> OpenOptions<'_> {
     let numbers = &options.numbers;
     OpenOptions {
@@ -106,7 +106,7 @@ fn opening_beside(options: &ReadOptions, header: Option<bool>) -> OpenOptions<'_
     }
 }
 
-/// What the options say of the columns of a file of predictions.
+/// The options about the columns of a file of predictions.
 fn columns(options: &ReadOptions, are_classes: bool) -> PredictionColumns<'_> {
     let is_confidence = options.confidence_correctness;
     let is_told =
@@ -316,7 +316,7 @@ impl<'a> OpenFiles<'a> {
     ///
     /// # Errors
     ///
-    /// Those of [`OpenFiles::open_labels`].
+    /// The errors of [`OpenFiles::open_labels`].
     pub fn open_targets(&mut self) -> Result<()> {
         self.open_beside(true, &[])
     }

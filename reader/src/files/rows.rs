@@ -32,7 +32,7 @@ pub fn by_id(files: &[&File]) -> Result<Vec<Option<Vec<usize>>>> {
 /// The row of each id of a file.
 type Places<'a> = HashMap<Cow<'a, str>, usize>;
 
-/// Where each id of a file is in another.
+/// The row of each id of a file in another.
 fn order(
     (file, own): (&File, &Places),
     (other, found): (&File, &TextColumn),

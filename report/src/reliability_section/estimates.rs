@@ -17,7 +17,7 @@ use crate::{
     view::View,
 };
 
-/// What calibrated predictions would have on average.
+/// The names of the values that calibrated predictions would have on average.
 pub(super) const MEAN_RISK: Name = Name::new("mean_risk", "mean risk");
 pub(super) const MEAN_CONFIDENCE: Name = Name::new("mean_confidence", "mean confidence");
 

@@ -207,9 +207,9 @@ pub(super) fn check(points: &Tensor<2>, bandwidth: &Tensor<1>, pairing: Pairing)
 /// The factors of sums in a mean over pairs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MeanFactors {
-    /// That of `Σ_{i<j} h` over all blocks.
+    /// The factor of `Σ_{i<j} h` over all blocks.
     pub pairs: f64,
-    /// That of `Σ_i h_ii`.
+    /// The factor of `Σ_i h_ii`.
     pub diagonal: f64,
 }
 

@@ -27,7 +27,7 @@ pub struct Choice {
     pub change: MeanEstimate,
     #[serde(skip)]
     interval: Interval,
-    /// Why there is no interval of the change.
+    /// The reason why there is no interval of the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_interval: Option<String>,
     /// Guarantees of other maps that the chosen map does not give, and their costs.
@@ -94,7 +94,7 @@ pub struct Cost {
 pub struct PassedOver {
     /// The short name.
     pub name: &'static str,
-    /// Why.
+    /// The reason.
     pub reason: String,
     /// The number of samples from which it is tried, if there are fewer.
     #[serde(skip_serializing_if = "Option::is_none")]

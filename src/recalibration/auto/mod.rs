@@ -52,7 +52,7 @@ pub struct AutoRecalibrationConfig {
     /// chosen.
     #[config(default = true)]
     pub only_established: bool,
-    /// What the predictions of classes are about. For an event, class 1 of two, the choice looks at the
+    /// The subject of the predictions of classes. For an event, class 1 of two, the choice looks at the
     /// event and not at the most likely class. Default: the classes.
     #[config(default = "Subject::Classes")]
     pub subject: Subject,
