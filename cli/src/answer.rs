@@ -17,7 +17,7 @@ use crate::{
     words::{Named, or_infinite, shown, verdict},
 };
 
-/// What the arguments ask of the sizes of errors.
+/// Returns the options of the sizes of errors.
 pub fn sizing<'a, P: Kind>(args: &SizeArgs, view: &'a View<P>) -> Sizing<'a> {
     let mut sizing = Sizing::new(args.level, &view.of.event);
     sizing.tolerance = args.tolerance;

@@ -56,7 +56,7 @@ pub struct Comparison {
     intervals: BeforeAfter<Named<Size>>,
 }
 
-/// What changes besides scores and the SKCE.
+/// Changes besides scores and the SKCE.
 #[derive(Default, Serialize)]
 pub struct Others {
     /// The levels of quantiles.
@@ -70,7 +70,7 @@ pub struct Others {
     pub ece: Named<Biased>,
 }
 
-/// What is printed: two sets of predictions, or several models.
+/// The comparison of two sets of predictions, or of several models.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub enum Outcome {
@@ -114,7 +114,7 @@ pub struct Paired {
     /// Adjusted for all pairs of models, of several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adjusted_p_value: Option<f64>,
-    /// Why an end of the interval is infinite.
+    /// The reason why an end of the interval is infinite.
     #[serde(skip)]
     unbounded: Option<String>,
 }

@@ -64,7 +64,7 @@ pub fn read(
     noted(|notes| files.read(&names, notes))
 }
 
-/// What a set of the predictions of files is, for a result of it.
+/// Returns the description of a set of predictions of files, for a result.
 pub fn in_words<P: Kind>(
     files: &Files,
     weights: &Option<SampleWeights>,

@@ -38,7 +38,7 @@ pub struct Column {
     is_number: bool,
     /// A group for each text, or each quarter of numbers.
     groups: Vec<Group>,
-    /// What a kernel compares, row by row: a standardised number, or whether each group is that of the
+    /// The coordinates that a kernel compares, row by row: a standardised number, or whether each group is that of the
     /// sample, at a distance of 1 from one another.
     coordinates: Vec<f64>,
     /// The number of coordinates of a sample.
@@ -182,7 +182,7 @@ struct Part {
     /// The most significant finding at the level of 5 % over all tests, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     finding: Option<String>,
-    /// What was expected and observed in a group.
+    /// The expected and the observed number in a group.
     #[serde(flatten)]
     in_the_large: Option<InTheLarge>,
     /// The outcome, adjusted for all tests.
@@ -190,7 +190,7 @@ struct Part {
     outcome: OmnibusOutcome,
 }
 
-/// What a kernel compares: a number, or all columns together, under the name of the column or "all".
+/// Returns the columns that each kernel compares: a number, or all together, under the name of the column or "all".
 fn kernels(columns: &[Column]) -> Vec<(&str, &str, Vec<&Column>)> {
     let numbers = columns.iter().filter(|column| column.is_number);
     let mut kernels: Vec<_> = numbers
@@ -283,7 +283,7 @@ impl GivenAnswer {
         parts
     }
 
-    /// Those that fail, groups first, the most significant first.
+    /// Returns the parts that fail, groups first, the most significant first.
     fn failing(&self) -> Vec<&Part> {
         let mut parts = self.by_p_value();
         parts.retain(|part| part.outcome.is_rejected());

@@ -52,7 +52,7 @@ struct Page<'a> {
     numbers: &'a dyn Fn(Vec<String>) -> Result<String>,
 }
 
-/// What becomes of a page.
+/// The function that takes a page.
 type Sink<'a> = &'a mut dyn FnMut(Page) -> Result<()>;
 
 pub fn run(args: &ReportArgs, json: bool) -> Result<()> {

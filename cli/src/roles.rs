@@ -5,7 +5,7 @@ use burn_calibration_reader::{Matrix, clipped};
 
 use crate::error::{Result, bail, ensure, wrong};
 
-/// What a name says that a column holds.
+/// The role of a column by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     Location,

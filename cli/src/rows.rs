@@ -28,7 +28,7 @@ use crate::{
 /// The logarithm that stands for that of 0 where only the order counts: its exponential is 0.
 pub const LOG_OF_ZERO: f64 = -800.0;
 
-/// What predictions of classes are held as.
+/// The form in which predictions of classes are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PredictionForm {
     /// Their logits, where the file has them.

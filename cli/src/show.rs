@@ -26,7 +26,7 @@ use crate::{
 #[derive(Serialize)]
 pub struct Shown {
     kind: &'static str,
-    /// What the map takes: classes, or dimensions of targets.
+    /// The input of the map: classes, levels, or dimensions of targets.
     of: &'static str,
     /// Their number; none if any.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,15 +36,15 @@ pub struct Shown {
     fit: Computed<FitReport>,
     fitted_to: FittedTo,
     parameters: Vec<NamedParameter>,
-    /// What becomes of the ranking of an event, of maps of two classes where it is known.
+    /// The effect on the ranking of an event, of maps of two classes where it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     ranking: Option<Ranking>,
-    /// What it computes, if that is asked for.
+    /// The formula, if it is asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     formula: Option<String>,
 }
 
-/// What a map makes of predictions of an event that rank by their probabilities.
+/// The effect of a map on the ranking of predictions by the probability of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Ranking {
@@ -59,7 +59,7 @@ enum Ranking {
 }
 
 impl Ranking {
-    /// That of a map of an event; none where it is not known.
+    /// Returns the effect of a map of an event; none where it is not known.
     fn of(map: &LogitMap, columns: &[String]) -> Option<Self> {
         let of_slope = |slope: f64| match slope {
             _ if slope > 0.0 => Self::Kept,
@@ -252,7 +252,7 @@ impl fmt::Display for Shown {
     }
 }
 
-/// What a map keeps of classes, of the two outcomes of an event, of [`CORRECTNESS`], or of dimensions: a line
+/// Returns the guarantees for classes, the two outcomes of an event, [`CORRECTNESS`], or dimensions: a line
 /// each.
 pub fn guarantee_lines(kept: Guarantees, of: &str) -> String {
     let injective = ("injective:", kept.injective);

@@ -163,7 +163,7 @@ fn on_both(args: &SummariseArgs, kernel: Kernel) -> Result<TensorKernel<RealKern
     ))
 }
 
-/// What people call the predictions.
+/// Returns the name of the predictions.
 fn name(args: &SummariseArgs) -> String {
     args.input.predictions.display().to_string()
 }

@@ -31,7 +31,7 @@ pub fn check_finite(outcome: &impl Serialize) -> Result<()> {
     burn_calibration_report::check_finite(outcome).map_err(Error::new)
 }
 
-/// What is predicted, and how many there are.
+/// The number of classes, or of dimensions of the targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum OutcomeSpace {
     #[serde(rename = "class_count")] // `classes` are those that are listed
@@ -40,7 +40,7 @@ pub enum OutcomeSpace {
     Dimensions(usize),
 }
 
-/// What the predictions of a result are.
+/// The description of the predictions of a result.
 #[derive(Debug, Clone, Serialize)]
 pub struct DataWords {
     pub n: usize,
@@ -49,7 +49,7 @@ pub struct DataWords {
     /// Names of classes, where these are not numbers from 0.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub class_names: Vec<String>,
-    /// What classes are about.
+    /// The subject of the classes.
     #[serde(skip_serializing_if = "is_classes")]
     pub subject: Subject,
     #[serde(skip_serializing_if = "LeftOut::is_none")]
@@ -96,7 +96,7 @@ pub fn is_classes(subject: &Subject) -> bool {
 }
 
 impl DataWords {
-    /// So many predictions without weights, of which all were read.
+    /// Describes this number of predictions without weights, of which all were read.
     pub fn new(n: usize, outcomes: OutcomeSpace) -> Self {
         Self {
             n,
@@ -234,7 +234,7 @@ struct Object<'a, T> {
     command: &'static str,
     #[serde(flatten)]
     outcome: &'a T,
-    /// What to know of the data, which is on standard error too.
+    /// Remarks about the data, which are on standard error too.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
 }

@@ -60,7 +60,7 @@ pub struct Layout {
 
 /// A column that is written.
 enum Written {
-    /// That of a place in the matrix.
+    /// A number, by its place in the matrix.
     Number(usize),
     Text(Cells),
 }

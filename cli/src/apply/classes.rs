@@ -159,7 +159,7 @@ impl Applied {
 /// with a number that is added to a row.
 const IGNORE_SHIFTS: [&str; 2] = ["temperature scaling", "ensemble temperature scaling"];
 
-/// What is written: what was read, unless something else is asked for.
+/// The form that is written: the one that was read, unless another is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum WrittenAs {
     Logits,

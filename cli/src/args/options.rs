@@ -298,7 +298,7 @@ pub struct RowsArgs {
 }
 
 impl SourceArgs {
-    /// How the reader takes the files.
+    /// Returns the options of the reader for the files.
     pub fn options(&self) -> ReadOptions {
         let labels = self.labels.clone();
         ReadOptions {
@@ -315,7 +315,7 @@ impl SourceArgs {
 }
 
 impl RowsArgs {
-    /// How the reader takes a file of predictions.
+    /// Returns the options of the reader for a file of predictions.
     pub fn options(&self) -> ReadOptions {
         ReadOptions {
             columns: self.columns.clone(),

@@ -65,7 +65,7 @@ impl BinArgs {
         }
     }
 
-    /// What was asked for, if it is not the default.
+    /// Returns the bins, if they are not the default.
     pub fn asked(&self) -> Option<Self> {
         Some(*self).filter(|bins| *bins != Self::default())
     }

@@ -63,7 +63,7 @@ pub struct Data {
     pub are_ordered: bool,
     /// The levels of quantiles.
     pub levels: Vec<f64>,
-    /// What occurred: classes from 0, or targets.
+    /// The outcomes: classes from 0, or targets.
     pub outcomes: Array,
     /// The weights of the samples.
     pub weights: Option<Vec<f64>>,
@@ -95,7 +95,7 @@ impl Data {
         }
     }
 
-    /// What is said of the order of the classes.
+    /// Returns the option for the order of the classes.
     pub(super) fn order(&self) -> OrderArgs {
         let ordered = self.are_ordered;
         OrderArgs { ordered }

@@ -53,7 +53,7 @@ pub struct Page {
 ///
 /// # Errors
 ///
-/// What the command would say of the data, or a number of an option that is outside of its domain.
+/// The message of the command about the data, or a number of an option that is outside of its domain.
 pub fn evaluate(
     data: Data,
     options: &EvaluateOptions,
@@ -104,7 +104,7 @@ pub fn evaluate(
 ///
 /// # Errors
 ///
-/// What the command would say of the data, or a number of an option that is outside of its domain.
+/// The message of the command about the data, or a number of an option that is outside of its domain.
 pub fn compare(
     data: Data,
     options: &CompareOptions,
@@ -146,7 +146,7 @@ pub fn compare(
 ///
 /// # Errors
 ///
-/// What the command would say of the data, or a number of an option that is outside of its domain.
+/// The message of the command about the data, or a number of an option that is outside of its domain.
 pub fn report(
     data: Data,
     options: &ReportOptions,
@@ -179,7 +179,7 @@ pub fn report(
 ///
 /// # Errors
 ///
-/// What the command would say of the data and the state, or a number of an option that is outside of its domain.
+/// The message of the command about the data and the state, or a number of an option that is outside of its domain.
 pub fn monitor(state: &str, data: Data, options: &MonitorOptions) -> Result<Answer, String> {
     noted(|| {
         let args = MonitorArgs {

@@ -133,7 +133,7 @@ impl Paired {
         cells
     }
 
-    /// Why there is no interval.
+    /// Returns the reason why there is no interval; empty if there is one.
     fn note(&self) -> String {
         let reason = self.interval.0.as_ref().err();
         reason.map_or_else(String::new, |reason| format!("no interval: {reason}"))

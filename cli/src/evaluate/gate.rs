@@ -8,7 +8,7 @@ use crate::{
     error::{Result, ensure, wrong},
 };
 
-/// Why the gate stays closed, a line for each option that closes it.
+/// Returns the reasons why the gate stays closed, a line for each option that closes it.
 ///
 /// # Errors
 ///

@@ -47,7 +47,7 @@ pub struct EvaluationAnswer {
     pub is_verbose: bool,
 }
 
-/// What was found of the whole prediction, or of each class.
+/// The answer about the whole prediction, or about each class.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub enum Aspects {
@@ -111,7 +111,7 @@ pub fn run(args: &EvaluateArgs) -> Result<EvaluationAnswer> {
     }
 }
 
-/// What views of the same samples have in common.
+/// The parts that views of the same samples have in common.
 pub struct Views {
     pub data: DataWords,
     pub summary: Named<Estimate>,
@@ -210,7 +210,7 @@ fn mean(classes: &[AspectAnswer]) -> Named<f64> {
     Named(first.into_iter().enumerate().filter_map(mean).collect())
 }
 
-/// What is found of a view: given columns, and by tests besides.
+/// Returns the answer about a view, with calibration given columns and with other tests.
 fn aspect<P: Kind>(
     args: &EvaluateArgs,
     (views, count): (&Views, usize),

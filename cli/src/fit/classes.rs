@@ -181,7 +181,7 @@ fn fit(
 /// Probabilities of 0.
 struct Zeros {
     samples: usize,
-    /// How many there are.
+    /// The number of them.
     entries: usize,
     /// Rows that hold some.
     rows: usize,
@@ -204,7 +204,7 @@ impl Zeros {
         }
     }
 
-    /// What takes their place.
+    /// Returns the words for their replacement.
     fn words_of_clip(&self, clip: f64, subject: Subject, resolution: &Resolution) -> String {
         let (samples, rows) = (self.samples, self.rows);
         let (of, value) = match subject {
@@ -221,7 +221,7 @@ impl Zeros {
         )
     }
 
-    /// What to know of them, where the map was chosen or named.
+    /// Returns the notes about them, for a map that was chosen or named.
     fn words(&self, is_chosen: bool) -> Vec<String> {
         let (samples, labels) = (self.samples, self.labels);
         let tried = is_chosen.then(|| {

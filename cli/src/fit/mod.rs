@@ -29,7 +29,7 @@ use classes::fit_classes;
 use distributions::{fit_distributions, fit_quantiles};
 use prior::corrected;
 
-/// What is printed of a fit.
+/// The printed summary of a fit.
 #[derive(Serialize)]
 pub struct FitSummary {
     /// The file of the map.
@@ -46,9 +46,9 @@ pub struct FitSummary {
     /// The parameters, if they are few.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     parameters: Vec<NamedParameter>,
-    /// Why this map, unless it was named.
+    /// The choice of the map, unless it was named.
     choice: Computed<Choice>,
-    /// What to know before the map is used.
+    /// Warnings about the use of the map.
     warnings: Vec<String>,
 }
 
@@ -68,7 +68,7 @@ struct Data {
     /// The probability to which smaller ones were raised, which the map does as well.
     #[serde(skip_serializing_if = "Option::is_none")]
     clip: Option<f64>,
-    /// What is said of probabilities of 0.
+    /// Notes about probabilities of 0.
     #[serde(skip)]
     zeros: Vec<String>,
     /// The names of the columns.
@@ -106,7 +106,7 @@ fn chosen<M>(chosen: recalibration::Chosen<M>) -> Chosen<M> {
 /// The method of predictions that stay as they are.
 const NONE: &str = "none";
 
-/// Why there is no report of a fit.
+/// The reason why there is no report of a fit.
 pub const NOT_KNOWN: &str = "the map does not say how it was fitted";
 
 pub fn run(args: &FitArgs, json: bool) -> Result<()> {
@@ -189,7 +189,7 @@ pub fn family(family: FamilyName, subject: Subject) -> String {
     }
 }
 
-/// What is to be kept of logits, of the logarithms of probabilities, or of distributions.
+/// Returns the property to keep: of logits, of the logarithms of probabilities, or of distributions.
 fn kept(args: &FitArgs) -> Option<Keep> {
     let are_probabilities = args.family == FamilyName::Categorical && !args.source.rows.logits;
     Some(match args.keep? {

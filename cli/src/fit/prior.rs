@@ -24,7 +24,7 @@ fn rates(option: &[f64]) -> Vec<f64> {
     }
 }
 
-/// What is printed of a correction without a fit.
+/// The printed summary of a correction without a fit.
 #[derive(Serialize)]
 pub struct Corrected {
     map: String,

@@ -77,7 +77,7 @@ pub type LazyViews<P> = Box<dyn ExactSizeIterator<Item = Result<View<P>>>>;
 pub struct Loaded<P: Kind> {
     pub sets: Vec<P>,
     pub targets: P::Targets,
-    /// What the first set is, for a result of it.
+    /// The description of the first set, for a result.
     pub data: DataWords,
     /// Names of the columns in the order of the classes or parameters: those of the first file, or of
     /// `--classes`; empty where there are none.
@@ -122,7 +122,7 @@ pub trait Kind: Reportable<Kernel: Pairs<Self>> + 'static {
         None
     }
 
-    /// What the predictions are about, of classes.
+    /// Returns the subject of predictions of classes.
     fn predicted(&self) -> Subject {
         Subject::Classes
     }
@@ -161,7 +161,7 @@ pub trait Kind: Reportable<Kernel: Pairs<Self>> + 'static {
         None
     }
 
-    /// What else changes.
+    /// Returns the other changes.
     fn other_changes(
         _args: &CompareArgs,
         _before: &View<Self>,

@@ -38,7 +38,7 @@ pub struct State {
     monitor: CalibrationMonitor,
 }
 
-/// What the rows of a call say.
+/// The results of the rows of a call.
 #[derive(Default)]
 struct Added {
     /// The first alarm of the detector.

@@ -22,7 +22,7 @@ use crate::{
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Waiting {
-    /// What the numbers are, the same in all calls.
+    /// The scale of the numbers, the same in all calls.
     reading: Option<Reading>,
     /// The names of the columns of numbers; empty without.
     names: Vec<String>,
@@ -30,7 +30,7 @@ pub struct Waiting {
     rows: Vec<(String, Vec<String>)>,
 }
 
-/// What the options say of the numbers of predictions.
+/// The options about the numbers of predictions.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Reading {
@@ -44,7 +44,7 @@ struct Reading {
 pub struct Labelled {
     /// The name of their predictions.
     pub predictions: PathBuf,
-    /// How these are read, with the labels.
+    /// The options of reading these, with the labels.
     pub source: SourceArgs,
     /// The file of the labels, and the id of each row.
     pub ids: (PathBuf, Vec<String>),

@@ -22,7 +22,7 @@ use crate::{
     limits::{BLOCK, QUADRATIC_LIMIT},
 };
 
-/// What the command asks of a kernel on predictions and targets: nothing, unless there is one.
+/// Quantities of a kernel on predictions and targets: none, unless there is such a kernel.
 pub trait Pairs<P: Kind>: Distances<P> + 'static {
     /// The kernel on predictions that the arguments ask for, with its bandwidth fixed.
     fn asked(_args: &KernelArgs, _predictions: &P) -> Result<Option<Kernel>> {
