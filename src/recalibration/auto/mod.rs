@@ -63,7 +63,7 @@ pub struct AutoRecalibrationConfig {
     /// own log loss may be infinite. Default: no.
     #[config(default = false)]
     pub zeros: bool,
-    /// Whether rows are set aside, and named, that would rule the fit of a temperature or of a scale; see
+    /// Whether rows that would rule the fit of a temperature or of a scale are set aside and named; see
     /// [`Robust`]. Default: yes.
     #[config(default = true)]
     pub robust: bool,
