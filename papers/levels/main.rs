@@ -8,6 +8,7 @@
 //! prints the Markdown tables of `papers/results/levels_*.md`; `--data` names the folder that holds
 //! `cifar10-predictions`, without which the tables of real networks are left out.
 
+mod confident;
 mod models;
 mod partial;
 mod regression;
@@ -392,6 +393,7 @@ fn main() -> Result<()> {
         &study,
     )?;
 
+    confident::tables(&study)?;
     regression::tables(&study)?;
     weights::tables(&study)?;
     partial::partial_nulls(&study)?;

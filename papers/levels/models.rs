@@ -25,6 +25,21 @@ pub enum Source {
     Networks(Vec<Vec<Vec<f64>>>, f64),
 }
 
+impl Source {
+    /// The mean number of wrong top labels in a row of a calibrated model, `1 − max_c p_c`, of networks.
+    pub fn expected_errors(&self) -> f64 {
+        let Self::Networks(networks, power) = self else {
+            panic!("the predictions of networks");
+        };
+        let of_row = |row: &Vec<f64>| {
+            let row = normalised(row.iter().map(|p| p.powf(*power)).collect());
+            1.0 - row.iter().copied().fold(0.0, f64::max)
+        };
+        let rows = networks.iter().flatten();
+        rows.map(of_row).sum::<f64>() / networks.iter().map(Vec::len).sum::<usize>() as f64
+    }
+}
+
 /// How labels come from predictions.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Labels {
@@ -37,6 +52,8 @@ pub enum Labels {
     FirstTooLikely(f64),
     /// The top label is right as often as predicted, and all others are equally likely.
     RestWrong,
+    /// With this probability a wrong label is replaced by the class after the most likely one.
+    NextClass(f64),
 }
 
 impl<P, T> Model<P, T> for Box<dyn Model<P, T>> {
@@ -103,8 +120,15 @@ impl Classes {
                 });
                 categorical(&scaled.collect::<Vec<_>>(), rng)
             }
+            Labels::NextClass(share) => {
+                let (top, label) = (most_likely(row), categorical(row, rng));
+                if label != top && rng.random_bool(share) {
+                    return (top + 1) % classes;
+                }
+                label
+            }
             Labels::RestWrong => {
-                let top = (1..classes).fold(0, |top, c| if row[c] > row[top] { c } else { top });
+                let top = most_likely(row);
                 match rng.random::<f64>() < row[top] {
                     true => top,
                     false => (top + rng.random_range(1..classes)) % classes,
@@ -112,6 +136,10 @@ impl Classes {
             }
         }
     }
+}
+
+fn most_likely(row: &[f64]) -> usize {
+    (1..row.len()).fold(0, |top, c| if row[c] > row[top] { c } else { top })
 }
 
 fn normalised(weights: Vec<f64>) -> Vec<f64> {

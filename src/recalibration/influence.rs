@@ -15,8 +15,8 @@ use crate::{distribution::Weights, error::Result};
 /// and 1 of Laplace predictions), and the mean log loss of classes by at most `0.05 + 4/(n−1)`. If more than a tenth of
 /// the rows would have to be set aside, none is, and a warning names them; distributions stay unchanged then.
 ///
-/// No row is set aside if the predictions have weights, where a heavy sample may rule; in a fit of classes by another
-/// criterion than the log loss; and by [`QuantileRecalibration`](super::QuantileRecalibration), whose ranks no row
+/// No row is set aside if the predictions have weights, where a heavy sample may rule; in a fit by another criterion
+/// than the log loss; and by [`QuantileRecalibration`](super::QuantileRecalibration), whose ranks no row
 /// rules. [`AutoRecalibration`](super::AutoRecalibration) and the command `calibration` are robust.
 ///
 /// Cost: one fit more for each time that rows are set aside.

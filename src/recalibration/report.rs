@@ -88,10 +88,12 @@ impl fmt::Display for FitReport {
             FitStatus::IterationLimit => "ran out of iterations",
             FitStatus::Stalled => "found no further descent",
         };
+        let count = self.evaluations;
+        let plural = if count == 1 { "" } else { "s" };
         write!(
             f,
-            "{status} after {} evaluations at {:.6}",
-            self.evaluations, self.objective
+            "{status} after {count} evaluation{plural} at {:.6}",
+            self.objective
         )?;
         if let Some(gradient) = self.gradient {
             write!(f, ", gradient {gradient:.1e}")?;

@@ -107,6 +107,8 @@ impl ScaleFactors {
             progress,
             is_robust,
         } = task.options;
+        // a criterion is minimised over every row
+        let is_robust = is_robust && criterion.is_none();
         let fit = |t: &Vec<f64>| mean_power(t, &weights, is_robust);
         let found = powers.iter().map(fit).collect();
         let (means, warnings) = coordinate_maps(found, 1.0);

@@ -57,6 +57,27 @@ fn by_another_criterion() {
     }
 }
 
+/// A criterion takes every row, and names none as set aside.
+#[test]
+fn a_criterion_is_not_robust() {
+    let mut y = [1.0, -1.0].repeat(50);
+    y[7] = 1e3;
+    let y = matrix(&y, 1);
+    let p = Normal::new(y.zeros_like(), y.ones_like());
+    let map = config().fit_to_by(&crps, &p, &y);
+    let robust = Robust(config()).fit_to_by(&crps, &p, &y);
+    assert_eq!(robust.factors(), map.factors());
+    assert!(converged(&robust).warnings.is_empty());
+    assert!(
+        !Robust(config())
+            .fit_to(&p, &y)
+            .report()
+            .unwrap()
+            .warnings
+            .is_empty()
+    );
+}
+
 #[test]
 fn degenerate_data() {
     let p = Normal::new(matrix(&[1.0, 2.0], 2), matrix(&[1.0, 3.0], 2));
