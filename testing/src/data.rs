@@ -14,9 +14,9 @@ pub use burn_calibration::{
     distribution::*, error::Error, estimator::*, hypothesis::*, kernel::*, loss::*, ops::*,
     recalibration::*, score::*,
 };
-pub use rand::{RngExt, SeedableRng, rngs::StdRng};
+pub use rand::{RngExt, SeedableRng};
 
-pub use crate::{checks::*, messages::says};
+pub use crate::{checks::*, generator::StdRng, messages::says};
 
 /// The folder of real data, named by the variable `BURN_CALIBRATION_DATA`, which the tests that are ignored need.
 pub fn data_folder() -> PathBuf {

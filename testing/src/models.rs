@@ -1,8 +1,10 @@
 //! The generative models M1–M3 of Widmann et al. 2019, section 7: predictions from
 //! `Dir(0.1, …, 0.1)` over ten classes, with labels that are calibrated (M1) or not (M2, M3).
 
-use rand::{RngExt, rngs::StdRng};
+use rand::RngExt;
 use rand_distr::{Distribution, Gamma};
+
+use crate::generator::StdRng;
 
 #[derive(Clone, Copy)]
 pub enum Model {

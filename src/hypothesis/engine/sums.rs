@@ -142,8 +142,8 @@ impl Evaluator<LabelSets> for SampleSums {
     }
 
     fn values(&self, sets: &LabelSets) -> Result<Vec<f64>> {
-        debug_assert_eq!(sets.reference(), &self.rows.top);
-        debug_assert!(sets.len() > 0);
+        assert_eq!(sets.reference(), &self.rows.top, "the most likely classes");
+        assert!(!sets.is_empty(), "one set or more");
         let n = self.total;
         let zeros = vec![0.0; self.width()];
         let changes = sets.sweep(&zeros, zeros.len(), |sums, flips| self.add(sums, flips));

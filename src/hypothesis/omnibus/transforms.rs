@@ -31,8 +31,6 @@ pub(super) struct CoordinateNumbers {
     pub spread: Studentised,
     /// The deviation of the targets in predicted ones, without the part of the errors that is due to means of draws.
     pub factor: f64,
-    /// Whether one error is more than half of their sum of squares.
-    pub is_of_one: bool,
     /// The share of targets within central 50 % intervals, less ½.
     pub coverage: f64,
     /// Correlations of `u` with the ranks of the predicted means and deviations.
@@ -211,8 +209,6 @@ impl Transforms {
         let total = of_row(&|at| self.weight(at));
         let level = |(at, _): &(usize, _)| (self.weight(*at), steps[*at].mean_level());
         let errors: Vec<_> = errors.collect();
-        let squares = errors.iter().map(|(w, of)| w * of.error * of.error);
-        let largest = squares.clone().fold(0.0, f64::max);
         let spread = log_ratio(&errors, self.predicted.draws());
         let ratio = (2.0 * spread.estimate).exp();
         let of_means = self.predicted.draws().map_or(0.0, f64::recip);
@@ -220,7 +216,6 @@ impl Transforms {
             location: mean(rows.iter().map(level)),
             spread,
             factor: (ratio + of_means * (ratio - 1.0)).max(0.0).sqrt(),
-            is_of_one: largest > 0.5 * squares.sum::<f64>(),
             coverage: covered / total - 0.5,
             location_trends: [0, 1].map(|by| trend(by, &|at| steps[at].mean_level().mean)),
             spread_trends: [0, 1].map(|by| trend(by, &|at| scores[at].square)),
@@ -265,8 +260,21 @@ impl Transforms {
         self.aspects.iter().flat_map(of).collect()
     }
 
+    /// Whether one error of a coordinate is more than half of their sum of squares.
+    fn has_one_error(&self, c: usize, targets: &[f64]) -> bool {
+        let square = |at: usize| {
+            let row = self.predicted.row(&*self.marginals, at, targets[at]);
+            self.weight(at) * row.error.error * row.error.error
+        };
+        let squares = (c..targets.len()).step_by(self.dimensions).map(square);
+        let (largest, sum) = squares.fold((0.0, 0.0), |(largest, sum): (f64, f64), square| {
+            (largest.max(square), sum + square)
+        });
+        largest > 0.5 * sum
+    }
+
     /// Knowledge of an aspect of the data; see [`AspectOutcome::adjusted_p_value`](super::AspectOutcome).
-    fn detail(&self, aspect: RealAspect, numbers: &Numbers) -> Detail {
+    fn detail(&self, aspect: RealAspect, numbers: &Numbers, targets: &[f64]) -> Detail {
         let effective = self.weights.effective(self.rows());
         let least_p_value = match aspect {
             RealAspect::Coverage(c) => {
@@ -277,7 +285,7 @@ impl Transforms {
             // a mean of squares has no upper bound without one of the tails, and one error is no spread
             RealAspect::Spread(c)
                 if numbers.coordinates[c].spread.estimate < 0.0
-                    || numbers.coordinates[c].is_of_one =>
+                    || self.has_one_error(c, targets) =>
             {
                 1.0
             }
@@ -339,12 +347,12 @@ impl Evaluator<Vec<Vec<f64>>> for Transforms {
     }
 
     fn details(&self, data: &Vec<Vec<f64>>) -> Result<Vec<Detail>> {
-        let numbers = self.numbers(&data[0]);
+        let targets = &data[0];
+        let numbers = self.numbers(targets);
         // all numbers of an aspect have its detail
-        let details = self
-            .aspects
-            .iter()
-            .flat_map(|aspect| std::iter::repeat_n(self.detail(*aspect, &numbers), aspect.width()));
+        let details = self.aspects.iter().flat_map(|aspect| {
+            std::iter::repeat_n(self.detail(*aspect, &numbers, targets), aspect.width())
+        });
         Ok(details.collect())
     }
 }

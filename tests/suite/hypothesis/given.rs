@@ -80,7 +80,7 @@ fn levels() {
     assert!((groups as f64) < trials as f64 * most + 3.0 * (trials as f64 * most).sqrt());
 }
 
-fn test_of_vectors(given: &Given<Normal>, y: &Tensor<2>, rng: &mut rand::rngs::StdRng) -> f64 {
+fn test_of_vectors(given: &Given<Normal>, y: &Tensor<2>, rng: &mut StdRng) -> f64 {
     let test = GivenTest::new().with_redraws(49);
     test.outcome(given, y, rng).unwrap().p_value
 }

@@ -1,10 +1,10 @@
 //! False alarms of calibrated models, and delays.
 
-use rand::{RngExt, SeedableRng, rngs::StdRng};
+use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, Poisson, StandardNormal, StudentT};
 
 use super::*;
-use crate::data::{assert_at_most, simulated};
+use crate::data::{StdRng, assert_at_most, simulated};
 
 /// Streams of so many rows by a function of the stream's generator: how many alarm, and the median first alarm.
 fn alarms(

@@ -93,8 +93,9 @@ impl HostKernel {
         });
     }
 
-    /// The same matrices all at once.
-    pub fn matrices<T: Real>(&self, x: &[T], y: &[T]) -> Vec<Vec<T>> {
+    /// The same matrices all at once, in f64: what callers for any kind of prediction take is compiled here, and not
+    /// once more in every crate that has such predictions.
+    pub fn matrices(&self, x: &[f64], y: &[f64]) -> Vec<Vec<f64>> {
         let mut matrices = vec![Vec::new(); self.bandwidths()];
         self.at_each(x, y, |b, kernel| matrices[b] = kernel.to_vec());
         matrices

@@ -47,7 +47,7 @@ fn recovers_the_temperature_of_simulated_data() {
     let (n, mut rng) = (20_000, rng(6));
     let (u, v) = (u(n), v(n));
     let truth = temperature_map(2.5);
-    fn fitted<P: ScaleFamily>(p: &P, truth: &TemperatureScaling, rng: &mut rand::rngs::StdRng) {
+    fn fitted<P: ScaleFamily>(p: &P, truth: &TemperatureScaling, rng: &mut StdRng) {
         let y = truth.forward(p.clone()).sample(rng);
         let map = config().fit_to(p, &y);
         assert_near(map.temperature(), 2.5, 0.125);

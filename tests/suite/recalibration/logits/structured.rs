@@ -75,7 +75,7 @@ fn by_the_definition() {
 /// Blocks of the Hessian, one a class, take few evaluations to a minimum in 1,640 parameters.
 #[test]
 fn many_classes() {
-    let mut rng: rand::rngs::StdRng = rng(132);
+    let mut rng = rng(132);
     let rows = random_rows(600, 40, 3.0, &mut rng);
     let truth = softmax_rows(&mapped(&rows, |z| 0.5 * z));
     let classes = draw_classes(&truth, &mut rng);
