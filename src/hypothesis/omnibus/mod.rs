@@ -11,6 +11,7 @@ mod statement;
 mod step;
 mod studentised;
 mod transforms;
+mod unshifted;
 
 pub use aspect::{Omnibus, OmnibusPlan};
 pub use outcome::{AspectOutcome, OmnibusOutcome};
@@ -85,6 +86,10 @@ use crate::{
 /// correlation is over all pairs, above over about 300 of near coordinates. Moments of draws are those without the target: in
 /// `spread`, `½ ln` of `Σ(e² − b²s²)/((1 + 1/S) Σ s²)` for errors `e` from the mean of `S` draws, their deviations
 /// `s`, and a common shift `b` (the ratio of spread and skill, Fortin et al. 2014).
+///
+/// A shift may be common in predicted deviations or in the unit of the targets. So the adjusted p-values of `spread`, but
+/// for draws, and of `correlation` are also at least those of Student's test with the residuals of `z` from a regression
+/// on a constant and `1/deviation`, and the finding has their spread.
 ///
 /// Under the hypothesis the targets are draws from the predictions. So the data and `R` sets of redrawn
 /// targets are exchangeable, and the p-value, the rank of the data's least p-value among theirs, is exact

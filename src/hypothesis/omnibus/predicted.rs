@@ -119,6 +119,11 @@ impl Predicted {
         }
     }
 
+    /// The predicted deviation of a target; 0 if it is not a positive number.
+    pub fn deviation(&self, at: usize) -> f64 {
+        self.moments[at][1]
+    }
+
     /// The number of draws of which deviations are, if they are of draws.
     pub fn draws(&self) -> Option<f64> {
         let draws = self.draws.as_ref()?;

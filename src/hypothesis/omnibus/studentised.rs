@@ -5,6 +5,8 @@
 
 use statrs::function::gamma::ln_gamma;
 
+use crate::estimator::student;
+
 /// An estimate that may be off to both sides, and its standard deviation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Studentised {
@@ -25,6 +27,14 @@ impl Studentised {
             return 0.0;
         }
         (self.estimate / self.deviation).abs()
+    }
+
+    /// The two-sided p-value of 0 by Student's distribution; 1 where there is no degree of freedom.
+    pub fn p_value(self, freedom: f64) -> f64 {
+        if freedom <= 0.0 {
+            return 1.0;
+        }
+        2.0 * student::upper_tail(self.statistic(), freedom)
     }
 }
 
@@ -141,6 +151,27 @@ pub(super) struct Pair {
     pub y: f64,
 }
 
+/// The residuals of the regression of `y` on a constant and `x`.
+pub(super) fn residuals(rows: &[Pair]) -> Vec<f64> {
+    let sum =
+        |of: &dyn Fn(&Pair) -> f64| -> f64 { rows.iter().map(|row| row.weight * of(row)).sum() };
+    let total = sum(&|_| 1.0);
+    let [x, y] = [sum(&|row| row.x) / total, sum(&|row| row.y) / total];
+    let square = sum(&|row| (row.x - x).powi(2));
+    let slope = if is_constant(square, x, total) {
+        0.0
+    } else {
+        sum(&|row| (row.x - x) * (row.y - y)) / square
+    };
+    let residual = |row: &Pair| row.y - y - slope * (row.x - x);
+    rows.iter().map(residual).collect()
+}
+
+/// Whether numbers are equal, by the sum of their squared distances from the mean, which is off by rounding.
+fn is_constant(square: f64, mean: f64, total: f64) -> bool {
+    square.sqrt() <= 1e-12 * mean.abs() * total.sqrt()
+}
+
 /// The correlation of two numbers. The deviation is the larger of that of independent numbers, and of that found from
 /// the products, which is right where the variance of one number depends on the other as well (White 1980). Numbers
 /// that are all equal have no correlation.
@@ -161,9 +192,7 @@ pub(super) fn correlation(rows: impl Iterator<Item = Pair> + Clone) -> Studentis
         xy += weight * (x * y);
     }
     let scale = xx.sqrt() * yy.sqrt();
-    // equal numbers have a mean that is off by rounding
-    let is_constant = |square: f64, mean: f64| square.sqrt() <= 1e-12 * mean.abs() * total.sqrt();
-    if is_constant(xx, mean_x) || is_constant(yy, mean_y) {
+    if is_constant(xx, mean_x, total) || is_constant(yy, mean_y, total) {
         return Studentised::NONE;
     }
     let mean = xy / total;
@@ -303,6 +332,18 @@ mod tests {
             let rows = [0, 1, 2].map(|row| [x[row], y[row]]);
             assert_eq!(correlation(pairs(&rows)), Studentised::NONE);
         }
+    }
+
+    /// By hand: a line leaves nothing, and a constant `x` leaves the distances from the mean.
+    #[test]
+    fn residuals_of_a_line() {
+        let of = |rows: &[[f64; 2]]| residuals(&pairs(rows).collect::<Vec<_>>());
+        assert_eq!(of(&[[1.0, 3.0], [2.0, 5.0], [4.0, 9.0]]), [0.0; 3]);
+        assert_eq!(of(&[[1.0, 3.0], [1.0, 5.0]]), [-1.0, 1.0]);
+        // y = (0, 1, 0) on x = (0, 1, 2) with weights (1, 2, 1): slope 0, mean ½
+        let rows = pairs(&[[0.0, 0.0], [1.0, 1.0], [2.0, 0.0]]).zip([1.0, 2.0, 1.0]);
+        let rows: Vec<_> = rows.map(|(pair, weight)| Pair { weight, ..pair }).collect();
+        assert_eq!(residuals(&rows), [-0.5, 0.5, -0.5]);
     }
 
     #[test]

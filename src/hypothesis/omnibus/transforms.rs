@@ -77,14 +77,14 @@ pub(super) struct Numbers {
 
 /// The numbers of the aspects of real targets.
 pub(super) struct Transforms {
-    marginals: Box<dyn HostMarginals>,
-    dimensions: usize,
+    pub marginals: Box<dyn HostMarginals>,
+    pub dimensions: usize,
     aspects: Vec<RealAspect>,
-    predicted: Predicted,
+    pub predicted: Predicted,
     /// The weights of the rows.
     weights: Weights,
     /// Pairs of coordinates, each with the correlation of normal scores that is expected.
-    pairs: Vec<([usize; 2], f64)>,
+    pub pairs: Vec<([usize; 2], f64)>,
 }
 
 impl Transforms {
@@ -134,7 +134,7 @@ impl Transforms {
 
     /// The steps of the distribution functions at the targets: of one of the draws of its prediction, its rank among
     /// them.
-    fn steps(&self, targets: &[f64]) -> Vec<Step> {
+    pub fn steps(&self, targets: &[f64]) -> Vec<Step> {
         let cdfs = self.marginals.cdfs(&|at| targets[at]);
         let step = |at: usize| match &cdfs {
             Some(u) if u[at] <= EXACT_BELOW => Step(
@@ -157,7 +157,7 @@ impl Transforms {
     }
 
     /// The weight of the row of a coordinate.
-    fn weight(&self, at: usize) -> f64 {
+    pub fn weight(&self, at: usize) -> f64 {
         self.weights.at(at / self.dimensions)
     }
 
@@ -260,22 +260,9 @@ impl Transforms {
         self.aspects.iter().flat_map(of).collect()
     }
 
-    /// Whether one error of a coordinate is more than half of their sum of squares.
-    fn has_one_error(&self, c: usize, targets: &[f64]) -> bool {
-        let square = |at: usize| {
-            let row = self.predicted.row(&*self.marginals, at, targets[at]);
-            self.weight(at) * row.error.error * row.error.error
-        };
-        let squares = (c..targets.len()).step_by(self.dimensions).map(square);
-        let (largest, sum) = squares.fold((0.0, 0.0), |(largest, sum): (f64, f64), square| {
-            (largest.max(square), sum + square)
-        });
-        largest > 0.5 * sum
-    }
-
     /// Knowledge of an aspect of the data; see [`AspectOutcome::adjusted_p_value`](super::AspectOutcome).
     fn detail(&self, aspect: RealAspect, numbers: &Numbers, targets: &[f64]) -> Detail {
-        let effective = self.weights.effective(self.rows());
+        let effective = self.effective();
         let least_p_value = match aspect {
             RealAspect::Coverage(c) => {
                 let covered = (0.5 + numbers.coordinates[c].coverage) * effective;
@@ -288,6 +275,15 @@ impl Transforms {
                     || self.has_one_error(c, targets) =>
             {
                 1.0
+            }
+            RealAspect::Spread(c) => match self.unshifted_spread(c, targets) {
+                Some(unshifted) if unshifted.estimate > 0.0 => unshifted.p_value(self.freedom()),
+                Some(_) => 1.0,
+                None => 0.0,
+            },
+            RealAspect::Correlation => {
+                let of = |found| self.unshifted_correlation(found, targets);
+                numbers.correlation.as_ref().map_or(0.0, of)
             }
             RealAspect::LocationTrend(..) | RealAspect::SpreadTrend(..)
                 if !self.predicted.show_trends(effective) =>
@@ -305,8 +301,10 @@ impl Transforms {
         }
     }
 
-    fn rows(&self) -> usize {
-        self.predicted.len() / self.dimensions
+    /// The number of samples that equal weights would make as precise.
+    pub fn effective(&self) -> f64 {
+        self.weights
+            .effective(self.predicted.len() / self.dimensions)
     }
 }
 
@@ -348,7 +346,12 @@ impl Evaluator<Vec<Vec<f64>>> for Transforms {
 
     fn details(&self, data: &Vec<Vec<f64>>) -> Result<Vec<Detail>> {
         let targets = &data[0];
-        let numbers = self.numbers(targets);
+        let mut numbers = self.numbers(targets);
+        for (c, of) in numbers.coordinates.iter_mut().enumerate() {
+            if let Some(unshifted) = self.unshifted_spread(c, targets) {
+                of.factor = unshifted.estimate.exp();
+            }
+        }
         // all numbers of an aspect have its detail
         let details = self.aspects.iter().flat_map(|aspect| {
             std::iter::repeat_n(self.detail(*aspect, &numbers, targets), aspect.width())

@@ -109,6 +109,35 @@ fn a_right_spread_is_not_accused_of_a_wrong_location() {
     }
 }
 
+/// Predictions of `d` coordinates with the same deviation, 0.2 or 2, and targets that are 1 too high, with independent
+/// errors of so many deviations.
+fn shifted([n, d]: [usize; 2], factor: f64, rng: &mut StdRng) -> (Normal, Tensor<2>) {
+    let deviations: Vec<f64> = (0..n)
+        .map(|_| if rng.random() { 0.2 } else { 2.0 })
+        .collect();
+    let deviations = tensor(&table(n, d, |i, _| deviations[i]));
+    let mut row = || (0..d).map(|_| factor * standard(rng)).collect::<Vec<f64>>();
+    let errors = tensor(&(0..n).map(|_| row()).collect::<Vec<_>>());
+    let predictions = Normal::new(deviations.zeros_like(), deviations.clone());
+    (predictions, errors * deviations + 1.0)
+}
+
+/// A bias in the unit of the targets, beside deviations that vary: in predicted deviations it varies with them.
+#[test]
+fn a_bias_is_no_spread_and_no_correlation() {
+    for n in [50, 200] {
+        let [falsely, found] = accused(sets(), &["spread"], |rng| shifted([n, 1], 1.0, rng));
+        assert!(falsely <= at_most(), "{n}: {falsely}");
+        assert!(found > 0.9, "{n}: {found}");
+        let [falsely, found] = accused(sets(), &["correlation"], |rng| shifted([n, 2], 1.0, rng));
+        assert!(falsely <= at_most(), "{n}, two coordinates: {falsely}");
+        assert!(found > 0.9, "{n}, two coordinates: {found}");
+    }
+    // errors that are wider as well are found
+    let [found, _] = accused(20, &["spread"], |rng| shifted([100, 1], 1.5, rng));
+    assert!(found > 0.9, "{found}");
+}
+
 type Errors = fn(&mut StdRng) -> f64;
 
 /// Skewed and heavy errors with the predicted variance: most sets have a smaller one, which is no finding.
