@@ -132,9 +132,9 @@ impl Opened {
     ) -> Result<Vec<usize>> {
         let is_json = matches!(self.body, Body::JsonLines(_));
         match columns {
-            Some((spec, true)) => self.select(spec, option),
-            Some((spec, false)) if is_json || select::are_named(spec, &self.names()) => {
-                Ok(self.select(spec, option).unwrap_or_default())
+            Some((spec, false)) if is_json => Ok(self.select(spec, option).unwrap_or_default()),
+            Some((spec, must)) if must || select::are_named(spec, &self.names()) => {
+                self.select(spec, option)
             }
             _ => Ok(Vec::new()),
         }

@@ -28,7 +28,15 @@ fn is_element(name: &str, path: &str) -> bool {
 pub fn select(spec: &str, names: &[String], width: usize, option: &str) -> Result<Vec<usize>> {
     let one = |word: &str| -> Result<usize> {
         let word = word.trim();
-        let named = names.iter().position(|name| name == word);
+        let mut columns = (0..names.len()).filter(|&column| names[column] == word);
+        let named = columns.next();
+        if let Some((first, second)) = named.zip(columns.next()) {
+            bail!(
+                "{option}: columns {first} and {second} are both named \"{}\", expected a number, counted from 0, or a \
+                 name of one column",
+                clipped(word)
+            );
+        }
         let counted = || word.parse().ok().filter(|&column| column < width);
         named.or_else(counted).ok_or_else(|| {
             let names = match names {

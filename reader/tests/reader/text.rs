@@ -126,3 +126,34 @@ fn errors_are_short() {
         assert!(reason.len() < 400, "{}", reason.len());
     }
 }
+
+/// A name of two columns is no column, whatever option names it, and may be.
+#[test]
+fn a_name_of_two_columns_is_asked_for() {
+    let (_folder, path) = file("r,y,y,r,z\n0.2,0,1,0.8,0\n0.3,1,0,0.7,0\n");
+    let [columns, label, optional, other] = [
+        (Some("r"), None),
+        (Some("z"), Some(("y", true))),
+        (Some("z"), Some(("y", false))),
+        (Some("0"), Some(("z", true))),
+    ]
+    .map(|(columns, label)| {
+        let options = PredictionColumns {
+            columns,
+            label,
+            ..PredictionColumns::default()
+        };
+        table_of(&path, &options).map_err(|error| error.into_parts().1)
+    });
+    begins(
+        &columns.unwrap_err(),
+        "--columns: columns 0 and 3 are both named \"r\", expected a number",
+    );
+    for label in [label, optional] {
+        begins(
+            &label.unwrap_err(),
+            "--label-column: columns 1 and 2 are both named \"y\"",
+        );
+    }
+    assert_eq!(other.unwrap().0.numbers.values, [0.2, 0.3]);
+}
