@@ -7,7 +7,7 @@ use std::{
 
 use burn_calibration::file::write_with;
 use burn_calibration_reader::{
-    Cells, Matrix, TextColumn,
+    Cells, Matrix, TextColumn, clipped,
     names::{in_order, places_of},
 };
 use flate2::{Compression, write::GzEncoder};
@@ -15,7 +15,7 @@ use safetensors::{Dtype, tensor::TensorView};
 
 use crate::{
     apply::Applied,
-    error::{Context, Result, wrong},
+    error::{Context, Result, bail, wrong},
     files::File,
     outputs::is_standard_output,
     words::say_bytes,
@@ -70,7 +70,16 @@ impl Layout {
     /// after the other columns.
     ///
     /// - `names`: those of the columns that were read, in the order of the file's table
-    pub fn new(file: &File, names: &[String], others: Vec<TextColumn>, made: &Applied) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// A column that passes through with the name of one of the predictions.
+    pub fn new(
+        file: &File,
+        names: &[String],
+        others: Vec<TextColumn>,
+        made: &Applied,
+    ) -> Result<Self> {
         let table = &file.table;
         let correct = table.labels.first().map(|labels| labels.at);
         let mut places: Vec<usize> = table.places().to_vec();
@@ -100,18 +109,30 @@ impl Layout {
         let numbers = places.iter().enumerate();
         let numbers = numbers.filter(|(_, place)| Some(**place) != correct);
         let numbers = numbers.map(|(at, &place)| (place, name(at), Written::Number(at)));
+        let numbers: Vec<_> = numbers.collect();
+        let is_taken = |column: &&TextColumn| {
+            !column.name.is_empty() && numbers.iter().any(|(_, name, _)| *name == column.name)
+        };
+        if let Some(TextColumn { name, .. }) = others.iter().find(is_taken).filter(|_| has_names) {
+            bail!(
+                "{}: two columns would be named \"{}\", expected --only-predictions, or another name of the column \
+                 that passes through",
+                file.path.display(),
+                clipped(name)
+            );
+        }
         let others = others.into_iter();
         let others = others.map(|column| (column.at, column.name, Written::Text(column.cells)));
-        let mut all: Vec<_> = numbers.chain(others).collect();
+        let mut all: Vec<_> = numbers.into_iter().chain(others).collect();
         all.sort_by_key(|(place, ..)| *place);
         let (names, columns) = all
             .into_iter()
             .map(|(_, name, column)| (name, column))
             .unzip();
-        Self {
+        Ok(Self {
             names: if has_names { names } else { Vec::new() },
             columns,
-        }
+        })
     }
 }
 

@@ -114,7 +114,16 @@ pub fn apply_classes(args: &ApplyArgs, file: &mut File) -> Result<Applied> {
             file.table.labels.is_empty(),
             "--interval: not beside confidences and correctness, expected --positive"
         );
-        made.add_interval(interval)?;
+        ensure!(
+            numbers.are_shares(),
+            "--interval: p0 and p1 are probabilities, expected --to-probabilities beside it"
+        );
+        let unit = if numbers == WrittenAs::Percentages {
+            100.0
+        } else {
+            1.0
+        };
+        made.add_interval(interval * unit)?;
     }
     Ok(made)
 }
@@ -178,6 +187,11 @@ impl WrittenAs {
             rows if rows.log_probabilities => Self::Logarithms,
             _ => Self::Probabilities,
         }
+    }
+
+    /// Whether the numbers are probabilities, or percentages.
+    fn are_shares(self) -> bool {
+        matches!(self, Self::Probabilities | Self::Percentages)
     }
 
     fn name(self) -> &'static str {

@@ -89,7 +89,7 @@ pub fn run(args: &ApplyArgs, json: bool) -> Result<()> {
         made.matrix = made.matrix.spread(&kept, n);
         made.left_out = left_out;
     }
-    let layout = Layout::new(&file, &names, others, &made);
+    let layout = Layout::new(&file, &names, others, &made)?;
     // a tensor has the name of what it holds
     let name = match args.input.family {
         FamilyName::Categorical => made.numbers,

@@ -8,7 +8,7 @@ use clap::{
     builder::{PossibleValue, PossibleValuesParser},
 };
 
-use super::options::*;
+use super::{options::*, values::FINITE};
 use crate::fit::CONFORMAL;
 
 #[derive(Debug, Args)]
@@ -92,6 +92,7 @@ pub struct ApplyArgs {
     #[arg(
         long,
         value_name = "NUMBER",
+        value_parser = FINITE.parser(),
         allow_negative_numbers = true,
         help_heading = "What is asked",
         hide_short_help = true

@@ -113,6 +113,11 @@ pub const POSITIVE: Domain = Domain {
     contains: |x| SCALES.contains(&x),
     expected: "a positive number from 1e-100 to 1e100",
 };
+/// A number that is not infinite.
+pub const FINITE: Domain = Domain {
+    contains: f64::is_finite,
+    expected: "a finite number",
+};
 
 impl Domain {
     /// The parser of an option.
