@@ -1,6 +1,17 @@
 //! Tables of predictions of real numbers.
 
-use super::*;
+use burn_calibration::{
+    distribution::{Geometry, Marginals, Mixture, Normal, Predictive, Samples},
+    hypothesis::Omnibus,
+    kernel::{RealKernel, TargetKernel},
+};
+
+use crate::{
+    Result,
+    models::{Draws, Model, Real, Trend, Trending},
+    rejections::{Setting, Settings, Study, table},
+    tests,
+};
 
 pub fn tables(study: &Study) -> Result<()> {
     let all = study.options.datasets;

@@ -2,13 +2,19 @@
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burn_calibration::{
-    distribution::{QuantileForecasts, Weighted},
+    distribution::{Categorical, Marginals as _, Normal, Predictive, QuantileForecasts, Weighted},
     error,
 };
-use rand::RngExt;
+use rand::{RngExt, rngs::StdRng};
 use rand_distr::{Distribution, LogNormal, Pareto};
 
-use super::*;
+use crate::{
+    Result,
+    models::{Classes, Labels, Model, Real, Source},
+    partial,
+    rejections::{Setting, Settings, Study, table},
+    tests,
+};
 
 /// The law of weights.
 #[derive(Clone, Copy)]

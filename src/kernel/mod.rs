@@ -30,9 +30,9 @@ mod tensor;
 
 pub use bandwidth::{Bandwidth, TRAINING_FLOOR, median_distance, median_distance_with_diagonal};
 pub use targets::{
-    ClassMatrix, KernelExpectations, KnownKernel, OnClasses, RealExpectations, RealKernel,
-    RealProfile, TargetKernel, White,
+    ClassMatrix, KernelExpectations, RealExpectations, RealKernel, RealProfile, TargetKernel, White,
 };
+pub(crate) use targets::{KnownKernel, OnClasses};
 pub use tensor::{MatrixKernel, TensorKernel};
 
 #[doc(inline)]

@@ -1,4 +1,4 @@
-//! What most tests use: the library, tensors in f64 on the Flex backend, random data, brute-force references.
+//! What most tests use: the library, tensors in f64 on the Flex backend, random data, and short calls.
 
 use std::{borrow::Borrow, ops::Range, path::PathBuf};
 
@@ -16,7 +16,15 @@ pub use burn_calibration::{
 };
 pub use rand::{RngExt, SeedableRng};
 
-pub use crate::{checks::*, generator::StdRng, messages::says};
+pub use crate::{
+    checks::*,
+    generator::StdRng,
+    messages::says,
+    references::{
+        biased, dot, euclidean, in_blocks, l1, log_loss, log_loss_at, pair_statistic,
+        pair_statistic_by, unbiased,
+    },
+};
 
 /// The folder of real data, named by the variable `BURN_CALIBRATION_DATA`, which the tests that are ignored need.
 pub fn data_folder() -> PathBuf {
@@ -242,10 +250,6 @@ pub fn labellings(rows: &[Vec<f64>]) -> impl Iterator<Item = (Vec<usize>, f64)> 
     })
 }
 
-pub fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
 /// Rows `(p, 1 − p)` with `p` in a range.
 pub fn random_pairs(n: usize, range: Range<f64>, rng: &mut StdRng) -> Vec<Vec<f64>> {
     let p = (0..n).map(|_| rng.random_range(range.clone()));
@@ -256,75 +260,6 @@ pub fn random_pairs(n: usize, range: Range<f64>, rng: &mut StdRng) -> Vec<Vec<f6
 pub fn random_normal(n: usize, d: usize, rng: &mut StdRng) -> Normal {
     let (mean, scale) = (random_rows(n, d, 1.0, rng), random_rows(n, d, 0.5, rng));
     Normal::new(tensor(&mean), tensor(&scale) + 1.0)
-}
-
-/// Distances by scalar loops.
-pub fn l1(p: &[f64], q: &[f64]) -> f64 {
-    p.iter().zip(q).map(|(p, q)| (p - q).abs()).sum()
-}
-
-pub fn euclidean(p: &[f64], q: &[f64]) -> f64 {
-    let squares = p.iter().zip(q).map(|(p, q)| (p - q).powi(2));
-    squares.sum::<f64>().sqrt()
-}
-
-/// `h_ij` by scalar loops, in the form of docs/mathematics.md section 2 that needs no residuals.
-pub fn pair_statistic(
-    rows: &[Vec<f64>],
-    labels: &[usize],
-    kernel: impl Fn(&[f64], &[f64]) -> f64,
-) -> Vec<Vec<f64>> {
-    pair_statistic_by(rows, labels, |i, j| kernel(&rows[i], &rows[j]))
-}
-
-/// As [`pair_statistic`], with the kernel of pairs.
-pub fn pair_statistic_by(
-    rows: &[Vec<f64>],
-    labels: &[usize],
-    kernel: impl Fn(usize, usize) -> f64,
-) -> Vec<Vec<f64>> {
-    table(rows.len(), rows.len(), |i, j| {
-        let (p, q, y, z) = (&rows[i], &rows[j], labels[i], labels[j]);
-        kernel(i, j) * (f64::from(y == z) - p[z] - q[y] + dot(p, q))
-    })
-}
-
-pub fn unbiased(h: &[Vec<f64>]) -> f64 {
-    let n = h.len();
-    2.0 * pairs(n).map(|(i, j)| h[i][j]).sum::<f64>() / (n * (n - 1)) as f64
-}
-
-pub fn biased(h: &[Vec<f64>]) -> f64 {
-    h.concat().iter().sum::<f64>() / (h.len() * h.len()) as f64
-}
-
-/// The mean of [`unbiased`] of blocks of so many samples.
-pub fn in_blocks(h: &[Vec<f64>], size: usize) -> f64 {
-    let blocks = h.len() / size;
-    let of_block = |b: usize| {
-        let columns = |row: &Vec<f64>| row[b * size..(b + 1) * size].to_vec();
-        unbiased(
-            &h[b * size..(b + 1) * size]
-                .iter()
-                .map(columns)
-                .collect::<Vec<_>>(),
-        )
-    };
-    (0..blocks).map(of_block).sum::<f64>() / blocks as f64
-}
-
-/// The mean log loss of logits, by loops.
-pub fn log_loss(logits: &[Vec<f64>], classes: &[usize]) -> f64 {
-    log_loss_at(1.0, logits, classes)
-}
-
-/// The mean log loss of logits that are divided by a temperature.
-pub fn log_loss_at(temperature: f64, logits: &[Vec<f64>], classes: &[usize]) -> f64 {
-    let of_row = |(row, &y): (&Vec<f64>, &usize)| {
-        let scaled: Vec<f64> = row.iter().map(|z| z / temperature).collect();
-        -softmax(&scaled)[y].ln()
-    };
-    logits.iter().zip(classes).map(of_row).sum::<f64>() / classes.len() as f64
 }
 
 /// Predictions of a training batch, from logits.

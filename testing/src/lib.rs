@@ -7,4 +7,5 @@ pub mod dirichlet_model;
 pub mod generator;
 pub mod messages;
 pub mod models;
+pub mod references;
 pub mod rivals;

@@ -3,7 +3,7 @@ use std::fmt::Debug;
 use burn::tensor::{DType, Int, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::{KnownKernel, OnClasses, TargetKernel};
+use super::TargetKernel;
 use crate::{
     distribution::{Categorical, Predictive, Targets, hits, in_batches, residuals},
     error::{Error, Result},
@@ -98,7 +98,7 @@ impl ClassTargets for ClassMatrix {
 }
 
 /// A kernel on classes, `k_Y(y, y') = M[y, y']`.
-pub trait ClassTargets: Debug {
+pub trait ClassTargets: Debug + 'static {
     /// The matrix `M`; none for `M = I`.
     fn matrix(&self) -> Option<&ClassMatrix>;
 }
@@ -170,13 +170,6 @@ impl<K: ClassTargets> TargetKernel<Categorical> for K {
             }
         };
         Some(sets.iter().map(rows).collect())
-    }
-
-    fn known(&self, predictions: &Categorical) -> Option<KnownKernel<'_>> {
-        Some(KnownKernel::Classes(OnClasses {
-            probabilities: predictions.probabilities(),
-            matrix: self.matrix(),
-        }))
     }
 }
 

@@ -5,7 +5,7 @@ mod features;
 mod real;
 mod real_expectations;
 
-use std::fmt::Debug;
+use std::{any::Any, fmt::Debug};
 
 use burn::tensor::Tensor;
 
@@ -13,7 +13,10 @@ pub use class::{ClassMatrix, White};
 pub use real::{RealKernel, RealProfile};
 pub use real_expectations::{KernelExpectations, RealExpectations};
 
-use crate::{distribution::Predictive, error::Result};
+use crate::{
+    distribution::{Categorical, Predictive},
+    error::Result,
+};
 
 /// A kernel `k_Y` on targets whose expectations under predictions `P` are known. It knows nothing of a variable that
 /// predictions are [`Given`](crate::distribution::Given): kernels on targets are of [`Predictive::Unconditional`].
@@ -26,7 +29,7 @@ use crate::{distribution::Predictive, error::Result};
     note = "a `Kernel` by itself is one of classes; predictions over real vectors take a `TensorKernel`, as \
             `TensorKernel::wasserstein(RealKernel::gaussian(1.0))`"
 )]
-pub trait TargetKernel<P: Predictive>: Debug {
+pub trait TargetKernel<P: Predictive>: Debug + Any {
     /// `k_Y(y_i, y'_j)`, `[batches, n, k]`, for `batches · n` and `batches · k` targets.
     fn between(&self, y: &P::Targets, other: &P::Targets, like: &P, batches: usize) -> Tensor<3>;
 
@@ -55,15 +58,29 @@ pub trait TargetKernel<P: Predictive>: Debug {
     fn residual_features(&self, _predictions: &P, _sets: &[P::Targets]) -> Option<Vec<Tensor<2>>> {
         None
     }
-
-    /// The kernel as one of those that have passes over pairs and moments of their own; None, as by default, of others.
-    fn known(&self, _predictions: &P) -> Option<KnownKernel<'_>> {
-        None
-    }
 }
 
-/// Products of residuals, which follow from the expectations of any kernel.
-impl<P: Predictive> dyn TargetKernel<P> + '_ {
+/// What follows from the functions and from the type of any kernel.
+impl<P: Predictive> dyn TargetKernel<P> {
+    /// The kernel as one of those that have passes over pairs and moments of their own; None of others.
+    pub(crate) fn known(&self, predictions: &P) -> Option<KnownKernel<'_>> {
+        let kernel: &dyn Any = self;
+        if let Some(kernel) = kernel.downcast_ref::<RealKernel>() {
+            let length_scale = kernel.length_scale;
+            let is_gaussian = kernel.profile == RealProfile::Gaussian;
+            return is_gaussian.then_some(KnownKernel::Gaussian { length_scale });
+        }
+        let matrix = kernel.downcast_ref::<ClassMatrix>();
+        if matrix.is_none() && !kernel.is::<White>() {
+            return None;
+        }
+        let predictions: &Categorical = (predictions as &dyn Any).downcast_ref()?;
+        Some(KnownKernel::Classes(OnClasses {
+            probabilities: predictions.probabilities(),
+            matrix,
+        }))
+    }
+
     /// The inner products of the residuals of samples and others, differentiable, `[batches, n, k]`:
     /// `k_Y(y_i, z_j) − E_{P_i} k_Y(Z, z_j) − E_{Q_j} k_Y(Z, y_i) + E_{P_i, Q_j} k_Y(Z, Z')`.
     pub fn residual_product(
@@ -89,12 +106,11 @@ impl<P: Predictive> dyn TargetKernel<P> + '_ {
 
 /// A kernel on targets of which more is known than its expectations.
 #[derive(Debug)]
-#[non_exhaustive]
 #[expect(
     clippy::large_enum_variant,
     reason = "there is one for each set of pairs"
 )]
-pub enum KnownKernel<'a> {
+pub(crate) enum KnownKernel<'a> {
     /// One on classes, from whose probabilities the moments of the pair statistic follow.
     Classes(OnClasses<'a>),
     /// `exp(−‖y − y'‖₂²/2ℓ²)`, with which pairs of normal predictions have a [fused
@@ -107,7 +123,7 @@ pub enum KnownKernel<'a> {
 
 /// Predictions of classes, and the matrix `M` of a kernel on them: `k_Y(y, y') = M[y, y']`.
 #[derive(Debug)]
-pub struct OnClasses<'a> {
+pub(crate) struct OnClasses<'a> {
     /// `p`, `[n, m]`.
     pub probabilities: Tensor<2>,
     /// `M`; none for `M = I`.

@@ -1,7 +1,7 @@
 use burn::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 
-use super::{KnownKernel, RealExpectations, TargetKernel};
+use super::{RealExpectations, TargetKernel};
 use crate::{
     distribution::in_batches,
     error::{Result, check_scale, check_scale_of},
@@ -124,10 +124,5 @@ impl<P: RealExpectations> TargetKernel<P> for RealKernel {
 
     fn residual_features(&self, predictions: &P, sets: &[Tensor<2>]) -> Option<Vec<Tensor<2>>> {
         self.on_grid(predictions, sets)
-    }
-
-    fn known(&self, _predictions: &P) -> Option<KnownKernel<'_>> {
-        let length_scale = self.length_scale;
-        (self.profile == RealProfile::Gaussian).then_some(KnownKernel::Gaussian { length_scale })
     }
 }

@@ -284,3 +284,61 @@ impl Tried {
 pub fn interval(change: MeanEstimate) -> Interval {
     change.interval(0.95).expect("a valid level")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The losses of 100 samples, which a map of few parameters changes by `−gain ± 1` each: the standard error is 0.1.
+    /// Half of the predictions are wrong.
+    fn tried(gain: f64, score_p_value: Option<f64>) -> [Tried; 2] {
+        let side = |at: usize| [1.0, -1.0][at % 2];
+        let of = |name, losses: Vec<f64>, score_p_value| Tried {
+            name,
+            excess: (0..losses.len()).map(|at| 0.5 * side(at / 2)).collect(),
+            losses,
+            beyond: Vec::new(),
+            weights: Weights::default(),
+            score_p_value,
+            rank: 0,
+            guarantees: Guarantees::NONE,
+        };
+        let changed = (0..100).map(|at| 2.0 - gain + side(at)).collect();
+        [
+            of("none", vec![2.0; 100], None),
+            of("shift", changed, score_p_value),
+        ]
+    }
+
+    fn chosen(tried: &[Tried]) -> &'static str {
+        let validation = Validation {
+            samples: 100,
+            splits: 5,
+            folds: 5,
+            only_established: true,
+            level: 0.04,
+            subject: Subject::Classes,
+        };
+        tried[Rules { tried, validation }.simplest(|_| true)].name
+    }
+
+    /// A score test finds that one of many classes is too likely, and does not say that a map which is fitted to few
+    /// samples is better.
+    #[test]
+    fn a_score_test_needs_a_gain_of_a_standard_error() {
+        let refuted = Some(1e-6);
+        assert_eq!(chosen(&tried(0.05, refuted)), "none");
+        assert_eq!(chosen(&tried(0.15, refuted)), "shift");
+        // neither does without the other
+        assert_eq!(chosen(&tried(0.15, Some(0.05))), "none");
+        assert_eq!(chosen(&tried(0.15, None)), "none");
+        // the interval of a clear gain needs no test
+        assert_eq!(chosen(&tried(0.5, None)), "shift");
+        // of distributions a gain is enough: the rows beyond the fits take the place of a standard error
+        let of_distributions = tried(0.05, refuted).map(|tried| Tried {
+            excess: Vec::new(),
+            ..tried
+        });
+        assert_eq!(chosen(&of_distributions), "shift");
+    }
+}

@@ -156,6 +156,7 @@ impl ClassSkce {
         let add = |block: usize, sums: &mut [Vec<f64>]| {
             let rows = block * ROWS..n.min((block + 1) * ROWS);
             let own = &points[rows.start * d..rows.end * d];
+            let mut kernels = vec![Vec::new(); sums.len()];
             for first in (rows.start..n).step_by(COLUMNS) {
                 let columns = first..n.min(first + COLUMNS);
                 let others = &points[columns.start * d..columns.end * d];
@@ -163,20 +164,32 @@ impl ClassSkce {
                 let (of, weights) = ([&of[0][..], &of[1][..]], &self.points.weights);
                 self.kernel
                     .at_weighted([own, others], of, weights, |b, gram| {
-                        for (lanes, sums) in labels.chunks(n).zip(sums[b].chunks_mut(LANES)) {
-                            for (i, k) in rows.clone().zip(gram.chunks(columns.len())) {
-                                let after = first.max(i + 1).min(columns.end); // j > i
-                                let (k, others) = (&k[after - first..], &lanes[after..columns.end]);
-                                let equal = Arch::new().dispatch(
-                                    #[inline(always)]
-                                    || equal(k, &lanes[i], others),
-                                );
-                                for (sum, equal) in sums.iter_mut().zip(equal) {
-                                    *sum += equal.to_f64();
-                                }
-                            }
-                        }
+                        kernels[b].clear();
+                        kernels[b].extend_from_slice(gram);
                     });
+                for (chunk, lanes) in labels.chunks(n).enumerate() {
+                    let sets = chunk * LANES..(chunk + 1) * LANES;
+                    for i in rows.clone() {
+                        let after = first.max(i + 1).min(columns.end); // j > i
+                        let others = &lanes[after..columns.end];
+                        let k = |b: usize| {
+                            let row = &kernels[b][(i - rows.start) * columns.len()..];
+                            &row[after - first..columns.len()]
+                        };
+                        if kernels.len() == 3 {
+                            // those of the omnibus test: labels are compared once for all
+                            let equal = three_of_equal([k(0), k(1), k(2)], &lanes[i], others);
+                            for (sums, equal) in sums.iter_mut().zip(equal) {
+                                add_each(&mut sums[sets.clone()], &equal);
+                            }
+                            continue;
+                        }
+                        for (b, sums) in sums.iter_mut().enumerate() {
+                            let equal = of_equal(k(b), &lanes[i], others);
+                            add_each(&mut sums[sets.clone()], &equal);
+                        }
+                    }
+                }
             }
         };
         // the same parts in the same order, whatever the number of threads
@@ -217,7 +230,7 @@ const COLUMNS: usize = 256;
 /// Parts of the work of many threads.
 const PARTS: usize = 32;
 /// Sets whose labels are compared at once.
-const LANES: usize = 64;
+const LANES: usize = 32;
 
 /// `K v` at each bandwidth, `[n, m]` from `[n, m]`, in tiles.
 fn products(kernel: &HostKernel, points: &ClassPoints, vectors: &[f64]) -> Vec<Vec<f64>> {
@@ -264,15 +277,54 @@ fn in_lanes<T: Real>(sets: &LabelSets, n: usize) -> Vec<[T; LANES]> {
 }
 
 /// `Σ_j k_j 1[y_j = y]` in each lane.
+fn of_equal<T: Real>(k: &[T], own: &[T; LANES], labels: &[[T; LANES]]) -> [T; LANES] {
+    Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            let (mut sums, own) = ([T::new(0.0); LANES], *own);
+            for (&k, labels) in k.iter().zip(labels) {
+                add_equal(&mut sums, k, labels, &own);
+            }
+            sums
+        },
+    )
+}
+
+/// The same at three bandwidths.
+fn three_of_equal<T: Real>(
+    [first, second, third]: [&[T]; 3],
+    own: &[T; LANES],
+    labels: &[[T; LANES]],
+) -> [[T; LANES]; 3] {
+    Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            // three arrays of their own are in registers
+            let [mut a, mut b, mut c] = [[T::new(0.0); LANES]; 3];
+            let (k, own) = (first.iter().zip(second).zip(third), *own);
+            for (((&first, &second), &third), labels) in k.zip(labels) {
+                add_equal(&mut a, first, labels, &own);
+                add_equal(&mut b, second, labels, &own);
+                add_equal(&mut c, third, labels, &own);
+            }
+            [a, b, c]
+        },
+    )
+}
+
+/// Adds `k` in each lane where the labels are equal.
 #[inline(always)]
-fn equal<T: Real>(k: &[T], own: &[T; LANES], labels: &[[T; LANES]]) -> [T; LANES] {
-    let (mut sums, own) = ([T::new(0.0); LANES], *own);
-    for (&k, labels) in k.iter().zip(labels) {
-        for ((sum, label), own) in sums.iter_mut().zip(labels).zip(&own) {
-            *sum += if label == own { k } else { T::new(0.0) };
-        }
+fn add_equal<T: Real>(sums: &mut [T; LANES], k: T, labels: &[T; LANES], own: &[T; LANES]) {
+    for ((sum, label), own) in sums.iter_mut().zip(labels).zip(own) {
+        *sum += if label == own { k } else { T::new(0.0) };
     }
-    sums
+}
+
+/// Adds a number to each sum.
+fn add_each<T: Real>(sums: &mut [f64], numbers: &[T]) {
+    for (sum, x) in sums.iter_mut().zip(numbers) {
+        *sum += x.to_f64();
+    }
 }
 
 /// `Δ_0ᵀΔ_j` for `Δ = e_class − e_top`, of the first of a list with each of the others.

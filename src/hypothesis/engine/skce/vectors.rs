@@ -94,7 +94,8 @@ impl<P: Geometry, T: TargetKernel<P::Unconditional> + Clone> VectorSkce<P, T> {
         }
         let all = &self.predictions;
         let first = sets.first().filter(|_| all.has_own_distances())?;
-        let known = self.kernel.targets.known(all.unconditional());
+        let targets: &dyn TargetKernel<P::Unconditional> = &self.kernel.targets;
+        let known = targets.known(all.unconditional());
         if !matches!(known, Some(KnownKernel::Gaussian { .. })) {
             return None;
         }
