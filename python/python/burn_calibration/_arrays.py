@@ -42,7 +42,7 @@ class Interval(NamedTuple):
     level: float
 
 
-def told(found: _native.Estimate, level: float | None) -> float | Interval:
+def told(found: _native._Estimate, level: float | None) -> float | Interval:
     """An estimate, with its interval if there is a level."""
     if level is None:
         return found["estimate"]
@@ -111,7 +111,7 @@ def classes_of(y_true: Any, y_prob: Any, sample_weight: Any, pos_label: Any = No
         raise ValueError(f"{name}: an array of shape {rows.shape}, expected [n] or [n, m] with some rows")
     if predictions.is_logits:
         check_finite(rows, name, "logit")
-        warn_of_probabilities(rows, name, "probabilities are y_prob, without Logits", CalibrationWarning)
+        warn_of_probabilities(rows, name, "probabilities go without Logits, or as their logarithms", CalibrationWarning)
     elif not check_probabilities(rows, name):
         rows = settled(rows, name)
     if is_event:

@@ -34,7 +34,7 @@ class SignificanceResult(NamedTuple):
         return self.pvalue
 
 
-def _result(outcome: _native.Tested) -> SignificanceResult:
+def _result(outcome: _native._Tested) -> SignificanceResult:
     if outcome["caveat"] is not None:
         warn(outcome["caveat"])
     return SignificanceResult(outcome["statistic"], outcome["pvalue"])
