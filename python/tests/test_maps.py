@@ -182,7 +182,7 @@ def test_wrong_weights_options_and_rows_are_named(three):
         bc.TemperatureScaling().fit(logits, labels, weights[:3])
     with pytest.raises(ValueError, match="the number of bins is 0"):
         bc.HistogramBinning(bins=0).fit(logits, labels)
-    with pytest.raises(ValueError, match="invalid type"):
+    with pytest.raises(ValueError, match="bins is 'many', expected a whole number"):
         bc.HistogramBinning(bins="many").fit(logits, labels)
     scaling = bc.TemperatureScaling().fit(logits, labels)
     with pytest.raises(ValueError, match="row 2, class 1: the logit is NaN"):

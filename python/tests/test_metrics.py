@@ -387,7 +387,7 @@ def test_plots_without_matplotlib_say_what_to_install(monkeypatch):
         (lambda y, p: bc.ece(np.array(["a", "b"]), p[:2]), r"labels are names, expected classes=\[…\]"),
         (lambda y, p: bc.ece(y, bc.Normal(y, y + 1)), "Normal predictions, expected probabilities or Logits"),
         (lambda y, p: bc.ece(y, p, sample_weight=-np.ones(200)), "row 0"),
-        (lambda y, p: bc.brier_score(y, p, interval=2.0), "level"),
+        (lambda y, p: bc.brier_score(y, p, interval=2.0), "interval is 2.0, expected a number between 0 and 1"),
         (lambda y, p: bc.skce(y, p, biased=True, block=2), "one of them"),
         (lambda y, p: bc.skce(y, p, biased=True, interval=0.95), "no interval"),
         (lambda y, p: bc.mmce(y, p, unbiased=True), "squared=True"),

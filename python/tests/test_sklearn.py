@@ -8,13 +8,16 @@ import pytest
 import burn_calibration as bc
 
 pytest.importorskip("sklearn")
+from sklearn import config_context  # noqa: E402
 from sklearn.base import clone  # noqa: E402
 from sklearn.calibration import CalibratedClassifierCV  # noqa: E402
 from sklearn.datasets import load_digits  # noqa: E402
+from sklearn.exceptions import NotFittedError  # noqa: E402
 from sklearn.frozen import FrozenEstimator  # noqa: E402
-from sklearn.linear_model import LogisticRegression  # noqa: E402
+from sklearn.linear_model import LinearRegression, LogisticRegression  # noqa: E402
 from sklearn.model_selection import (  # noqa: E402
     GridSearchCV,
+    GroupKFold,
     cross_val_predict,
     cross_val_score,
     train_test_split,
@@ -244,3 +247,48 @@ def test_zeros_are_raised_to_the_clip(digits):
     assert np.isfinite(scaling.transform(logits)).all()
     with pytest.raises(ValueError, match="row 0, class 0: the logit is -inf"):
         bc.TemperatureScaling(clip=None).fit(logits, numbers)
+
+
+@pytest.mark.parametrize("frozen", [True, False])
+def test_a_classifier_that_is_not_fitted_is_named(digits, frozen):
+    X, _, y, _ = digits
+    model = bc.CalibratedModel(FrozenEstimator(GaussianNB()) if frozen else GaussianNB(), "temperature", cv="prefit")
+    with pytest.raises(NotFittedError, match="instance is not fitted yet"):
+        model.fit(X, y)
+
+
+def test_what_is_no_classifier_is_named(digits):
+    X, _, y, _ = digits
+    with pytest.raises(TypeError, match="LinearRegression has neither predict_proba nor decision_function"):
+        bc.CalibratedModel(LinearRegression(), "temperature").fit(X, y)
+    with pytest.raises(ValueError, match="y, row 3: the label is missing"):
+        bc.CalibratedModel(GaussianNB()).fit(X, np.where(np.arange(len(y)) == 3, None, y.astype(object)))
+
+
+def test_metadata_goes_where_it_is_requested(digits):
+    X, others, y, _ = digits
+    groups, weights = np.arange(len(y)) % 7, 1.0 + np.arange(len(y)) % 3
+    splits = list(GroupKFold(3).split(X, y, groups))
+    plain = bc.CalibratedModel(GaussianNB(var_smoothing=1e-3), "temperature", cv=splits).fit(X, y, weights)
+    with config_context(enable_metadata_routing=True):
+        takes = GaussianNB(var_smoothing=1e-3).set_fit_request(sample_weight=True)
+        routed = bc.CalibratedModel(takes, "temperature", cv=GroupKFold(3)).fit(X, y, weights, groups=groups)
+        np.testing.assert_array_equal(routed.predict_proba(others), plain.predict_proba(others))
+        refuses = GaussianNB(var_smoothing=1e-3).set_fit_request(sample_weight=False)
+        of_map = bc.CalibratedModel(refuses, "temperature", cv=GroupKFold(3)).fit(X, y, weights, groups=groups)
+        classifier = GaussianNB(var_smoothing=1e-3).fit(X[splits[0][0]], y[splits[0][0]])
+        np.testing.assert_array_equal(of_map.calibrated_classifiers_[0][0].theta_, classifier.theta_)
+
+
+def test_arguments_of_fit_are_those_of_the_rows_of_a_fold(digits):
+    X, others, y, _ = digits
+    model = bc.CalibratedModel(OfRows(), "temperature", cv=3).fit(X, y, marks=np.arange(len(y)))
+    assert model.predict_proba(others).shape == (len(others), 10)
+
+
+class OfRows(GaussianNB):
+    """A classifier whose `fit` takes a mark of each row."""
+
+    def fit(self, X, y, sample_weight=None, marks=None):
+        assert len(marks) == len(X)
+        return super().fit(X, y, sample_weight)

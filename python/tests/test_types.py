@@ -67,6 +67,15 @@ def test_types_are_seen(tmp_path):
         assert reason in error
 
 
+def test_stubs_are_those_of_the_module(tmp_path):
+    pytest.importorskip("mypy")
+    allowed = tmp_path / "allowed.txt"
+    allowed.write_text("burn_calibration._native.__all__\n", encoding="utf-8")  # of PyO3: all names
+    command = [sys.executable, "-m", "mypy.stubtest", "--allowlist", str(allowed), "burn_calibration._native"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+
+
 def public():
     """The functions and classes of the package whose arguments people write."""
     for name in bc.__all__:

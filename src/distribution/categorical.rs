@@ -61,9 +61,13 @@ impl Categorical {
     /// whose sum differs from 1 by more than a softmax in its dtype does: `10⁻⁵`, or `ε (8 + 2√m)` with the
     /// machine epsilon `ε` if that is more. Rows are not renormalised.
     pub fn from_probabilities(probabilities: Tensor<2>) -> Result<Self> {
-        let probabilities = probabilities + 0.0; // −0 is 0, also to a logarithm
         let mut predictions = Self::new(None, Some(probabilities), false);
         predictions.check()?;
+        let signs = (predictions.rows().values.iter()).fold(0, |signs, p| signs | p.to_bits());
+        if signs >> 63 == 1 {
+            let positive = predictions.probabilities() + 0.0; // −0 is 0, also to a logarithm
+            return Self::from_probabilities(positive);
+        }
         predictions.checked = true;
         Ok(predictions)
     }

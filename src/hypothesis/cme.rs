@@ -202,7 +202,7 @@ const NAME: &str = "test of the calibration mean embedding";
 /// For calibrated binary predictions it rejects 28 to 49 % at the level of 5 %, some with more than 20
 /// expected errors.
 const CAVEAT: &str = "the approximation does not keep its level for confident predictions, however many \
-    errors are expected: use ExactTest with Ucme, or OmnibusTest";
+    errors are expected; exact tests and the omnibus test do";
 
 /// The squared UCME at its test locations, which must not depend on the labels.
 impl<P: Geometry, K: JointKernel<P>> Statistic<P> for Ucme<K, P> {

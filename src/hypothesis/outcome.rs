@@ -223,7 +223,7 @@ impl TestOutcome {
         let caveat = expected_errors.filter(too_few).map(|errors| {
             format!(
                 "{errors:.1} errors are expected: too few for this approximation, \
-                 use ExactTest or OmnibusTest"
+                 but not for an exact test or the omnibus test"
             )
         });
         Self {
@@ -244,8 +244,9 @@ impl TestOutcome {
     /// Sets the number of blocks of a test whose approximation needs many, the standard error of the estimate, and
     /// the caveat that follows.
     pub(crate) fn with_blocks(self, blocks: usize, standard_error: f64) -> Self {
-        let caveat =
-            format!("there are {blocks} blocks: too few for this approximation, use ExactTest");
+        let caveat = format!(
+            "there are {blocks} blocks: too few for this approximation, but not for an exact test"
+        );
         let outcome = Self {
             blocks: Some(blocks),
             standard_error: Some(standard_error),

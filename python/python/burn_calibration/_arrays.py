@@ -8,8 +8,18 @@ import numpy as np
 
 from . import _native
 from ._base import weights_of
-from ._checks import check_count, check_finite, check_rows, floats, warn_of_probabilities
-from ._labels import encode, listed, shown
+from ._checks import (
+    check_count,
+    check_finite,
+    check_level,
+    check_probabilities,
+    check_rows,
+    floats,
+    settled,
+    unmasked,
+    warn_of_probabilities,
+)
+from ._labels import encode, headers_of, listed, rows_in, shown
 from ._warnings import CalibrationWarning
 from .predictions import Predictions, check_order, predictions_of
 
@@ -32,7 +42,7 @@ class Interval(NamedTuple):
     level: float
 
 
-def told(found: _native.Estimate, level: float | None) -> float | Interval:
+def told(found: _native._Estimate, level: float | None) -> float | Interval:
     """An estimate, with its interval if there is a level."""
     if level is None:
         return found["estimate"]
@@ -76,15 +86,21 @@ def bins_of(bins: int, strategy: Literal["uniform", "quantile"]) -> Bins:
     return Bins(int(bins), strategy == "quantile")
 
 
+def level_of(interval: float | None) -> float | None:
+    """The confidence level of an interval, where one is asked for."""
+    check_level(interval, "interval")
+    return interval
+
+
 def _check_lengths(predictions: np.ndarray, truth: Any) -> None:
-    if len(predictions) != len(truth):
-        raise ValueError(
-            f"y_true has {len(truth)} rows and the predictions {len(predictions)}, expected as many of both"
-        )
+    rows = rows_in(truth)
+    if len(predictions) != rows:
+        raise ValueError(f"y_true has {rows} rows and the predictions {len(predictions)}, expected as many of both")
 
 
 def classes_of(y_true: Any, y_prob: Any, sample_weight: Any, pos_label: Any = None, classes: Any = None) -> ClassArrays:
     """Predictions of classes with labels; probabilities of an event, ``[n]``, become two columns."""
+    y_true = unmasked(y_true)
     check_order(y_true, y_prob)
     predictions = predictions_of(y_prob)
     if predictions.family != "categorical":
@@ -93,14 +109,16 @@ def classes_of(y_true: Any, y_prob: Any, sample_weight: Any, pos_label: Any = No
     rows, is_event = floats(predictions.rows, name), predictions.is_event
     if rows.ndim not in (1, 2) or rows.size == 0:
         raise ValueError(f"{name}: an array of shape {rows.shape}, expected [n] or [n, m] with some rows")
-    check_rows(predictions, rows, name)
     if predictions.is_logits:
-        warn_of_probabilities(rows, name, "probabilities are y_prob, without Logits", CalibrationWarning)
+        check_finite(rows, name, "logit")
+        warn_of_probabilities(rows, name, "probabilities go without Logits, or as their logarithms", CalibrationWarning)
+    elif not check_probabilities(rows, name):
+        rows = settled(rows, name)
     if is_event:
         event = rows.reshape(-1)
         rows = np.column_stack([np.zeros_like(event) if predictions.is_logits else 1 - event, event])
     _check_lengths(rows, y_true)
-    labels, known = encode(y_true, rows.shape[1], classes)
+    labels, known = encode(y_true, rows.shape[1], classes, headers=headers_of(y_prob))
     weights = weights_of(sample_weight, len(labels))
     if is_event and pos_label is not None:
         raise ValueError("pos_label: probabilities [n] are those of the event 1, expected no pos_label")
@@ -133,6 +151,7 @@ def reals_of(y_true: Any, prediction: Any, sample_weight: Any) -> RealArrays:
     check_order(y_true, prediction, "(y_true, prediction)")
     if not are_reals(prediction):
         raise ValueError("expected predictions of real numbers: Normal(loc, scale), Samples(draws) or others")
+    rows_in(y_true)
     rows, targets = floats(prediction.rows, "prediction"), floats(y_true, "y_true")
     if rows.ndim != 2 or rows.shape[1] == 0:
         raise ValueError(f"prediction: an array of shape {rows.shape}, expected [n, k]")

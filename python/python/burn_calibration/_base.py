@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._checks import floats
+
 if TYPE_CHECKING:  # scikit-learn has no types
     from ._estimator import (
         BaseEstimator,
         ClassifierMixin,
+        NotFittedError,
         OneToOneFeatureMixin,
         TransformerMixin,
         check_is_fitted,
@@ -19,11 +22,13 @@ if TYPE_CHECKING:  # scikit-learn has no types
 else:
     try:
         from sklearn.base import BaseEstimator, ClassifierMixin, OneToOneFeatureMixin, TransformerMixin, clone
+        from sklearn.exceptions import NotFittedError
         from sklearn.utils.validation import check_is_fitted, validate_data
     except ImportError:
         from ._estimator import (
             BaseEstimator,
             ClassifierMixin,
+            NotFittedError,
             OneToOneFeatureMixin,
             TransformerMixin,
             check_is_fitted,
@@ -35,6 +40,7 @@ __all__ = [
     "FLOATS",
     "BaseEstimator",
     "ClassifierMixin",
+    "NotFittedError",
     "OneToOneFeatureMixin",
     "TransformerMixin",
     "check_is_fitted",
@@ -61,9 +67,13 @@ def weights_of(weights: Any, n: int) -> np.ndarray | None:
     """Weights ``[n]`` as float64; None where there are none."""
     if weights is None:
         return None
-    numbers = np.ascontiguousarray(weights, dtype=np.float64)
+    numbers = floats(weights, "sample_weight")
     if numbers.ndim != 1 or len(numbers) != n:
         raise ValueError(f"sample_weight.shape == {numbers.shape}, expected ({n},): one weight per row")
     if n and not numbers.any():
         raise ValueError("all sample weights are zero, expected a positive one")
+    if not (np.isfinite(numbers) & (numbers >= 0)).all():
+        row = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= 0)))[0]
+        expected = "a finite number of at least 0"
+        raise ValueError(f"sample_weight, row {row}: the weight is {numbers[row]:.6g}, expected {expected}")
     return numbers

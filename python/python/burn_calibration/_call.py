@@ -8,8 +8,19 @@ import numpy as np
 
 from . import _native
 from ._arrays import FAMILIES
-from ._checks import check_choice, check_finite, check_rows, columns, refuse, warn_of_probabilities
-from ._labels import encode
+from ._checks import (
+    array_of,
+    check_choice,
+    check_finite,
+    check_rows,
+    columns,
+    is_missing,
+    numbers_of,
+    refuse,
+    unmasked,
+    warn_of_probabilities,
+)
+from ._labels import encode, rows_in
 from ._warnings import CalibrationWarning, warn
 from .predictions import Predictions
 
@@ -62,6 +73,7 @@ class Call:
         classes: Sequence[Any] | None = None,
         nan_policy: str = "raise",
         ordered: bool = False,
+        headers: Sequence[Any] | None = None,
     ):
         check_choice(nan_policy, "nan_policy", ("raise", "omit"))
         first = next(iter(sets.values()))
@@ -72,8 +84,8 @@ class Call:
         weights = None if sample_weight is None else columns(sample_weight, "sample_weight")
         n = len(numbers[next(iter(numbers))])
         are_classes = first.family == "categorical"
-        truth = y_true if are_classes else columns(y_true, "y_true")
-        lengths = {"y_true": len(truth), **{name: len(rows) for name, rows in numbers.items()}}
+        truth = unmasked(y_true) if are_classes else columns(y_true, "y_true")
+        lengths = {"y_true": rows_in(truth), **{name: len(rows) for name, rows in numbers.items()}}
         if weights is not None:
             lengths["sample_weight"] = len(weights)
         lengths.update({f"given[{name!r}]": len(column) for name, column in (given or {}).items()})
@@ -107,7 +119,7 @@ class Call:
             self.count = 2 if first.is_event else numbers[next(iter(numbers))].shape[1]
             if self.count < 2:
                 raise ValueError(f"{next(iter(sets))}: one class, expected two or more, or an event, [n]")
-            labels, known = encode(truth, self.count, classes)
+            labels, known = encode(truth, self.count, classes, headers=headers)
             names = [] if known is None else [_name(label) for label in known]
             truth = labels.astype(np.float64)[:, None]
         else:
@@ -178,7 +190,7 @@ def _name(label: Any) -> str:
 def _missing(labels: Any) -> np.ndarray:
     """Which labels are NaN or None."""
     values = labels if isinstance(labels, (list, tuple)) else np.asarray(labels).ravel().tolist()
-    return np.array([value is None or value != value for value in values])
+    return np.array([is_missing(value) for value in values])
 
 
 def _rows(labels: Any, rows: np.ndarray) -> Any:
@@ -205,7 +217,7 @@ def given_columns(given: Any, y_true: Any) -> Variables | None:
     for name, values in given.items():
         if not str(name) or str(name) in variables:
             raise ValueError(f"given: a column is named {str(name)!r}, expected a different name for each")
-        column = np.asarray(values)
+        column = _numbers_or_groups(array_of(values, f"given[{name!r}]"))
         if column.ndim != 1:
             raise ValueError(f"given[{name!r}]: an array of shape {column.shape}, expected [n]")
         if (
@@ -217,10 +229,15 @@ def given_columns(given: Any, y_true: Any) -> Variables | None:
         if column.dtype.kind in "fiu":
             variables[str(name)] = [float(value) for value in column]
         else:
-            is_missing = [value is None or value != value for value in column.tolist()]
             missing = float("nan")
-            variables[str(name)] = [missing if gap else str(value) for gap, value in zip(is_missing, column.tolist())]
+            variables[str(name)] = [missing if is_missing(value) else str(value) for value in column.tolist()]
     return variables
+
+
+def _numbers_or_groups(column: np.ndarray) -> np.ndarray:
+    """A column whose objects are numbers if all are, but for True and False."""
+    has_bools = column.dtype.kind == "O" and any(isinstance(value, bool) for value in column.ravel().tolist())
+    return column if has_bools else numbers_of(column)
 
 
 def _check_given(given: Variables) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+from decimal import Decimal
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,11 +16,55 @@ if TYPE_CHECKING:
 
 #: The distance from 1 that the sum of probabilities may have.
 TOLERANCE = 1e-3
+#: The distance from 1 of sums, and of probabilities from [0, 1], that is rounding.
+ROUNDING = 1e-5
+
+
+def unmasked(values: Any) -> Any:
+    """An array of NumPy whose masked entries are NaN, or None among what are no numbers; all else as it is."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    if not np.ma.is_masked(values):
+        return values.data
+    is_number = values.dtype.kind in "fiub"
+    filled = values.data.astype(np.float64 if is_number else object)
+    filled[np.ma.getmaskarray(values)] = np.nan if is_number else None
+    return filled
+
+
+def array_of(values: Any, name: str) -> np.ndarray:
+    """An array, of dense rows of equal length. Masked entries are NaN."""
+    if hasattr(values, "toarray"):
+        raise ValueError(f"{name}: a sparse {type(values).__name__}, expected an array, which its toarray() makes")
+    try:
+        return np.asarray(unmasked(values))
+    except ValueError:  # of NumPy, whose words have no name
+        raise ValueError(f"{name}: rows of different lengths, expected [n] or [n, m]") from None
+
+
+def is_missing(value: Any) -> bool:
+    """Whether an object is None, NaN or the NA of pandas."""
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)
+
+
+def _number(value: Any) -> float | None:
+    """An object as a number, NaN where it is missing; None if it is neither."""
+    if is_missing(value):
+        return float("nan")
+    return float(value) if isinstance(value, (Real, Decimal)) else None
+
+
+def numbers_of(rows: np.ndarray) -> np.ndarray:
+    """Objects as numbers if all are, as the nullable columns of pandas give them."""
+    if rows.dtype.kind != "O":
+        return rows
+    numbers = [_number(value) for value in rows.ravel().tolist()]
+    return rows if any(number is None for number in numbers) else np.array(numbers).reshape(rows.shape)
 
 
 def floats(values: Any, name: str) -> np.ndarray:
-    """An array in double precision and row-major order."""
-    rows = np.asarray(values)
+    """An array in double precision and row-major order. What is missing or masked is NaN."""
+    rows = numbers_of(array_of(values, name))
     if rows.dtype.kind not in "fiub":
         raise ValueError(f"{name}: an array of {rows.dtype}, expected numbers")
     return np.ascontiguousarray(rows, dtype=np.float64)
@@ -59,16 +106,45 @@ def check_finite(rows: np.ndarray, name: str, what: str = "value") -> None:
     refuse(~np.isfinite(rows), rows, name, what, "a finite number")
 
 
-def check_probabilities(rows: np.ndarray, name: str) -> None:
-    """Refuses what is no probability, and rows of several that do not sum to 1."""
-    if not (rows.min() >= -1e-5 and rows.max() <= 1 + 1e-5):  # NaN is neither
+def check_probabilities(rows: np.ndarray, name: str) -> bool:
+    """Refuses what is no probability, and rows of several that do not sum to 1.
+
+    Returns whether they are from 0 to 1 and sum to 1 up to rounding, and need not be `settled`.
+    """
+    least, most = rows.min(), rows.max()
+    if not (least >= -ROUNDING and most <= 1 + ROUNDING):  # NaN is neither
         check_finite(rows, name, "probability")
         hint = "; bc.Logits(z) makes predictions of logits"
-        refuse((rows < -1e-5) | (rows > 1 + 1e-5), rows, name, "probability", f"a number from 0 to 1{hint}")
+        is_outside = (rows < -ROUNDING) | (rows > 1 + ROUNDING)
+        refuse(is_outside, rows, name, "probability", f"a number from 0 to 1{hint}")
+    is_inside = bool(least >= 0 and most <= 1)
     if rows.ndim == 1 or rows.shape[1] == 1:
-        return
-    sums = rows.sum(axis=1)
-    refuse(np.abs(sums - 1) > TOLERANCE, sums, name, "sum of the probabilities", f"1 within {TOLERANCE}")
+        return is_inside
+    sums = _sums(rows)
+    distance = np.abs(sums - 1)
+    worst = distance.max()
+    if worst > TOLERANCE:
+        refuse(distance > TOLERANCE, sums, name, "sum of the probabilities", f"1 within {TOLERANCE}")
+    return is_inside and bool(worst <= ROUNDING)
+
+
+def _sums(rows: np.ndarray) -> np.ndarray:
+    """The sums of rows: `rows.sum(axis=1)`, which takes several times as long for few columns."""
+    sums: np.ndarray = np.einsum("ij->i", rows)
+    return sums
+
+
+def settled(rows: np.ndarray, name: str) -> np.ndarray:
+    """Probabilities that were checked, as the library takes them: from 0 to 1, and of sum 1, as `evaluate` makes them."""
+    if rows.ndim == 1 or rows.shape[1] == 1:
+        return rows.clip(0, 1)
+    worst = np.abs(_sums(rows) - 1).max()
+    if worst > ROUNDING:
+        size = f"{worst:.0e}".replace("e-0", "e-")
+        warn(f"{name}: rows sum to 1 within {size}: each row is divided by its sum")
+    rows = rows.clip(0, 1)
+    divided: np.ndarray = rows / _sums(rows)[:, None]
+    return divided
 
 
 def check_rows(predictions: Predictions, rows: np.ndarray, name: str) -> None:
@@ -108,7 +184,7 @@ def are_probabilities(rows: np.ndarray) -> bool:
     if not len(rows) or not ((rows >= 0) & (rows <= 1)).all():
         return False
     is_event = rows.ndim == 1 or rows.shape[1] == 1
-    return bool(is_event or (np.abs(rows.sum(axis=1) - 1) <= TOLERANCE).all())
+    return bool(is_event or (np.abs(_sums(rows) - 1) <= TOLERANCE).all())
 
 
 def warn_of_probabilities(rows: np.ndarray, name: str, remedy: str, category: type[Warning]) -> None:
@@ -131,6 +207,47 @@ def check_number(value: Any, name: str, least: float, most: float, expected: str
     is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
     if not is_number or not (least < value < most if is_open else least <= value <= most):
         raise ValueError(f"{name} is {value!r}, expected {expected}")
+
+
+#: Types of parameters by their names in annotations, and what is expected of them.
+_TYPES: dict[str, tuple[type, str]] = {
+    "bool": (bool, "True or False"),
+    "int": (Integral, "a whole number of at least 0"),
+    "float": (Real, "a number"),
+    "str": (str, "a text"),
+}
+
+
+def check_types(estimator: Any) -> None:
+    """Refuses parameters of an estimator whose type is not that of the annotation."""
+    for name, parameter in inspect.signature(type(estimator).__init__).parameters.items():
+        kind, *rest = str(parameter.annotation).split(" | ")
+        value: Any = getattr(estimator, name, None)
+        if kind not in _TYPES or value is None and rest:
+            continue
+        value = value.item() if isinstance(value, np.generic) else value
+        expected_type, expected = _TYPES[kind]
+        is_right = isinstance(value, expected_type) and (kind == "bool" or not isinstance(value, bool))
+        if not is_right or kind == "int" and value < 0:
+            raise ValueError(f"{name} is {value!r}, expected {expected}{' or None' if rest else ''}")
+
+
+def check_bandwidth(bandwidth: Any) -> None:
+    """Refuses what is no bandwidth, if there is one."""
+    check_number(bandwidth, "bandwidth", 1e-100, 1e100, "a positive number")
+
+
+def check_level(level: Any, name: str = "level") -> None:
+    """Refuses what is no level of confidence, if there is one."""
+    check_number(level, name, 0, 1, "a number between 0 and 1, such as 0.95", is_open=True)
+
+
+def seed_of(seed: Any) -> int:
+    """A seed: a whole number from 0 on."""
+    is_whole = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
+    if not is_whole or not 0 <= seed < 2**64:
+        raise ValueError(f"seed is {seed!r}, expected a whole number from 0 to 2**64 - 1")
+    return int(seed)
 
 
 def check_count(value: Any, name: str, most: int = 2**32 - 1) -> None:

@@ -16,15 +16,32 @@ class Labels(NamedTuple):
     classes: list[Any] | None
 
 
+def rows_in(values: Any, name: str = "y_true") -> int:
+    """The number of labels or targets.
+
+    Raises
+    ------
+    ValueError
+        A number, a sparse matrix, an iterator or None.
+    """
+    try:
+        return len(values)
+    except TypeError:  # also of an array without dimensions
+        raise ValueError(f"{name} is of the type {type(values).__name__}, expected an array, [n]") from None
+
+
 def categories_of(values: Any) -> list[Any] | None:
-    """The categories of a categorical of pandas."""
+    """The categories of a categorical of pandas, or of an enumeration of polars.
+
+    A categorical of polars has its values in the order of their appearance, which is not that of the columns.
+    """
+    dtype = getattr(values, "dtype", None)
+    if type(dtype).__module__.startswith("polars") and type(dtype).__name__ != "Enum":
+        return None
     categories = getattr(values, "categories", None)
     if categories is None:
-        categories = getattr(getattr(values, "dtype", None), "categories", None)
-    try:
-        return None if categories is None else list(categories)
-    except TypeError:  # polars knows them by a name
-        return None
+        categories = getattr(dtype, "categories", None)
+    return None if categories is None else list(categories)
 
 
 def shown(label: Any) -> str:
@@ -50,13 +67,18 @@ def as_array(values: Any, name: str = "y_true") -> np.ndarray:
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:
-        raise ValueError(f"{name}: labels of {labels.ndim} dimensions, expected one: [n]")
+        hint = f"; np.argmax({name}, axis=1) makes labels of one-hot rows" if labels.ndim == 2 else ""
+        raise ValueError(f"{name}: labels of {labels.ndim} dimensions, expected one: [n]{hint}")
     found: np.ndarray = labels
     return found
 
 
-def encode(values: Any, count: int, classes: Any = None, name: str = "y_true") -> Labels:
+def encode(
+    values: Any, count: int, classes: Any = None, name: str = "y_true", headers: Sequence[Any] | None = None
+) -> Labels:
     """The columns of labels: those of ``classes``, else of the categories of pandas, else numbers from 0.
+
+    ``headers`` are the names of the columns of a frame, which the error of labels that are names proposes.
 
     Raises
     ------
@@ -65,7 +87,7 @@ def encode(values: Any, count: int, classes: Any = None, name: str = "y_true") -
     """
     known = categories_of(values) if classes is None else as_array(classes, "classes").tolist()
     if known is None:
-        return Labels(_numbers(values, count, name), None)
+        return Labels(_numbers(values, count, name, headers), None)
     what = "classes" if classes is not None else f"{name}: the categories"
     if len(known) != count:
         raise ValueError(f"{what}: {len(known)} classes, expected {count}, one for each column of the predictions")
@@ -102,7 +124,13 @@ def _plain(labels: np.ndarray) -> np.ndarray:
     return plain if plain.ndim == 1 else labels
 
 
-def _numbers(values: Any, count: int, name: str) -> np.ndarray:
+def headers_of(frame: Any) -> list[Any] | None:
+    """The names of the columns of a frame of pandas or polars."""
+    headers = getattr(frame, "columns", None)
+    return None if headers is None or callable(headers) else list(headers)
+
+
+def _numbers(values: Any, count: int, name: str, headers: Sequence[Any] | None = None) -> np.ndarray:
     """Labels that are numbers of columns."""
     labels = as_array(values, name)
     if labels.dtype.kind == "O":
@@ -110,6 +138,8 @@ def _numbers(values: Any, count: int, name: str) -> np.ndarray:
     if labels.dtype.kind not in "fiub":
         names = sorted({label for label in labels.tolist() if isinstance(label, str)})
         example = f": classes=[{listed(names)}] if the columns are in this order" if len(names) == count else ""
+        if headers is not None and set(names) <= set(headers):
+            example = f": classes=[{listed(headers)}], as the columns are named"
         raise ValueError(f"{name}: labels are names, expected classes=[…], the class of each column{example}")
     wrong = np.flatnonzero(~np.isfinite(labels) | (labels != np.floor(labels)) | (labels < 0) | (labels >= count))
     run_from_1 = len(labels) > 0 and bool(((labels >= 1) & (labels <= count)).all())

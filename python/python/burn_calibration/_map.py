@@ -18,7 +18,7 @@ from ._base import (
     validate_data,
     weights_of,
 )
-from ._checks import check_number, warn_of_probabilities
+from ._checks import check_number, check_types, unmasked, warn_of_probabilities
 from ._docs import MAPS, document_class
 from ._labels import encode
 from ._state import restored, set_parts, state_of
@@ -118,7 +118,7 @@ class LogitMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None")
         check_number(self.clip, "clip", 0, 0.5, "a number above 0 and below 0.5", is_open=True)
         logits = np.ascontiguousarray(_logits(self, X, reset=True))
-        labels, known = encode(y, logits.shape[1], classes, "y")
+        labels, known = encode(unmasked(y), logits.shape[1], classes, "y")
         if len(labels) != len(logits):
             raise ValueError(f"{len(logits)} rows but {len(labels)} labels, expected the same number of both")
         weights = weights_of(sample_weight, len(logits))
@@ -184,6 +184,7 @@ class LogitMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             return _raised(logits, self.clip_)
         has_zero = np.isneginf(logits).any(axis=1)
         if has_zero.any() and self.clip is not None:
+            logits = logits.copy()  # they may be the user's
             logits[has_zero] = _raised(logits[has_zero], self.clip)
         return logits
 
@@ -225,6 +226,7 @@ class LogitMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _options(self) -> dict[str, Any]:
         """The parameters as the library names them."""
+        check_types(self)
         options = self.get_params(deep=False)
         options.pop("clip", None)
         return options
@@ -286,5 +288,5 @@ def _logits(estimator: BaseEstimator, X: Any, *, reset: bool) -> np.ndarray:
     # the native module checks that numbers are finite, and names the row
     least = 2 if reset else 1
     return validate_data(
-        estimator, X, reset=reset, dtype=FLOATS, order="C", ensure_all_finite=False, ensure_min_features=least
+        estimator, unmasked(X), reset=reset, dtype=FLOATS, order="C", ensure_all_finite=False, ensure_min_features=least
     )

@@ -17,6 +17,7 @@ import numpy as np
 
 from . import _native
 from ._arrays import bins_of, check_redraws, classes_of, reals_of
+from ._checks import check_count, check_level, seed_of
 from ._docs import CLASSES, REALS, documented
 from .metrics import Strategy
 
@@ -106,6 +107,7 @@ def reliability_curve(
         The probability of the band, of each bin.
     """
     data = classes_of(y_true, y_prob, sample_weight, pos_label, classes)
+    check_level(level)
     found = _native.reliability_curve(data, bins_of(bins, strategy), level)
     return ReliabilityCurve(
         np.asarray(found["prob_true"]),
@@ -172,7 +174,8 @@ def corp_curve(
     """
     data = classes_of(y_true, y_prob, sample_weight, pos_label, classes)
     check_redraws(redraws)
-    found = _native.corp_curve(data, level, redraws, seed)
+    check_level(level)
+    found = _native.corp_curve(data, level, redraws, seed_of(seed))
     return CorpCurve(
         np.asarray(found["prob_true"]),
         np.asarray(found["first"]),
@@ -226,5 +229,8 @@ def pit_histogram(
     seed : int, default 0
         The seed of the ranks of targets among `Samples`, which are randomised.
     """
-    found = _native.pit_histogram(reals_of(y_true, prediction, sample_weight), bins, level, seed)
+    check_level(level)
+    check_count(bins, "bins")
+    data = reals_of(y_true, prediction, sample_weight)
+    found = _native.pit_histogram(data, bins, level, seed_of(seed))
     return PitHistogram(np.asarray(found["count"]), np.linspace(0, 1, bins + 1), found["lower"], found["upper"])

@@ -9,12 +9,13 @@ import numpy as np
 
 from . import _native
 from ._call import Call, given_columns, warn_of_notes
-from ._checks import check_choice, check_count, check_number
+from ._checks import check_choice, check_count, check_number, seed_of
 from ._docs import ANY, documented
+from ._labels import headers_of
 from ._kernels import bandwidth_option, kernel_option
 from ._warnings import collected
 from .answers import Comparison, Evaluation, Outcome
-from .predictions import Logits, Predictions, Probabilities, check_order, predictions_of
+from .predictions import Logits, Predictions, Probabilities, check_order, predictions_of, warn_of_index
 
 __all__ = ["Comparison", "Evaluation", "Outcome", "Steps", "TESTS", "compare", "evaluate", "report"]
 
@@ -108,6 +109,7 @@ def evaluate(
     if (y_prob is None) == (logits is None):
         raise ValueError("expected y_prob or logits, one of them")
     name = "y_prob" if logits is None else "logits"
+    warn_of_index(y_true, y_prob if logits is None else logits)
     predictions = predictions_of(y_prob) if logits is None else Logits(logits)
     check_order(y_true, predictions)
     check_choice(lens, "lens", tuple(_LENSES))
@@ -135,7 +137,8 @@ def evaluate(
         raise ValueError(f"ordered is True, expected False: lens {lens!r} looks at one event")
     columns = given_columns(given, y_true)
     with collected() as notes:
-        call = Call(y_true, {name: predictions}, sample_weight, columns, classes, nan_policy, ordered)
+        headers = headers_of(y_prob if logits is None else logits)
+        call = Call(y_true, {name: predictions}, sample_weight, columns, classes, nan_policy, ordered, headers)
     call.check_sizes(bins, redraws)
     answer = _native.evaluate(
         call.data,
@@ -149,7 +152,7 @@ def evaluate(
         bandwidth=bandwidth_option(bandwidth),
         bins=bins,
         redraws=redraws,
-        seed=int(seed),
+        seed=seed_of(seed),
     )
     warn_of_notes(answer.notes)
     return Evaluation(answer, notes)
@@ -181,13 +184,14 @@ def compare(
         The sets of labels that are drawn, at most 100,000; None is 999.
     """
     for predictions in (before, after):
+        warn_of_index(y_true, predictions)
         check_order(y_true, predictions_of(predictions), "(y_true, before, after)")
     check_number(level, "level", 0, 1, "a number between 0 and 1", is_open=True)
     check_count(redraws, "redraws", _MOST_REDRAWS)
     with collected() as notes:
         call = _of_two(y_true, {"before": before, "after": after}, sample_weight, classes, nan_policy, ordered)
     call.check_sizes(None, redraws)
-    answer = _native.compare(call.data, progress, level=float(level), redraws=redraws, seed=int(seed))
+    answer = _native.compare(call.data, progress, level=float(level), redraws=redraws, seed=seed_of(seed))
     warn_of_notes(answer.notes)
     return Comparison(answer, notes)
 
@@ -268,13 +272,14 @@ def report(
     """
     sets = {"y_prob": y_prob} if after is None else {"y_prob": y_prob, "after": after}
     for predictions in sets.values():
+        warn_of_index(y_true, predictions)
         check_order(y_true, predictions_of(predictions))
     check_count(bins, "bins")
     if bins is not None and predictions_of(y_prob).family != "categorical":
         raise ValueError(f"bins is {bins!r}, expected None: {type(y_prob).__name__} predictions have none")
     call = _of_two(y_true, sets, sample_weight, classes, nan_policy, ordered)
     call.check_sizes(bins, None)
-    page, notes = _native.report(call.data, progress, title=title, bins=bins, seed=int(seed))
+    page, notes = _native.report(call.data, progress, title=title, bins=bins, seed=seed_of(seed))
     warn_of_notes(notes)
     if path is not None:
         with open(path, "w", encoding="utf-8") as file:

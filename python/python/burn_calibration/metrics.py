@@ -15,10 +15,13 @@ one. With ``pos_label=k`` they look at class ``k`` against the rest.
 
 from __future__ import annotations
 
+import math
+import sys
 from typing import Any, Literal, overload
 
 from . import _native
-from ._arrays import Interval, bins_of, classes_of, told
+from ._arrays import Interval, bins_of, classes_of, level_of, told
+from ._checks import check_bandwidth, check_count, check_number
 from ._docs import CLASSES, documented
 
 Strategy = Literal["uniform", "quantile"]
@@ -46,6 +49,7 @@ def ece(
         At least 1; 2 is the root mean squared calibration error, ``inf`` the maximum calibration error.
     """
     data = classes_of(y_true, y_prob, sample_weight, pos_label, classes)
+    check_number(order, "order", 1, math.inf, "a number of at least 1")
     return _native.ece(data, bins_of(bins, strategy), float(order))
 
 
@@ -69,9 +73,9 @@ def class_wise_ece(
     order : float, default 1
         At least 1, finite.
     """
-    return _native.class_wise_ece(
-        classes_of(y_true, y_prob, sample_weight, classes=classes), bins_of(bins, strategy), float(order)
-    )
+    data = classes_of(y_true, y_prob, sample_weight, classes=classes)
+    check_number(order, "order", 1, sys.float_info.max, "a finite number of at least 1")
+    return _native.class_wise_ece(data, bins_of(bins, strategy), float(order))
 
 
 @overload
@@ -102,7 +106,7 @@ def debiased_ece(
     0 where that is negative. For fewer than 150 samples there are fewer bins of equal mass, of ten samples or more.
     """
     data = classes_of(y_true, y_prob, sample_weight, pos_label, classes)
-    return told(_native.debiased_ece(data, bins_of(bins, strategy), interval), interval)
+    return told(_native.debiased_ece(data, bins_of(bins, strategy), level_of(interval)), interval)
 
 
 @documented(CLASSES)
@@ -144,6 +148,7 @@ def mmce(
     if unbiased and not squared:
         raise ValueError("the unbiased form can be negative and has no root, expected squared=True")
     data = classes_of(y_true, y_prob, sample_weight, classes=classes)
+    check_bandwidth(bandwidth)
     square = _native.squared_mmce(data, float(bandwidth), bool(unbiased))
     return square if squared else max(square, 0.0) ** 0.5
 
@@ -192,7 +197,9 @@ def skce(
     if biased and interval is not None:
         raise ValueError("the biased form has no interval, expected biased=False")
     data = classes_of(y_true, y_prob, sample_weight, classes=classes)
-    return told(_native.squared_kernel_error(data, bandwidth, bool(biased), block, interval), interval)
+    check_bandwidth(bandwidth)
+    check_count(block, "block")
+    return told(_native.squared_kernel_error(data, bandwidth, bool(biased), block, level_of(interval)), interval)
 
 
 @overload
@@ -223,9 +230,8 @@ def overconfidence(
 
     Negative is underconfidence.
     """
-    return told(
-        _native.overconfidence(classes_of(y_true, y_prob, sample_weight, pos_label, classes), interval), interval
-    )
+    data = classes_of(y_true, y_prob, sample_weight, pos_label, classes)
+    return told(_native.overconfidence(data, level_of(interval)), interval)
 
 
 @overload
@@ -257,4 +263,4 @@ def observed_over_expected(
     Its interval is that of Fieller's method.
     """
     data = classes_of(y_true, y_prob, sample_weight, pos_label, classes)
-    return told(_native.observed_over_expected(data, interval), interval)
+    return told(_native.observed_over_expected(data, level_of(interval)), interval)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Iterator
 
 import numpy as np
 
-from ._base import BaseEstimator, ClassifierMixin, check_is_fitted, clone, weights_of
-from ._checks import check_choice
+from ._base import BaseEstimator, ClassifierMixin, NotFittedError, check_is_fitted, clone, weights_of
+from ._checks import check_choice, is_missing, unmasked
 from ._labels import as_array, listed, shown
 from ._map import LogitMap, Progress
 from .maps import MAPS, AutoRecalibration
@@ -111,7 +111,7 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):
         progress
             As of `LogitMap.fit`.
         **fit_params
-            For the ``fit`` of the classifier.
+            For the ``fit`` of the classifier; with metadata routing also for the splitter, such as ``groups``.
 
         Raises
         ------
@@ -125,7 +125,13 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):
         is_frozen = type(self.estimator).__name__ == "FrozenEstimator"
         if y is None:
             raise ValueError("CalibratedModel requires y to be passed, but the target y is None")
+        name = type(self.estimator).__name__
+        if not any(hasattr(self.estimator, method) for method in ("predict_proba", "decision_function")):
+            raise TypeError(f"estimator: {name} has neither predict_proba nor decision_function, expected a classifier")
+        y = unmasked(y)
         if fitted_before or is_frozen:
+            if not hasattr(self.estimator, "classes_"):
+                raise NotFittedError(f"This {name} instance is not fitted yet, expected one that was fitted before")
             self._check_length(X, y)
             classes = np.asarray(self.estimator.classes_)
             numbers = _places(as_array(y, "y"), classes)
@@ -143,18 +149,27 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):
         self, X: Any, y: Any, sample_weight: Any, progress: Progress | None, fit_params: dict[str, Any]
     ) -> Self:
         try:
-            import sklearn  # type: ignore[import-untyped, unused-ignore]  # noqa: F401
+            from sklearn import get_config  # type: ignore[import-untyped, unused-ignore]
         except ImportError:
             raise ImportError("folds need scikit-learn, and cv='prefit' does not") from None
         from sklearn.model_selection import check_cv  # type: ignore[import-untyped, unused-ignore]
         from sklearn.utils import indexable  # type: ignore[import-untyped, unused-ignore]
+        from sklearn.utils.metadata_routing import process_routing  # type: ignore[import-untyped, unused-ignore]
         from sklearn.utils.multiclass import check_classification_targets  # type: ignore[import-untyped, unused-ignore]
         from sklearn.utils.parallel import Parallel, delayed  # type: ignore[import-untyped, unused-ignore]
-        from sklearn.utils.validation import check_array, column_or_1d, has_fit_parameter  # type: ignore[import-untyped, unused-ignore]
+        from sklearn.utils.validation import (  # type: ignore[import-untyped, unused-ignore]
+            _check_method_params,
+            check_array,
+            column_or_1d,
+            has_fit_parameter,
+        )
 
         X, y = indexable(X, y)
         y = column_or_1d(as_array(y, "y") if isinstance(y, (list, tuple)) else y, warn=True)
         check_array(y, ensure_2d=False, dtype=None, input_name="y")
+        gaps = [row for row, label in enumerate(y.tolist()) if is_missing(label)]
+        if gaps:
+            raise ValueError(f"y, row {gaps[0]}: the label is missing, expected a class")
         check_classification_targets(y)
         classes, numbers = np.unique(y, return_inverse=True)
         if len(classes) < 2:
@@ -168,17 +183,21 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"Requesting {folds}-fold cross-validation but the class {rare} has less than {folds} examples: {fewest}"
             )
-        takes_weights = weights is not None and has_fit_parameter(self.estimator, "sample_weight")
+        split_params: dict[str, Any] = {}
+        if get_config()["enable_metadata_routing"]:
+            given = fit_params if weights is None else {**fit_params, "sample_weight": weights}
+            routed = process_routing(self, "fit", **given)
+            fit_params, split_params = dict(routed.estimator.fit), dict(routed.splitter.split)
+        elif weights is not None and has_fit_parameter(self.estimator, "sample_weight"):
+            fit_params = {**fit_params, "sample_weight": weights}
 
         def fitted(rows: np.ndarray | None) -> Any:
             """The classifier, fitted to some rows."""
-            params = dict(fit_params)
-            if takes_weights and weights is not None:
-                params["sample_weight"] = weights if rows is None else weights[rows]
+            params = fit_params if rows is None else _check_method_params(X, fit_params, indices=rows)
             some, labels = (X, y) if rows is None else (_rows(X, rows), _rows(y, rows))
             return clone(self.estimator).fit(some, labels, **params)
 
-        splits = list(cv.split(X, y))
+        splits = list(cv.split(X, y, **split_params))
         parallel = Parallel(n_jobs=self.n_jobs)
         classifiers = parallel(delayed(fitted)(train) for train, _ in splits)
         left_out = [
@@ -253,6 +272,20 @@ class CalibratedModel(ClassifierMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "calibrated_classifiers_")
+
+    def get_metadata_routing(self) -> Any:
+        """Which of the parameters of `fit` go to the classifier and to the splitter, for scikit-learn."""
+        from sklearn.utils.metadata_routing import (  # type: ignore[import-untyped, unused-ignore]
+            MetadataRouter,
+            MethodMapping,
+        )
+
+        def mapping(callee: str) -> Any:
+            return MethodMapping().add(caller="fit", callee=callee)
+
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
+        router.add(estimator=self.estimator, method_mapping=mapping("fit"))
+        return router.add(splitter=self.cv, method_mapping=mapping("split"))
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import get_tags  # type: ignore[import-untyped, unused-ignore]

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any, Iterable
 
 import numpy as np
 
+from ._checks import array_of
+from ._warnings import warn
+
 if TYPE_CHECKING:
     from typing_extensions import Self
 
@@ -45,9 +48,21 @@ class Predictions:
         return found[:, 0] if width == 1 else found
 
 
+def levels_of(levels: Any) -> tuple[float, ...]:
+    """Levels of quantiles: numbers."""
+    try:
+        return tuple(float(level) for level in levels)
+    except (TypeError, ValueError):
+        raise ValueError(f"levels is {levels!r}, expected a sequence of numbers between 0 and 1") from None
+
+
 def _columns(*parts: Any) -> np.ndarray:
     """Arrays of as many rows side by side, ``[n, ...]``."""
-    columns = [np.asarray(part) for part in parts]
+    columns = [array_of(part, "parameters") for part in parts]
+    if not any(part.ndim for part in columns):
+        raise ValueError("parameters that are all single numbers, expected one of each row, [n], in some")
+    rows = next(len(part) for part in columns if part.ndim)
+    columns = [part if part.ndim else np.full(rows, part) for part in columns]  # one scale of all rows
     columns = [part[:, None] if part.ndim == 1 else part for part in columns]
     lengths = [len(part) for part in columns]
     if len(set(lengths)) > 1:
@@ -59,14 +74,14 @@ class Probabilities(Predictions):
     """Probabilities of classes, ``[n, m]``, or of an event (class 1 of two), ``[n]``. A plain array is the same."""
 
     def __init__(self, p: Any):
-        super().__init__("categorical", np.asarray(p))
+        super().__init__("categorical", array_of(p, "probabilities"))
 
 
 class Logits(Predictions):
     """Logits of classes, ``[n, m]``, or log-odds of an event (class 1 of two), ``[n]``."""
 
     def __init__(self, z: Any):
-        super().__init__("categorical", np.asarray(z), is_logits=True)
+        super().__init__("categorical", array_of(z, "logits"), is_logits=True)
 
 
 class _LocationScale(Predictions):
@@ -82,14 +97,14 @@ class _LocationScale(Predictions):
 
 
 class Normal(_LocationScale):
-    """Normal distributions: means and standard deviations, ``[n]`` or ``[n, d]``."""
+    """Normal distributions: means and standard deviations, ``[n]`` or ``[n, d]``, or one number for all rows."""
 
     def __init__(self, loc: Any, scale: Any):
         super().__init__("normal", _columns(loc, scale))
 
 
 class Laplace(_LocationScale):
-    """Laplace distributions: locations and scales, ``[n]`` or ``[n, d]``."""
+    """Laplace distributions: locations and scales, ``[n]`` or ``[n, d]``, or one number for all rows."""
 
     def __init__(self, loc: Any, scale: Any):
         super().__init__("laplace", _columns(loc, scale))
@@ -130,14 +145,14 @@ class Samples(Predictions):
     """Monte Carlo samples, ``[n, k]``: ``k`` draws of each prediction."""
 
     def __init__(self, draws: Any):
-        super().__init__("samples", np.asarray(draws))
+        super().__init__("samples", array_of(draws, "draws"))
 
 
 class Quantiles(Predictions):
     """Quantile forecasts, ``[n, k]``, at ``k`` levels between 0 and 1."""
 
     def __init__(self, values: Any, levels: Iterable[float]):
-        super().__init__("quantiles", np.asarray(values), levels=tuple(float(level) for level in levels))
+        super().__init__("quantiles", array_of(values, "values"), levels=levels_of(levels))
 
 
 _FAMILIES: dict[str, type[Predictions]] = {
@@ -171,12 +186,13 @@ def check_order(y_true: Any, predictions: Any, expected: str = "(y_true, y_prob)
     ValueError
         The arguments are swapped.
     """
+    warn_of_index(y_true, predictions)
     if isinstance(y_true, Predictions):
         raise ValueError(f"y_true are predictions: the arguments are swapped, expected {expected}, truth first")
     if isinstance(predictions, Predictions) and predictions.family != "categorical":
         return
     truth = np.asarray(y_true, dtype=object if _has_tuples(y_true) else None)
-    rows = predictions.rows if isinstance(predictions, Predictions) else np.asarray(predictions)
+    rows = predictions.rows if isinstance(predictions, Predictions) else array_of(predictions, "y_prob")
     is_wide = truth.ndim == 2 and truth.shape[1] > 1 and truth.dtype.kind == "f"
     if is_wide and (rows.ndim == 1 or rows.shape[1] == 1):
         raise ValueError(
@@ -187,6 +203,19 @@ def check_order(y_true: Any, predictions: Any, expected: str = "(y_true, y_prob)
         raise ValueError(
             "y_true has fractions and the predictions are whole numbers or names: the arguments are swapped, "
             f"expected {expected}, truth first"
+        )
+
+
+def warn_of_index(y_true: Any, predictions: Any) -> None:
+    """Warns of frames of pandas that name the same rows in another order."""
+    ours: Any = getattr(y_true, "index", None)
+    theirs: Any = getattr(predictions, "index", None)
+    if not hasattr(ours, "equals") or not hasattr(theirs, "equals") or ours.equals(theirs):
+        return
+    if len(ours) == len(theirs) and set(ours) == set(theirs):
+        warn(
+            "y_true and the predictions have the same index in another order, and rows are taken by their place: "
+            "predictions.loc[y_true.index] has the order of y_true"
         )
 
 

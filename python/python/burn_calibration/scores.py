@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Any, Iterable, overload
 
 from . import _native
-from ._arrays import Interval, are_reals, classes_of, reals_of, told
+from ._arrays import Interval, are_reals, classes_of, level_of, reals_of, told
 from ._docs import ANY, CLASSES, REALS, documented
+from .predictions import levels_of
 
 
 @overload
@@ -30,7 +31,8 @@ def brier_score(
     or more: the sum over the classes, ``Σ_k (p_k − 1[y = k])²``, from 0 to 2. `evaluate` has the sum for two classes too,
     which is twice this number.
     """
-    return told(_native.brier_score(classes_of(y_true, y_prob, sample_weight, classes=classes), interval), interval)
+    data = classes_of(y_true, y_prob, sample_weight, classes=classes)
+    return told(_native.brier_score(data, level_of(interval)), interval)
 
 
 @overload
@@ -50,9 +52,9 @@ def log_loss(
     A label of probability 0 is an error that names the row: the score is infinite. Logits have none.
     """
     if are_reals(prediction):
-        found = _native.log_loss_of_reals(reals_of(y_true, prediction, sample_weight), interval)
+        found = _native.log_loss_of_reals(reals_of(y_true, prediction, sample_weight), level_of(interval))
     else:
-        found = _native.log_loss(classes_of(y_true, prediction, sample_weight, classes=classes), interval)
+        found = _native.log_loss(classes_of(y_true, prediction, sample_weight, classes=classes), level_of(interval))
     return told(found, interval)
 
 
@@ -69,7 +71,8 @@ def spherical_score(
     y_true: Any, y_prob: Any, *, sample_weight: Any = None, classes: Any = None, interval: float | None = None
 ) -> float | Interval:
     """The spherical score ``1 − p_y/‖p‖`` of classes, from 0 to 1."""
-    return told(_native.spherical_score(classes_of(y_true, y_prob, sample_weight, classes=classes), interval), interval)
+    data = classes_of(y_true, y_prob, sample_weight, classes=classes)
+    return told(_native.spherical_score(data, level_of(interval)), interval)
 
 
 @overload
@@ -83,7 +86,7 @@ def crps(y_true: Any, prediction: Any, *, sample_weight: Any = None, interval: f
     The sum over the coordinates. Of `Samples` it is that of their empirical distribution. Quantiles have none, see
     `interval_score`.
     """
-    return told(_native.crps(reals_of(y_true, prediction, sample_weight), interval), interval)
+    return told(_native.crps(reals_of(y_true, prediction, sample_weight), level_of(interval)), interval)
 
 
 @overload
@@ -99,7 +102,7 @@ def interval_score(
     Twice the mean over the levels of the pinball loss. Where the levels are pairs ``α/2`` and ``1 − α/2`` it is the
     weighted mean of the interval scores of the central intervals and the absolute error of the median.
     """
-    return told(_native.interval_score(reals_of(y_true, prediction, sample_weight), interval), interval)
+    return told(_native.interval_score(reals_of(y_true, prediction, sample_weight), level_of(interval)), interval)
 
 
 @overload
@@ -134,5 +137,5 @@ def pinball_loss(
     data = reals_of(y_true, prediction, sample_weight)
     if levels is not None and data.levels:
         raise ValueError("levels: quantiles have their own levels, expected none")
-    asked = None if levels is None else [float(level) for level in levels]
-    return told(_native.pinball_loss(data, asked, interval), interval)
+    asked = None if levels is None else list(levels_of(levels))
+    return told(_native.pinball_loss(data, asked, level_of(interval)), interval)

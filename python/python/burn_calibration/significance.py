@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from . import _native
 from ._arrays import are_reals, check_redraws, classes_of, reals_of
+from ._checks import check_bandwidth, check_count, seed_of
 from ._docs import ANY, CLASSES, documented
 from ._warnings import warn
 
@@ -33,7 +34,7 @@ class SignificanceResult(NamedTuple):
         return self.pvalue
 
 
-def _result(outcome: _native.Tested) -> SignificanceResult:
+def _result(outcome: _native._Tested) -> SignificanceResult:
     if outcome["caveat"] is not None:
         warn(outcome["caveat"])
     return SignificanceResult(outcome["statistic"], outcome["pvalue"])
@@ -64,8 +65,10 @@ def omnibus_test(
     """
     check_redraws(redraws)
     if are_reals(prediction):
-        return _result(_native.omnibus_test_of_reals(reals_of(y_true, prediction, sample_weight), redraws, seed))
-    return _result(_native.omnibus_test(classes_of(y_true, prediction, sample_weight, classes=classes), redraws, seed))
+        reals = reals_of(y_true, prediction, sample_weight)
+        return _result(_native.omnibus_test_of_reals(reals, redraws, seed_of(seed)))
+    data = classes_of(y_true, prediction, sample_weight, classes=classes)
+    return _result(_native.omnibus_test(data, redraws, seed_of(seed)))
 
 
 @documented(CLASSES)
@@ -90,7 +93,8 @@ def skce_test(
         distribution with the moments of the statistic, without weights. The statistic is then ``n`` times the error.
     """
     data = classes_of(y_true, y_prob, sample_weight, classes=classes)
-    return _result(_native.skce_test(data, bandwidth, check_redraws(redraws), seed))
+    check_bandwidth(bandwidth)
+    return _result(_native.skce_test(data, bandwidth, check_redraws(redraws), seed_of(seed)))
 
 
 @documented(CLASSES)
@@ -115,7 +119,7 @@ def spiegelhalter_test(
         None: the normal distribution, without weights.
     """
     data = classes_of(y_true, y_prob, sample_weight, pos_label, classes)
-    return _result(_native.spiegelhalter_test(data, check_redraws(redraws), seed))
+    return _result(_native.spiegelhalter_test(data, check_redraws(redraws), seed_of(seed)))
 
 
 @documented(CLASSES)
@@ -142,4 +146,5 @@ def hosmer_lemeshow_test(
         degrees of freedom as groups, for predictions that were not fitted to these labels. There are no weights.
     """
     data = classes_of(y_true, y_prob, None, pos_label, classes)
-    return _result(_native.hosmer_lemeshow_test(data, groups, check_redraws(redraws), seed))
+    check_count(groups, "groups")
+    return _result(_native.hosmer_lemeshow_test(data, groups, check_redraws(redraws), seed_of(seed)))

@@ -137,8 +137,8 @@ fn outcomes_read_well() {
         "asymptotic test of the unbiased SKCE\n    estimate      3.0718e-1\n    \
          statistic     12.2872\n    standardised  {:.1} (standard deviations of the null)\n    \
          p-value       p < 0.001  (n = 40)\n    \
-         caveat        4.0 errors are expected: too few for this approximation, use ExactTest or \
-         OmnibusTest",
+         caveat        4.0 errors are expected: too few for this approximation, but not for an \
+         exact test or the omnibus test",
         outcome.standardised.unwrap()
     );
     assert_eq!(outcome.to_string(), expected);

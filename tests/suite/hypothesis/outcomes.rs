@@ -12,8 +12,8 @@ fn spiegelhalter(samples: usize, right: usize) -> TestOutcome {
 /// `z = Σ(c − r)(−0.6)/√(Σ 0.36 · 0.16)`.
 #[test]
 fn asymptotic_outcomes_read_well() {
-    let caveat =
-        "10.0 errors are expected: too few for this approximation, use ExactTest or OmnibusTest";
+    let caveat = "10.0 errors are expected: too few for this approximation, but not for an exact test or \
+                  the omnibus test";
     let outcome = spiegelhalter(50, 25);
     assert_eq!(outcome.caveat.as_deref(), Some(caveat));
     assert_eq!((outcome.p_value, outcome.is_bound), (1e-3, true));
