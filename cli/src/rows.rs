@@ -137,7 +137,7 @@ pub fn read_classes(
         Ok(())
     };
     let classes = |is_confidence: bool, columns: usize| {
-        if args.rows.positive || is_confidence {
+        if args.rows.reading.numbers.positive || is_confidence {
             2
         } else {
             columns
@@ -148,7 +148,7 @@ pub fn read_classes(
         if count > 1 {
             check_names(count)?; // one column may hold lists
         }
-        let is_event = args.rows.positive || files.is_confidence();
+        let is_event = args.rows.reading.numbers.positive || files.is_confidence();
         Ok(match &by_option[..] {
             [] if is_event => Vec::new(),
             [] => files.names(),
