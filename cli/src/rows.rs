@@ -5,6 +5,7 @@ use std::fs;
 use burn::tensor::{Device, Int, Tensor, TensorData, activation::log_softmax};
 use burn_calibration::{
     distribution::{Categorical, Predictive, Subject},
+    hypothesis::Unrelated,
     recalibration::MapKind,
 };
 use burn_calibration_reader::{
@@ -19,7 +20,7 @@ use crate::{
     files::{self, File, Inputs, SampleWeights, in_words},
     given,
     kind::Loaded,
-    notes::noted,
+    notes::{noted, say},
     outputs::to_read,
     source::tensor,
     words::{DataWords, RoundedZeros},
@@ -207,6 +208,17 @@ pub fn read_classes(
         let labels = zeros_of_labels(&sets[0], &targets);
         (labels > 0).then_some(RoundedZeros { labels, decimals })
     });
+    // a fit has warnings of its own
+    if form == PredictionForm::Probabilities {
+        if let Some(zeros) = &rounded_zeros {
+            say(&files.sets[0].path, zeros);
+        }
+        for (set, file) in sets.iter().zip(&files.sets) {
+            if let Some(unrelated) = Unrelated::test(set, &targets)? {
+                say(&file.path, unrelated);
+            }
+        }
+    }
     let mut weights = files.row_weights.take().map(SampleWeights::from);
     if let Some(weights) = &mut weights {
         weights.check_outcomes(&files.sets[0].path, &sets[0], &targets)?;
