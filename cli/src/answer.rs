@@ -71,7 +71,10 @@ fn write_findings(
         writeln!(f, "    no single aspect is significant by itself")?;
     }
     let (samples, redraws) = (outcome.samples, outcome.redraws);
-    writeln!(f, "    omnibus test, n = {samples}, {redraws} redraws")
+    writeln!(
+        f,
+        "    omnibus test, n = {samples} independent samples, {redraws} redraws"
+    )
 }
 
 /// Writes the verdict, the findings and the sizes; the aspects too where all is asked for. Classes have names.

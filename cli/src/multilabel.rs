@@ -45,7 +45,7 @@ pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<(Views, LazyViews<Cate
         of: &file,
     };
     let mut order = None;
-    if !args.rows.by_position {
+    if !args.rows.reading.by_position {
         order = columns_by_stem(expected, &named).of(&of_labels.path)?;
     }
     let mut of_event = options.clone();

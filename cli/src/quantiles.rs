@@ -107,19 +107,19 @@ pub fn parse(
     let names = &file.table.names[..];
     let [_, columns] = rows.dims();
     let of_names: Option<Vec<f64>> = names.iter().map(|name| level_of(name)).collect();
-    let is_other = |levels: &Vec<f64>| !levels.is_empty() && *levels != args.levels;
+    let is_other = |levels: &Vec<f64>| !levels.is_empty() && *levels != args.reading.levels;
     let levels = match &of_names {
-        _ if args.levels.is_empty() && names.is_empty() => known.to_vec(),
-        _ if args.levels.is_empty() => {
+        _ if args.reading.levels.is_empty() && names.is_empty() => known.to_vec(),
+        _ if args.reading.levels.is_empty() => {
             check_distinct(names)?;
             levels_of(names)?
         }
-        Some(levels) if is_other(levels) && !args.by_position => bail!(
+        Some(levels) if is_other(levels) && !args.reading.by_position => bail!(
             "the columns are named {}, expected names with the levels of --quantile-levels; --by-position takes columns in \
              their order",
             clipped(&names.join(", "))
         ),
-        _ => args.levels.clone(),
+        _ => args.reading.levels.clone(),
     };
     ensure!(
         !levels.is_empty(),
@@ -150,7 +150,7 @@ pub fn parse(
     let Err(crossing @ DataError::Crossing { .. }) = forecasts.check() else {
         return Ok((forecasts, names));
     };
-    if !args.sort_quantiles {
+    if !args.reading.sort_quantiles {
         let hint = "--sort-quantiles sorts the quantiles of each row";
         return Err(Error::from(crossing).with_hint(hint));
     }

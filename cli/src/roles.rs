@@ -13,6 +13,44 @@ enum Role {
     Variance,
     /// An end of an interval.
     Bound,
+    /// A function of the scale.
+    Function(OfScale),
+}
+
+/// What a name says that a column holds in the place of a scale.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OfScale {
+    Precision,
+    Inverse,
+    Logarithm,
+    LogVariance,
+}
+
+impl OfScale {
+    /// That of a word after `log` or `inverse`, if the word is a scale or a variance.
+    fn new(is_logarithm: bool, of: Option<Role>) -> Option<Self> {
+        match of? {
+            Role::Scale if is_logarithm => Some(Self::Logarithm),
+            Role::Scale => Some(Self::Inverse),
+            Role::Variance if is_logarithm => Some(Self::LogVariance),
+            Role::Variance => Some(Self::Precision),
+            _ => None,
+        }
+    }
+
+    /// What a column of this name holds, and the deviation.
+    fn words(self, name: &str) -> String {
+        let [what, deviation] = match self {
+            Self::Precision => ["precisions", &format!("1/sqrt({name})")],
+            Self::Inverse => ["inverse deviations", &format!("1/{name}")],
+            Self::Logarithm => ["logarithms of deviations", &format!("exp({name})")],
+            Self::LogVariance => ["logarithms of variances", &format!("exp({name}/2)")],
+        };
+        format!(
+            "the column {name} holds {what} by its name, expected standard deviations, {deviation}, or variances, the \
+             squares of these; --by-position takes its numbers as deviations"
+        )
+    }
 }
 
 const LOCATIONS: &str = "mean means mu loc location locations median m";
@@ -21,6 +59,10 @@ const VARIANCES: &str = "variance variances var vars sigmasq";
 /// Names of variances, unless others count: `sigma1` and `sigma2` are scales.
 const SQUARES: &str = "sigma2 sd2";
 const COUNTED: [&str; 4] = ["sigma0", "sigma1", "sd0", "sd1"];
+const PRECISIONS: &str = "precision precisions prec";
+/// Words before that of a scale or a variance of which a column holds the logarithm, and the inverse.
+const LOGARITHMS: [&str; 2] = ["log", "ln"];
+const INVERSES: [&str; 3] = ["inverse", "inv", "reciprocal"];
 const BOUNDS: &str = "lower upper lo hi low high quantile q";
 
 impl Role {
@@ -49,6 +91,7 @@ impl Role {
             (SCALES, Self::Scale),
             (VARIANCES, Self::Variance),
             (if are_counted { "" } else { SQUARES }, Self::Variance),
+            (PRECISIONS, Self::Function(OfScale::Precision)),
             (BOUNDS, Self::Bound),
         ];
         let role = |word: &str| {
@@ -56,11 +99,29 @@ impl Role {
                 |(words, role): &(&str, Self)| words.split(' ').any(|w| w == word).then_some(*role);
             roles.iter().find_map(known)
         };
+        fn stem(word: &str) -> &str {
+            word.trim_end_matches(|c: char| c.is_ascii_digit())
+        }
+        // log_var is two words, and logvar one
+        let function = |(at, word): (usize, &&str)| {
+            let of = |starts: &[&str], is_logarithm| {
+                let rest = starts.iter().find_map(|start| word.strip_prefix(start))?;
+                let of = match rest {
+                    "" => *words.get(at + 1)?,
+                    rest => rest,
+                };
+                let of = role(of).or_else(|| role(stem(of)));
+                OfScale::new(is_logarithm, of)
+            };
+            of(&LOGARITHMS, true).or_else(|| of(&INVERSES, false))
+        };
+        if let Some(function) = words.iter().enumerate().find_map(function) {
+            return Some((Self::Function(function), String::new()));
+        }
         let found = words.iter().enumerate().find_map(|(at, word)| {
-            let stem = word.trim_end_matches(|c: char| c.is_ascii_digit());
             let (role, digits) = match role(word) {
                 Some(role) => (role, ""),
-                None => (role(stem)?, &word[stem.len()..]),
+                None => (role(stem(word))?, &word[stem(word).len()..]),
             };
             Some((at, role, digits))
         });
@@ -104,6 +165,7 @@ pub fn by_names(names: &[String], targets: &[String]) -> Result<Halves> {
             clipped(&names[column])
         );
     }
+    check_no_functions(names, &roles)?;
     let are_variances = has(Role::Variance).is_some();
     ensure!(
         !are_variances || has(Role::Scale).is_none(),
@@ -166,9 +228,20 @@ pub fn by_names(names: &[String], targets: &[String]) -> Result<Halves> {
     Ok(by_place([locations, scales].concat()))
 }
 
+/// Refuses columns that hold a function of the scale.
+fn check_no_functions(names: &[String], roles: &[Option<(Role, String)>]) -> Result<()> {
+    for (name, role) in names.iter().zip(roles) {
+        if let Some((Role::Function(function), _)) = role {
+            bail!("{}", function.words(&clipped(name)));
+        }
+    }
+    Ok(())
+}
+
 /// Refuses variances among the parameters of mixtures, whose columns are in a fixed order.
 pub fn check_no_variances(names: &[String]) -> Result<()> {
     let roles = Role::of_all(names);
+    check_no_functions(names, &roles)?;
     let mut named = names.iter().zip(&roles);
     match named.find(|(_, role)| matches!(role, Some((Role::Variance, _)))) {
         Some((name, _)) => Err(wrong!(
@@ -237,6 +310,34 @@ mod tests {
         ] {
             let halves = found(names, "y").unwrap();
             assert_eq!(halves.are_variances, are_variances, "{names}");
+        }
+    }
+
+    #[test]
+    fn functions_of_scales_are_refused() {
+        for (names, deviation) in [
+            ("mean,precision", "1/sqrt(precision)"),
+            ("mean,prec", "1/sqrt(prec)"),
+            ("mean,logvar", "exp(logvar/2)"),
+            ("mean,log_var", "exp(log_var/2)"),
+            ("mean,log_variance", "exp(log_variance/2)"),
+            ("mean,log_sigma2", "exp(log_sigma2/2)"),
+            ("mu_a,mu_b,ln_var_a,ln_var_b", "exp(ln_var_a/2)"),
+            ("mean,log_std", "exp(log_std)"),
+            ("mean,logsd", "exp(logsd)"),
+            ("mu1,mu2,log_sigma1,log_sigma2", "exp(log_sigma1)"),
+            ("mean,inverse_variance", "1/sqrt(inverse_variance)"),
+            ("mean,inv_var", "1/sqrt(inv_var)"),
+            ("mean,inv_sd", "1/inv_sd"),
+        ] {
+            let error = found(names, "y").unwrap_err().to_string();
+            assert!(
+                error.contains(&format!(" {deviation},")),
+                "{names}: {error}"
+            );
+        }
+        for names in ["log_income,sd", "logistic,sd"] {
+            assert_eq!(found(names, "y").unwrap().order, [0, 1], "{names}");
         }
     }
 }

@@ -5,6 +5,7 @@ use std::fs;
 use burn::tensor::{Device, Int, Tensor, TensorData, activation::log_softmax};
 use burn_calibration::{
     distribution::{Categorical, Predictive, Subject},
+    hypothesis::Unrelated,
     recalibration::MapKind,
 };
 use burn_calibration_reader::{
@@ -19,7 +20,7 @@ use crate::{
     files::{self, File, Inputs, SampleWeights, in_words},
     given,
     kind::Loaded,
-    notes::noted,
+    notes::{noted, say},
     outputs::to_read,
     source::tensor,
     words::{DataWords, RoundedZeros},
@@ -137,7 +138,7 @@ pub fn read_classes(
         Ok(())
     };
     let classes = |is_confidence: bool, columns: usize| {
-        if args.rows.positive || is_confidence {
+        if args.rows.reading.numbers.positive || is_confidence {
             2
         } else {
             columns
@@ -148,7 +149,7 @@ pub fn read_classes(
         if count > 1 {
             check_names(count)?; // one column may hold lists
         }
-        let is_event = args.rows.positive || files.is_confidence();
+        let is_event = args.rows.reading.numbers.positive || files.is_confidence();
         Ok(match &by_option[..] {
             [] if is_event => Vec::new(),
             [] => files.names(),
@@ -207,6 +208,17 @@ pub fn read_classes(
         let labels = zeros_of_labels(&sets[0], &targets);
         (labels > 0).then_some(RoundedZeros { labels, decimals })
     });
+    // a fit has warnings of its own
+    if form == PredictionForm::Probabilities {
+        if let Some(zeros) = &rounded_zeros {
+            say(&files.sets[0].path, zeros);
+        }
+        for (set, file) in sets.iter().zip(&files.sets) {
+            if let Some(unrelated) = Unrelated::test(set, &targets)? {
+                say(&file.path, unrelated);
+            }
+        }
+    }
     let mut weights = files.row_weights.take().map(SampleWeights::from);
     if let Some(weights) = &mut weights {
         weights.check_outcomes(&files.sets[0].path, &sets[0], &targets)?;

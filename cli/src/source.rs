@@ -25,7 +25,7 @@ pub fn tensor(matrix: Matrix) -> Tensor<2> {
 pub fn order_columns(file: &mut File, args: &RowsArgs, expected: &[String]) {
     let table = &mut file.table;
     let is_other = expected != table.names && expected.len() == table.names.len();
-    if is_other && !args.by_position && !table.names.is_empty() && !expected.is_empty() {
+    if is_other && !args.reading.by_position && !table.names.is_empty() && !expected.is_empty() {
         if let Some(order) = places_of(expected, &table.names) {
             table.numbers = table.numbers.with_columns(&order);
             table.names = in_order(&table.names, &order);

@@ -127,7 +127,7 @@ pub fn order_halves(
 
 /// Puts the columns of a file in their order by what their names say, unless they are taken by their position.
 fn order_by_names<P: Vectors>(file: &mut File, args: &RowsArgs, targets: &[String]) -> Result<()> {
-    if args.by_position {
+    if args.reading.by_position {
         return Ok(());
     }
     let File { path, table } = file;

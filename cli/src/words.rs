@@ -84,7 +84,7 @@ impl fmt::Display for RoundedZeros {
         let most = format!("{most:.*}", decimals + 1);
         write!(
             f,
-            "note: {label} of {zero}, which may have been {most} before it was rounded: findings about labels of \
+            "{label} of {zero}, which may have been {most} before it was rounded: findings about labels of \
              probability 0 may be due to rounding"
         )
     }

@@ -235,7 +235,12 @@ impl Opened {
     }
 
     /// The option that chooses some columns, but one that is left out.
-    fn columns_option(&self, option: &str, columns: &[usize], left_out: Option<usize>) -> String {
+    pub fn columns_option(
+        &self,
+        option: &str,
+        columns: &[usize],
+        left_out: Option<usize>,
+    ) -> String {
         const FEW: usize = 4;
         let columns = columns.iter().copied();
         let columns: Vec<usize> = columns.filter(|column| Some(*column) != left_out).collect();

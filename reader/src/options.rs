@@ -47,21 +47,54 @@ pub struct ReadOptions {
     pub texts: Texts,
 }
 
-/// The scale of the numbers of class predictions, by default probabilities.
+/// What the numbers of class predictions are. By default they are probabilities. With the feature `clap` these are the
+/// options of a command line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[cfg_attr(feature = "clap", command(next_help_heading = "Input"))]
 pub struct NumberOptions {
-    /// Logits.
+    /// The predictions are logits, not probabilities
+    #[cfg_attr(feature = "clap", arg(long, conflicts_with_all = ["normalise", "clip"]))]
     pub logits: bool,
-    /// Percentages, which may have the sign.
-    pub percent: bool,
-    /// Logarithms of probabilities.
-    pub log_probabilities: bool,
-    /// Whether numbers are what is said even if they look like probabilities.
+
+    /// Read rows as logits or percentages even if they look like probabilities, in [0, 1] and with sum 1
+    #[cfg_attr(feature = "clap", arg(long, hide_short_help = true))]
     pub force: bool,
-    /// Whether each row is divided by its sum.
+
+    /// The predictions are percentages, with or without the sign %
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, conflicts_with = "logits", hide_short_help = true)
+    )]
+    pub percent: bool,
+
+    /// The predictions are logarithms of probabilities
+    ///
+    /// Rows whose probabilities sum to less than 1, such as the choices of a language model, are divided by their sum,
+    /// with a note
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, conflicts_with_all = ["logits", "percent"], hide_short_help = true)
+    )]
+    pub log_probabilities: bool,
+
+    /// Divide each row of probabilities by its sum
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, visible_alias = "normalize", hide_short_help = true)
+    )]
     pub normalise: bool,
-    /// The number to which smaller probabilities are raised.
     pub clip: Option<f64>,
-    /// Whether there is one column: the probability of an event.
+
+    /// The predictions are one column: the probability of class 1 of two classes, or its log-odds with --logits
+    #[cfg_attr(feature = "clap", arg(long))]
     pub positive: bool,
+}
+
+/// The least probability that an option names.
+#[cfg(feature = "clap")]
+fn least_probability(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok();
+    let number = number.filter(|number| (f64::MIN_POSITIVE..0.5).contains(number));
+    number.ok_or_else(|| "expected a number above 0 and below 0.5".into())
 }

@@ -108,8 +108,8 @@ impl<S: Section> Report<S> {
                      other \
                      samples. "
                 }
-                "Verdict: the omnibus test of all samples. Its p-value is exact: the rank of the data among \
-                 data drawn from the predictions. The p-values of findings are adjusted for the number of \
+                "Verdict: the omnibus test of all samples, which are taken as independent. Its p-value is \
+                 exact: the rank of the data among data drawn from the predictions. The p-values of findings are adjusted for the number of \
                  aspects \
                  (Westfall and Young 1993), and those of means allow for a model that is wrong elsewhere. \
                  Intervals at the level " (decimals(100.0 * self.level, 2))

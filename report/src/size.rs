@@ -340,12 +340,20 @@ impl Size {
 
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let level = match &self.interval.0 {
-            Ok(interval) => 100.0 * interval.level,
+        let known = match &self.interval.0 {
+            Ok(interval) => interval,
             Err(reason) => return write!(f, "-  {reason}"),
         };
         let [estimate, interval] = self.cells();
-        write!(f, "{estimate} {interval}, {level} % interval")?;
+        write!(
+            f,
+            "{estimate} {interval}, {} % interval",
+            100.0 * known.level
+        )?;
+        // the interval is of an error that is at least 0
+        if known.estimate < known.lower {
+            f.write_str("; an unbiased estimate is below 0 by chance")?;
+        }
         let Some(Computed(Ok(tolerance))) = &self.tolerance else {
             return Ok(());
         };

@@ -41,6 +41,8 @@
 //! - To report the tests that medicine and meteorology use for two classes: [`Spiegelhalter`],
 //!   [`HosmerLemeshow`], and [`Cox`], whose intercept and slope say how a model fails.
 //! - To reproduce published results: one of the other tests, by its name.
+//!
+//! [`Unrelated`] is no test of calibration: it asks whether predictions and labels are of the same rows.
 
 mod asymptotic_block;
 mod asymptotic_quadratic;
@@ -59,6 +61,7 @@ mod multiple;
 mod omnibus;
 mod outcome;
 mod p_value;
+mod relation;
 mod spiegelhalter;
 mod statistic;
 mod tolerance;
@@ -78,6 +81,7 @@ pub use multiple::{benjamini_hochberg, class_wise, holm};
 pub use omnibus::{AspectOutcome, Omnibus, OmnibusOutcome, OmnibusTest, Summarised};
 pub use outcome::TestOutcome;
 pub use p_value::Probability;
+pub use relation::Unrelated;
 pub use spiegelhalter::Spiegelhalter;
 pub use statistic::{Statistic, StatisticFunction};
 pub use tolerance::ToleranceTest;

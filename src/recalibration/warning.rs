@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{data::FitData, scalar::event::EventOutcomes};
-use crate::distribution::Weights;
+use crate::{distribution::Weights, hypothesis::Unrelated};
 
 /// A reason for care with a fitted map.
 ///
@@ -53,8 +53,8 @@ pub enum FitWarning {
         /// The classes.
         classes: Vec<usize>,
     },
-    /// Labels that have no higher probability than those of other rows, though the predictions are sure: rows may
-    /// not match.
+    /// Labels that have no higher probability than those of other rows, though the predictions are sure, by the test of
+    /// [`Unrelated`]: rows may not match.
     Unrelated {
         /// The mean probability of the labels.
         found: f64,
@@ -104,6 +104,16 @@ impl From<(usize, usize)> for ClassCount {
 impl From<ClassCount> for (usize, usize) {
     fn from(ClassCount { class, labels }: ClassCount) -> Self {
         (class, labels)
+    }
+}
+
+impl From<Unrelated> for FitWarning {
+    fn from(
+        Unrelated {
+            found, permuted, ..
+        }: Unrelated,
+    ) -> Self {
+        Self::Unrelated { found, permuted }
     }
 }
 
@@ -195,10 +205,7 @@ impl FitWarning {
                 "{} are rarer where they are predicted to be more likely: are labels or columns swapped?",
                 named(classes)
             ),
-            Self::Unrelated { found, permuted } => format!(
-                "predictions and labels look unrelated: the mean probability of the labels is {found:.3}, and \
-                 {permuted:.3} where rows are permuted: do the rows of predictions and labels match?"
-            ),
+            &Self::Unrelated { found, permuted } => Unrelated::new(found, permuted).to_string(),
             Self::Ruled { rows } => format!(
                 "the map increases the loss of most rows to decrease that of {}",
                 row_list(rows)
@@ -226,50 +233,6 @@ impl fmt::Display for FitWarning {
 
 /// Most logits whose classes are each checked.
 const MOST: usize = 5_000_000;
-
-/// Standard errors from which labels are said to have a higher probability than those of other rows.
-const RELATED: f64 = 2.0;
-/// The largest part of the relation that sure predictions claim, at which they are called unrelated.
-const SHARE: f64 = 0.25;
-
-/// Whether labels have no higher probability than those of other rows.
-///
-/// `S = Σ p_i(y_i)` has a known mean and variance where labels are permuted (Hoeffding 1951), and a mean that is `G` greater
-/// where labels are drawn from the predictions. They are unrelated where `S` is within two standard errors of the
-/// permuted mean, and two more would not bring it to a quarter of `G` above, and the log loss is above that of the
-/// frequencies of the classes.
-fn unrelated(data: &FitData) -> Option<FitWarning> {
-    let (n, m) = (data.samples() as f64, data.classes);
-    let p = data.probabilities();
-    let rows = || p.chunks_exact(m).zip(&data.labels);
-    let (mut frequency, mut mean) = (vec![0.0; m], vec![0.0; m]);
-    let (mut found, mut loss) = (0.0, 0.0);
-    for (row, &y) in rows() {
-        frequency[y] += 1.0 / n;
-        mean.iter_mut().zip(row).for_each(|(sum, p)| *sum += p / n);
-        found += row[y] / n;
-        loss -= row[y].max(f64::MIN_POSITIVE).ln() / n;
-    }
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let permuted = dot(&mean, &frequency);
-    let (mut square, mut claimed) = (0.0, 0.0);
-    for (row, _) in rows() {
-        let own = dot(row, &frequency);
-        for ((p, mean), share) in row.iter().zip(&mean).zip(&frequency) {
-            square += share * (p - own - mean + permuted).powi(2);
-            claimed += p * (p - mean) / n;
-        }
-    }
-    let deviation = (square / (n - 1.0) / n).sqrt();
-    let entropy = -(frequency.iter().filter(|share| **share > 0.0))
-        .map(|share| share * share.ln())
-        .sum::<f64>();
-    let excess = found - permuted;
-    let unrelated = excess.abs() < RELATED * deviation
-        && excess + RELATED * deviation < SHARE * claimed
-        && loss > entropy;
-    unrelated.then_some(FitWarning::Unrelated { found, permuted })
-}
 
 impl FitWarning {
     /// Returns whether it is about the fit of one map, and not about the data.
@@ -318,7 +281,8 @@ impl FitWarning {
         }
         let classes = of(|event| event.rank_statistic() < -REVERSED);
         if classes.is_empty() {
-            warnings.extend(unrelated(data));
+            let unrelated = Unrelated::of(&data.probabilities(), m, &data.labels);
+            warnings.extend(unrelated.map(Self::from));
         } else {
             warnings.push(Self::Reversed { classes });
         }

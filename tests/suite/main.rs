@@ -45,6 +45,7 @@ mod hypothesis {
     mod omnibus;
     mod outcomes;
     mod regression;
+    mod relation;
 }
 
 mod kernel {

@@ -30,7 +30,7 @@ pub fn apply_classes(args: &ApplyArgs, file: &mut File) -> Result<Applied> {
     }
     let other = fitted_to
         .logits
-        .filter(|logits| *logits != args.rows.logits);
+        .filter(|logits| *logits != args.rows.reading.numbers.logits);
     if let Some(logits) = other.filter(|_| !IGNORE_SHIFTS.contains(&kind)) {
         let (was, is, advice) = if logits {
             ("logits", "probabilities", "--logits if they are logits")
@@ -65,7 +65,7 @@ pub fn apply_classes(args: &ApplyArgs, file: &mut File) -> Result<Applied> {
     // those of the file, unless --clip raised them already
     let clip = fitted_to
         .clip
-        .filter(|_| !args.rows.logits && args.rows.clip.is_none());
+        .filter(|_| !args.rows.reading.numbers.logits && args.rows.reading.numbers.clip.is_none());
     if let Some(clip) = clip {
         logits = clipped_logarithms(logits, clip);
         has_zeros = false;
@@ -182,9 +182,9 @@ impl WrittenAs {
         match &args.rows {
             _ if args.to_probabilities => Self::Probabilities,
             _ if args.to_logits => Self::Logits,
-            rows if rows.logits => Self::Logits,
-            rows if rows.percent => Self::Percentages,
-            rows if rows.log_probabilities => Self::Logarithms,
+            rows if rows.reading.numbers.logits => Self::Logits,
+            rows if rows.reading.numbers.percent => Self::Percentages,
+            rows if rows.reading.numbers.log_probabilities => Self::Logarithms,
             _ => Self::Probabilities,
         }
     }

@@ -45,7 +45,7 @@ pub fn apply_quantiles(args: &ApplyArgs, file: &mut File) -> Result<Applied> {
         Ok((raised.unwrap_or(shifted), names))
     };
     let (shifted, names) = shifted().on(&file.path, &file.table.lines)?;
-    let levels = &args.rows.levels;
+    let levels = &args.rows.reading.levels;
     if names.is_empty() && levels.len() == shifted.levels().len() {
         let mut order: Vec<usize> = (0..levels.len()).collect();
         order.sort_by(|&a, &b| levels[a].total_cmp(&levels[b]));
@@ -79,8 +79,8 @@ where
 {
     let expected = &map.fitted_to().columns;
     order_columns(file, &args.rows, expected);
-    let are_variances =
-        !args.rows.by_position && order_halves(&file.path, &mut file.table, &[], P::VARIANCES)?;
+    let are_variances = !args.rows.reading.by_position
+        && order_halves(&file.path, &mut file.table, &[], P::VARIANCES)?;
     let mut names = std::mem::take(&mut file.table.names);
     let numbers = std::mem::take(&mut file.table.numbers);
     let dimensions = numbers.columns / 2;
@@ -90,7 +90,7 @@ where
         width == dimensions,
         "predictions of dimension {dimensions}, expected {width}, that of {of}"
     );
-    if !args.rows.by_position {
+    if !args.rows.reading.by_position {
         let are_others = !expected.is_empty() && !names.is_empty() && *expected != names;
         ensure!(
             dimensions == 1 || !are_others,

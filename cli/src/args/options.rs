@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use burn_calibration::kernel::{Distance, Profile};
 use clap::{Args, ValueEnum};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::values::*;
 use burn_calibration_reader::{NumberOptions, ReadOptions, Texts, delimiter};
@@ -196,46 +196,13 @@ pub struct LabelsArgs {
     pub labels_header: Option<bool>,
 }
 
-/// Options of the rows of predictions.
-#[derive(Debug, Clone, Default, Args)]
+/// Options of the numbers in rows of predictions, which all calls of a monitor have in common.
+#[derive(Debug, Clone, Default, PartialEq, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Input")]
-pub struct RowsArgs {
-    /// The predictions are logits, not probabilities
-    #[arg(long, conflicts_with_all = ["normalise", "clip"])]
-    pub logits: bool,
-
-    /// Read rows as logits or percentages even if they look like probabilities, in [0, 1] and with sum 1
-    #[arg(long, hide_short_help = true)]
-    pub force: bool,
-
-    /// The predictions are percentages, with or without the sign %
-    #[arg(long, conflicts_with = "logits", hide_short_help = true)]
-    pub percent: bool,
-
-    /// The predictions are logarithms of probabilities
-    ///
-    /// Rows whose probabilities sum to less than 1, such as the choices of a language model, are divided by their sum,
-    /// with a note
-    #[arg(long, conflicts_with_all = ["logits", "percent"], hide_short_help = true)]
-    pub log_probabilities: bool,
-
-    /// Divide each row of probabilities by its sum
-    #[arg(long, visible_alias = "normalize", hide_short_help = true)]
-    pub normalise: bool,
-
-    /// Raise probabilities below EPS to EPS and divide each row by its sum, because zeros have no logarithm
-    #[arg(long, value_name = "EPS", value_parser = CLIP.parser(), hide_short_help = true)]
-    pub clip: Option<f64>,
-
-    /// The predictions are one column: the probability of class 1 of two classes, or its log-odds with --logits
-    #[arg(long)]
-    pub positive: bool,
-
-    /// The predictions are two columns: the confidence in a class, and whether the class was right
-    ///
-    /// They are detected by their names in a header
-    #[arg(long, conflicts_with_all = ["positive", "label_column"], hide_short_help = true)]
-    pub confidence_correctness: bool,
+#[serde(deny_unknown_fields)]
+pub struct ReadingArgs {
+    #[command(flatten)]
+    pub numbers: NumberOptions,
 
     /// Levels of the quantiles in the order of the columns, if their names do not contain them: 0.1,0.5,0.9
     #[arg(
@@ -245,11 +212,32 @@ pub struct RowsArgs {
         value_delimiter = ',',
         hide_short_help = true
     )]
+    #[serde(rename = "quantile_levels")]
     pub levels: Vec<f64>,
 
     /// Sort the quantiles of rows in which they cross, as they can if each level has a model of its own
     #[arg(long, hide_short_help = true)]
     pub sort_quantiles: bool,
+
+    /// Match columns by their order, and do not compare columns that files share
+    ///
+    /// By default columns are matched by names
+    #[arg(long, hide_short_help = true)]
+    pub by_position: bool,
+}
+
+/// Options of the rows of predictions.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Input")]
+pub struct RowsArgs {
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+
+    /// The predictions are two columns: the confidence in a class, and whether the class was right
+    ///
+    /// They are detected by their names in a header
+    #[arg(long, conflicts_with_all = ["positive", "label_column"], hide_short_help = true)]
+    pub confidence_correctness: bool,
 
     /// The columns of the predictions, by name or by number from 0: cat,dog or p0..p9 or 1-10
     ///
@@ -275,12 +263,6 @@ pub struct RowsArgs {
     /// place
     #[arg(long)]
     pub skip_missing: bool,
-
-    /// Match columns by their order, and do not compare columns that files share
-    ///
-    /// By default columns are matched by names
-    #[arg(long, hide_short_help = true)]
-    pub by_position: bool,
 
     /// Whether line 1 of the predictions is a header; by default this is detected
     #[arg(long, value_parser = yes_or_no(), hide_short_help = true)]
@@ -324,17 +306,9 @@ impl RowsArgs {
             header: self.header,
             delimiter: self.delimiter,
             skip_missing: self.skip_missing,
-            by_position: self.by_position,
+            by_position: self.reading.by_position,
             confidence_correctness: self.confidence_correctness,
-            numbers: NumberOptions {
-                logits: self.logits,
-                percent: self.percent,
-                log_probabilities: self.log_probabilities,
-                force: self.force,
-                normalise: self.normalise,
-                clip: self.clip,
-                positive: self.positive,
-            },
+            numbers: self.reading.numbers,
             texts: self.texts.clone(),
             ..ReadOptions::default()
         }

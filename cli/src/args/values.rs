@@ -103,11 +103,6 @@ pub const ORDER: Domain = Domain {
     contains: |x| x.is_finite() && x >= 1.0,
     expected: "a finite number of at least 1",
 };
-/// The least probability.
-pub const CLIP: Domain = Domain {
-    contains: |x| (f64::MIN_POSITIVE..0.5).contains(&x),
-    expected: "a number above 0 and below 0.5",
-};
 /// A bandwidth, a length scale, or another positive number.
 pub const POSITIVE: Domain = Domain {
     contains: |x| SCALES.contains(&x),

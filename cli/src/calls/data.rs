@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use burn_calibration_reader::{File, Files, Matrix, Notes, ReadOptions, Table, TextColumn};
+use burn_calibration_reader::{
+    File, Files, Matrix, Notes, NumberOptions, ReadOptions, Table, TextColumn,
+};
 
 use crate::{
-    args::{FamilyName, OrderArgs, RowsArgs, SourceArgs},
+    args::{FamilyName, OrderArgs, ReadingArgs, RowsArgs, SourceArgs},
     error::Result,
     progress::Watcher,
 };
@@ -109,10 +111,16 @@ impl Data {
     ) -> SourceArgs {
         SourceArgs {
             rows: RowsArgs {
-                logits: self.are_logits,
-                force: true, // programs say what their arrays are
-                positive: self.is_event,
-                levels: self.levels.clone(),
+                reading: ReadingArgs {
+                    numbers: NumberOptions {
+                        logits: self.are_logits,
+                        force: true, // programs say what their arrays are
+                        positive: self.is_event,
+                        ..NumberOptions::default()
+                    },
+                    levels: self.levels.clone(),
+                    ..ReadingArgs::default()
+                },
                 ..RowsArgs::default()
             },
             seed,

@@ -53,9 +53,6 @@ impl fmt::Display for EvaluationAnswer {
         if !shares.is_empty() {
             writeln!(f, "{}", shares.join(", "))?;
         }
-        if let Some(zeros) = &self.data.rounded_zeros {
-            writeln!(f, "{zeros}")?;
-        }
         let (verdict, classes, adjusted, mean) = match &self.found {
             Aspects::Whole(whole) => {
                 whole.write(f, self.is_verbose)?;

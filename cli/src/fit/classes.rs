@@ -58,7 +58,7 @@ pub fn fit_classes(args: &FitArgs, path: &Path) -> Result<FitSummary> {
     let are_certain = |zeros: &Zeros| zeros.entries == n * (classes - 1);
     let is_order_alone =
         |zeros: &Zeros| takes_zeros(method) || method.is_none() && are_certain(zeros);
-    data.clip = args.source.rows.clip;
+    data.clip = args.source.rows.reading.numbers.clip;
     let zeros = match zeros {
         Some(zeros) if !is_order_alone(&zeros) => {
             let clip = loaded.data.resolution.clip();

@@ -137,10 +137,10 @@ fn finish(
     let rows = &args.source.rows;
     let is_of_classes = args.family == FamilyName::Categorical;
     let mut guarantees = map.guarantees();
-    if is_of_classes && !rows.logits {
+    if is_of_classes && !rows.reading.numbers.logits {
         guarantees.injective = guarantees.injective_on_log_probabilities;
     }
-    let names = (&data.class_names[..], rows.positive);
+    let names = (&data.class_names[..], rows.reading.numbers.positive);
     let mut parameters = map.named_parameters();
     if parameters.iter().map(|p| p.values.len()).sum::<usize>() > FEW {
         parameters.clear();
@@ -162,7 +162,7 @@ fn finish(
     check_finite(&fitted)?;
     map.set_fitted_to(FittedTo {
         family: Some(family(args.family, fitted.data.of.subject)),
-        logits: is_of_classes.then_some(rows.logits),
+        logits: is_of_classes.then_some(rows.reading.numbers.logits),
         columns: fitted.data.columns.clone(),
         clip: fitted.data.clip.filter(|_| method != NONE),
     });
@@ -191,7 +191,8 @@ pub fn family(family: FamilyName, subject: Subject) -> String {
 
 /// Returns the property to keep: of logits, of the logarithms of probabilities, or of distributions.
 fn kept(args: &FitArgs) -> Option<Keep> {
-    let are_probabilities = args.family == FamilyName::Categorical && !args.source.rows.logits;
+    let are_probabilities =
+        args.family == FamilyName::Categorical && !args.source.rows.reading.numbers.logits;
     Some(match args.keep? {
         KeepName::Information if are_probabilities => Keep::InformationOfLogProbabilities,
         KeepName::Information => Keep::Information,

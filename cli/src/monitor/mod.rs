@@ -20,7 +20,7 @@ use crate::{
     files::Inputs,
     kind::{Kind, with_family},
     rows::PredictionForm,
-    words::{DataWords, counted, key, show},
+    words::{counted, key, show},
 };
 use waiting::Waiting;
 use words::{MonitorAnswer, PageNumbers};
@@ -36,15 +36,6 @@ pub struct State {
     class_names: Vec<String>,
     waiting: Waiting,
     monitor: CalibrationMonitor,
-}
-
-/// The results of the rows of a call.
-#[derive(Default)]
-struct Added {
-    /// The first alarm of the detector.
-    change: Option<Change>,
-    /// A note about rounded zeros.
-    note: Option<String>,
 }
 
 /// Adds the rows, writes the state, and prints the answer. Returns whether these rows raise an alarm.
@@ -67,7 +58,7 @@ pub fn answer(args: &MonitorArgs, state: Option<State>) -> Result<(MonitorAnswer
         args.source.labels.weights.is_none(),
         "--weights: a monitor takes rows without weights, expected none"
     );
-    let added = if args.source.rows.id.is_some() {
+    let change = if args.source.rows.id.is_some() {
         with_family!(args.family, P => state.add_by_id::<P>(args))?
     } else {
         ensure!(
@@ -83,7 +74,7 @@ pub fn answer(args: &MonitorArgs, state: Option<State>) -> Result<(MonitorAnswer
         source.seed = source.seed.wrapping_add(before.rows);
         with_family!(args.family, P => state.add::<P>(predictions, &source))?
     };
-    let answer = MonitorAnswer::new(&state, &before, added);
+    let answer = MonitorAnswer::new(&state, &before, change);
     Ok((answer, serde_json::to_string(&state)?))
 }
 
@@ -166,15 +157,15 @@ impl State {
         PageNumbers::new(self, files)
     }
 
-    /// Lets predictions wait, and adds the rows whose labels are there.
-    fn add_by_id<P: Kind + Monitored>(&mut self, args: &MonitorArgs) -> Result<Added> {
+    /// Lets predictions wait, and adds the rows whose labels are there. Returns the first alarm of the detector.
+    fn add_by_id<P: Kind + Monitored>(&mut self, args: &MonitorArgs) -> Result<Option<Change>> {
         let waiting = &mut self.waiting;
         let labelled = waiting.take_labelled::<P>(args, &self.columns, &self.monitor)?;
         let Some(labelled) = labelled else {
-            return Ok(Added::default());
+            return Ok(None);
         };
-        let added = self.add::<P>(&labelled.predictions, &labelled.source);
-        added.or_else(|error| {
+        let change = self.add::<P>(&labelled.predictions, &labelled.source);
+        change.or_else(|error| {
             let (path, ids) = labelled.ids;
             let reason = match error.into_row() {
                 (Some(row), reason) => format!("the id {}: {reason}", clipped(&ids[row])),
@@ -184,8 +175,12 @@ impl State {
         })
     }
 
-    /// Adds the rows of files.
-    fn add<P: Kind + Monitored>(&mut self, path: &Path, source: &SourceArgs) -> Result<Added> {
+    /// Adds the rows of files. Returns the first alarm of the detector.
+    fn add<P: Kind + Monitored>(
+        &mut self,
+        path: &Path,
+        source: &SourceArgs,
+    ) -> Result<Option<Change>> {
         let mut loaded = P::read(&Inputs::of(path), source, PredictionForm::Probabilities)?;
         let predictions = loaded.sets.remove(0);
         if self.columns.is_empty() {
@@ -199,20 +194,12 @@ impl State {
                 self.columns.join(", ")
             );
         }
-        let DataWords {
-            class_names,
-            rounded_zeros,
-            ..
-        } = loaded.data;
         self.class_names = match predictions.predicted() {
             Subject::Event => vec!["no event".into(), "the event".into()],
             Subject::Correctness => vec!["wrong".into(), "a right label".into()],
-            Subject::Classes => class_names,
+            Subject::Classes => loaded.data.class_names,
         };
         let change = self.monitor.update(&predictions, &loaded.targets);
-        Ok(Added {
-            change: change.of(path)?,
-            note: rounded_zeros.map(|zeros| zeros.to_string()),
-        })
+        change.of(path)
     }
 }

@@ -7,12 +7,12 @@ use std::{
 
 use burn_calibration::monitor::{CalibrationMonitor, Monitored};
 use burn_calibration_reader::{
-    Choice, File, NumberOptions, OpenOptions, Opened, TextColumn, Texts, clipped, is_missing,
+    Choice, File, OpenOptions, Opened, TextColumn, Texts, clipped, is_missing,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    args::{FamilyName, MonitorArgs, RowsArgs, SourceArgs},
+    args::{FamilyName, MonitorArgs, ReadingArgs, RowsArgs, SourceArgs},
     error::{Context, Result, bail, ensure, wrong},
     kind::Kind,
     notes::{noted, say},
@@ -22,22 +22,12 @@ use crate::{
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Waiting {
-    /// The scale of the numbers, the same in all calls.
-    reading: Option<Reading>,
+    /// What the numbers are, the same in all calls.
+    reading: Option<ReadingArgs>,
     /// The names of the columns of numbers; empty without.
     names: Vec<String>,
     /// The id and the numbers of each row, in the order in which they came.
     rows: Vec<(String, Vec<String>)>,
-}
-
-/// The options about the numbers of predictions.
-#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Reading {
-    numbers: NumberOptions,
-    quantile_levels: Vec<f64>,
-    sort_quantiles: bool,
-    by_position: bool,
 }
 
 /// Rows that waited, with their labels.
@@ -52,43 +42,6 @@ pub struct Labelled {
 
 /// The label of each id.
 type Labels = BTreeMap<String, String>;
-
-impl Reading {
-    fn new(rows: &RowsArgs) -> Self {
-        Self {
-            numbers: rows.options().numbers,
-            quantile_levels: rows.levels.clone(),
-            sort_quantiles: rows.sort_quantiles,
-            by_position: rows.by_position,
-        }
-    }
-
-    /// The same options for other files.
-    fn apply(self, rows: &mut RowsArgs) {
-        let NumberOptions {
-            logits,
-            percent,
-            log_probabilities,
-            force,
-            normalise,
-            clip,
-            positive,
-        } = self.numbers;
-        *rows = RowsArgs {
-            logits,
-            percent,
-            log_probabilities,
-            force,
-            normalise,
-            clip,
-            positive,
-            levels: self.quantile_levels,
-            sort_quantiles: self.sort_quantiles,
-            by_position: self.by_position,
-            ..RowsArgs::default()
-        };
-    }
-}
 
 impl Waiting {
     pub fn len(&self) -> usize {
@@ -110,8 +63,8 @@ impl Waiting {
         monitor: &CalibrationMonitor,
     ) -> Result<Option<Labelled>> {
         let (labels_path, mut labels) = labels(args)?;
-        let given = Reading::new(&args.source.rows);
-        let is_said = args.predictions.is_some() || given != Reading::default();
+        let given = args.source.rows.reading.clone();
+        let is_said = args.predictions.is_some() || given != ReadingArgs::default();
         ensure!(
             !is_said || self.reading.as_ref().is_none_or(|known| *known == given),
             "{}: the rows before were read by other options, expected the same ones of --logits, --percent, \
@@ -150,7 +103,10 @@ impl Waiting {
             return Ok(None);
         };
         let mut source = args.source.clone();
-        reading.apply(&mut source.rows);
+        source.rows = RowsArgs {
+            reading,
+            ..RowsArgs::default()
+        };
         let has_names = !self.names.is_empty();
         source.rows.header = Some(has_names);
         source.rows.delimiter = Some(b',');

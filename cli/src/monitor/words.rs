@@ -10,7 +10,7 @@ use burn_calibration::{
 use burn_calibration_report::MonitorLine;
 use serde::Serialize;
 
-use super::{Added, State};
+use super::State;
 use crate::words::{counted, verdict};
 
 /// The answer after the rows so far. Rows count from 0, over all calls.
@@ -57,7 +57,6 @@ struct Words {
     alarm: Option<String>,
     verdict: String,
     is_rejected: bool,
-    note: Option<String>,
     lines: Vec<MonitorLine>,
 }
 
@@ -104,7 +103,7 @@ struct Alarm {
 }
 
 impl MonitorAnswer {
-    pub(super) fn new(state: &State, before: &MonitorState, added: Added) -> Self {
+    pub(super) fn new(state: &State, before: &MonitorState, change: Option<Change>) -> Self {
         let now = state.monitor.state();
         let sentence = |component: &Component| component.sentence(&state.class_names);
         let gain = |component: &Component| Gain {
@@ -134,7 +133,7 @@ impl MonitorAnswer {
             added: now.rows - before.rows,
             waiting: state.waiting.len(),
             level: now.alpha,
-            is_alarm: added.change.is_some() || is_first,
+            is_alarm: change.is_some() || is_first,
             p_value: now.p_value(),
             wealth: now.wealth,
             max_wealth: now.max_wealth,
@@ -145,19 +144,19 @@ impl MonitorAnswer {
                 value: now.detector,
                 rows_between_alarms: now.rows_between_alarms,
                 alarms: now.alarms,
-                first: added.change.as_ref().map(alarm),
+                first: change.as_ref().map(alarm),
                 last: now.change.as_ref().map(alarm),
             },
             overconfidence: error.filter(|_| is_confidence),
             overprediction: error.filter(|_| !is_confidence),
             coverage: state.monitor.coverage().into_iter().map(coverage).collect(),
-            words: Words::new(state, before, added),
+            words: Words::new(state, before, change),
         }
     }
 }
 
 impl Words {
-    fn new(state: &State, before: &MonitorState, added: Added) -> Self {
+    fn new(state: &State, before: &MonitorState, change: Option<Change>) -> Self {
         let report = state.report();
         let rows = state.monitor.state().rows;
         let rows = format!("{rows} ({} new)", rows - before.rows);
@@ -168,10 +167,9 @@ impl Words {
             lines.push(MonitorLine::new("waiting for labels", rows));
         }
         Self {
-            alarm: added.change.and_then(|change| report.alarm(&change)),
+            alarm: change.and_then(|change| report.alarm(&change)),
             verdict: report.verdict(),
             is_rejected: report.is_rejected(),
-            note: added.note,
             lines,
         }
     }
@@ -184,9 +182,6 @@ impl fmt::Display for MonitorAnswer {
             writeln!(f, "{}", verdict(alarm, false))?;
         }
         writeln!(f, "{}", verdict(&words.verdict, !words.is_rejected))?;
-        if let Some(note) = &words.note {
-            writeln!(f, "{note}")?;
-        }
         writeln!(f)?;
         let mut lines = words.lines.iter();
         lines.try_for_each(|line| writeln!(f, "{:26} {}", line.title, line.text))
@@ -223,7 +218,7 @@ impl PageNumbers {
         };
         Self {
             files,
-            answer: MonitorAnswer::new(state, state.monitor.state(), Added::default()),
+            answer: MonitorAnswer::new(state, state.monitor.state(), None),
             history: state.monitor.state().history.iter().map(point).collect(),
         }
     }

@@ -6,7 +6,10 @@ fn many_samples_are_compared_by_blocks() {
     let folder = folder("compare-many");
     let p = "0.9,0.1\n0.1,0.9\n".repeat(10_001);
     let q = "0.6,0.4\n0.4,0.6\n".repeat(10_001);
-    let y = lines(20_002, |i| ((i / 2) % 5 / 4).to_string());
+    // 70 % are right
+    let y = lines(20_002, |i| {
+        ((i + usize::from(i / 2 % 10 > 6)) % 2).to_string()
+    });
     write(&folder, &[("p.csv", p), ("q.csv", q), ("y.csv", y)]);
     let base = "compare --before p.csv --after q.csv --labels y.csv";
     let found = json(&folder, base);

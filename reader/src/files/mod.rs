@@ -1,6 +1,7 @@
 //! The files of one call side by side: rows of the same samples, in one order, without those that are left out.
 
 mod open;
+mod repeats;
 mod rows;
 mod weights;
 
@@ -228,6 +229,17 @@ impl Files {
             ignored: rows - missing,
         };
         self.weigh()?;
+        if let Some(repeats) = self.repeats() {
+            let n = self.sets[0].table.rows();
+            notes.say(
+                &self.sets[0].path,
+                format_args!(
+                    "{repeats} of {n} rows repeat an earlier row, with all digits of its predictions and the label: \
+                     p-values and intervals take rows as independent, and are too small and too narrow if these are \
+                     copies"
+                ),
+            );
+        }
         Ok(self)
     }
 

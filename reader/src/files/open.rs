@@ -428,7 +428,19 @@ fn check_default(own: &Opened, other: &Opened, has: impl Fn(&str) -> bool) -> Re
     let Some(column) = found else {
         return Ok(());
     };
-    let why = format_args!("is in {} too", other.path.display());
+    let path = other.path.display();
+    // as pandas names the columns of a table and of a series
+    let are_counts = (numbers.iter()).all(|&column| name(column).parse::<usize>().is_ok());
+    if are_counts {
+        let wrong = wrong!(
+            "{} is in {path} too, where its name only counts, expected {} if it holds predictions, or {} to leave it out",
+            own.title(column),
+            own.columns_option("--columns", numbers, None),
+            own.columns_option("--columns", numbers, Some(column))
+        );
+        return Err(wrong).of(&own.path);
+    }
+    let why = format_args!("is in {path} too");
     let hint = format_args!("; {}", by_id(name(column)));
     Err(own.refused(numbers, column, why, "", hint)).of(&own.path)
 }

@@ -1,7 +1,11 @@
 //! The rows of files side by side: in their order, which columns that files share must agree with, or by the column of
 //! `--id`.
 
-use std::{borrow::Cow, collections::HashMap, path::Path};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+    path::Path,
+};
 
 use super::File;
 use crate::{
@@ -127,20 +131,46 @@ fn check_column(
     let Some((row, (expected, found))) = pairs.find(|(_, (a, b))| !is_same_cell(a, b)) else {
         return Ok(());
     };
-    // an index has other names in other files
-    let name = match shared_name(&column.name) {
-        name if name.is_empty() => column.at.to_string(),
-        _ => clipped(&column.name),
+    let remedy = if has_same_ids(known, column) {
+        let by_id = id_option(&[file, other], column);
+        format!("{by_id} matches them by this column, and --by-position does not compare it")
+    } else {
+        "--by-position does not compare this column".into()
     };
     let wrong = wrong!(
-        "{}, expected {} as in {} of {}, because rows are matched by their order; --id {name} matches them by this \
-         column, and --by-position does not compare it",
+        "{}, expected {} as in {} of {}, because rows are matched by their order; {remedy}",
         clipped(found),
         clipped(expected),
         file.table.lines.name(row),
         file.path.display()
     );
     Err(wrong.at(row, titled(column.at, &column.name))).on(&other.path, &other.table.lines)
+}
+
+/// Whether both columns name the same rows, each once.
+fn has_same_ids(one: &TextColumn, other: &TextColumn) -> bool {
+    let [own, others] =
+        [one, other].map(|column| -> HashSet<_> { column.cells.iter().map(plain).collect() });
+    own.len() == one.cells.len() && own == others
+}
+
+/// The option that matches rows by a column. An index has other names in other files, but the same place, unless another column has this
+/// number as its name.
+fn id_option(files: &[&File], column: &TextColumn) -> String {
+    if !shared_name(&column.name).is_empty() {
+        return format!("--id {}", clipped(&column.name));
+    }
+    let place = column.at.to_string();
+    let is_name = |file: &&File| {
+        let texts = file.table.labels.iter().chain(&file.table.others);
+        let names = texts.map(|text| &text.name).chain(&file.table.names);
+        names.into_iter().any(|name| *name == place)
+    };
+    if files.iter().any(is_name) {
+        "--id=".into()
+    } else {
+        format!("--id {place}")
+    }
 }
 
 /// The name under which files share a column: in small letters, and that of an index of pandas is empty.

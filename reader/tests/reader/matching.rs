@@ -90,3 +90,46 @@ fn rows_that_are_left_out() {
     ];
     assert_eq!(notes.0, expected);
 }
+
+/// Copies of rows are told with their number, and samples that are alike are not.
+#[test]
+fn repeated_rows() {
+    let told = |p: &str, y: &str| {
+        let (read, notes) = files(p, y, ReadOptions::default());
+        read.unwrap();
+        notes.0.join("; ")
+    };
+    let row = |k: u32, decimals: usize| {
+        let p = f64::from(k % 997) / 997.0 * 0.9 + 0.05;
+        format!("{p:.decimals$},{:.decimals$}\n", 1.0 - p)
+    };
+    let rows = |decimals: usize| -> Vec<String> { (1..100).map(|k| row(k, decimals)).collect() };
+    let label = |k: usize| format!("{}\n", k % 2);
+    let labels: Vec<String> = (0..99).map(label).collect();
+    let twice = |lines: &[String]| lines.concat().repeat(2);
+    let expected = "p: 99 of 198 rows repeat an earlier row, with all digits of its predictions and the label: p-values \
+                    and intervals take rows as independent, and are too small and too narrow if these are copies";
+    assert_eq!(told(&twice(&rows(8)), &twice(&labels)), expected);
+    // each row once, few decimals, and few copies
+    assert_eq!(told(&rows(8).concat(), &labels.concat()), "");
+    assert_eq!(told(&twice(&rows(2)), &twice(&labels)), "");
+    let few = |copies: usize| {
+        let again = |lines: &[String]| lines.concat() + &lines[..copies].concat();
+        told(&again(&rows(8)), &again(&labels))
+    };
+    assert_eq!(few(4), "");
+    begins(&few(5), "p: 5 of 104 rows repeat an earlier row");
+    // ends of a scale, where numbers in binary repeat
+    let ends = "0.99999994,0.00000006\n0.00012345,0.99987655\n".repeat(50);
+    assert_eq!(told(&ends, &"0\n1\n".repeat(50)), "");
+    // predictions of a few groups, with and without an event each
+    let groups: String = (0..200).map(|k| row(k % 5, 8)).collect();
+    let of_groups: String = (0..200).map(|k| label(k / 7)).collect();
+    assert_eq!(told(&groups, &of_groups), "");
+    // samples that are alike: every other one has another label
+    let alike: String = (0..100).map(|k| row(1 + k / 2, 8)).collect();
+    let of_alike: String = (0..100)
+        .map(|k| label(k / 2 + usize::from(k % 4 == 1)))
+        .collect();
+    assert_eq!(told(&alike, &of_alike), "");
+}

@@ -237,7 +237,7 @@ impl fmt::Display for OmnibusOutcome {
         }
         write!(
             f,
-            "    omnibus test, n = {}, {} redraws",
+            "    omnibus test, n = {} independent samples, {} redraws",
             self.samples, self.redraws
         )
     }

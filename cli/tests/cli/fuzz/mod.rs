@@ -241,7 +241,7 @@ fn not_a_number(text: &str) -> Result<(), String> {
     // but for the names of groups, and the reason why there is no number
     let unnamed = |line: &str| {
         let line = line.trim_start();
-        match ["sex = ", "age = "]
+        match ["sex = ", "age = ", "sex,age = "]
             .iter()
             .find_map(|name| line.strip_prefix(name))
         {
