@@ -84,6 +84,12 @@ pub struct NumberOptions {
         arg(long, visible_alias = "normalize", hide_short_help = true)
     )]
     pub normalise: bool,
+
+    /// Raise probabilities below EPS to EPS and divide each row by its sum, because zeros have no logarithm
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_name = "EPS", value_parser = least_probability, hide_short_help = true)
+    )]
     pub clip: Option<f64>,
 
     /// The predictions are one column: the probability of class 1 of two classes, or its log-odds with --logits
