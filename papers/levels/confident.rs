@@ -12,9 +12,9 @@ use rand::rngs::StdRng;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use crate::{
-    Settings, Study, classes,
+    classes,
     models::{Labels, Source, networks},
-    table,
+    rejections::{Settings, Study, table},
     tests::{Test, test},
 };
 

@@ -167,3 +167,26 @@ impl Model<Normal, Tensor<2>> for OtherErrors {
         Ok((Normal::new(means.clone(), means.ones_like()), targets))
     }
 }
+
+/// Targets that are 1 too high, with independent errors of the predicted deviations, 0.2 or 2.
+#[derive(Clone, Copy)]
+pub struct Biased {
+    pub samples: usize,
+}
+
+impl Model<Normal, Tensor<2>> for Biased {
+    fn draw(&self, _: usize, rng: &mut StdRng) -> Result<(Normal, Tensor<2>)> {
+        let (mut deviations, mut targets) = (vec![], vec![]);
+        for _ in 0..self.samples {
+            let deviation = if rng.random() { 0.2 } else { 2.0 };
+            let error: f64 = StandardNormal.sample(rng);
+            deviations.push(deviation);
+            targets.push(1.0 + deviation * error);
+        }
+        let [deviations, targets] = [deviations, targets].map(|numbers| {
+            let data = TensorData::new(numbers, [self.samples, 1]);
+            Tensor::<2>::from_data(data, (&Device::default(), DType::F64))
+        });
+        Ok((Normal::new(deviations.zeros_like(), deviations), targets))
+    }
+}

@@ -14,7 +14,7 @@ use rand::rngs::StdRng;
 use rand_distr::{Distribution, StandardNormal};
 
 use crate::{
-    faults::{OtherErrors, Partial, Wrong, exponential, heavy, outliers},
+    faults::{Biased, OtherErrors, Partial, Wrong, exponential, heavy, outliers},
     models::Real,
     rejections::{Setting, Settings, Study, table},
     tests::{Test, test},
@@ -244,20 +244,29 @@ fn real(study: &Study) -> crate::Result<()> {
         settings.extend(errors(outliers, "1 % of errors at ±9.5", sizes));
         settings
     };
-    let is_right: [fn(&str) -> bool; 4] = [
+    let biased = |sizes: &[usize]| -> Settings<Normal> {
+        let setting = |&samples: &usize| -> Setting<Normal> {
+            let name = format!("targets 1 high, deviations 0.2 and 2, n = {samples}");
+            (name, Box::new(Biased { samples }))
+        };
+        sizes.iter().map(setting).collect()
+    };
+    let is_right: [fn(&str) -> bool; 5] = [
         |name| name == "location" || name.contains("_by_"),
         |name| name == "spread" || name.contains("_by_"),
         |name| name == "spread" || name.contains("_by_"),
         |name| name == "location" || name == "spread" || name.contains("_by_"),
+        |name| name == "spread",
     ];
     let titles = [
         "partial nulls: spread wrong, location and trends right",
         "partial nulls: location wrong, spread and trends right",
         "partial nulls: errors skewed, spread and trends right",
         "partial nulls: tails heavy, location, spread and trends right",
+        "partial nulls: a bias in the unit of the targets, spread right",
     ];
     type OfSizes<'a> = &'a dyn Fn(&[usize]) -> Settings<Normal>;
-    let settings: [OfSizes; 4] = [&spreads, &shifts, &skewed, &tails];
+    let settings: [OfSizes; 5] = [&spreads, &shifts, &skewed, &tails, &biased];
     for ((title, is_right), settings) in titles.into_iter().zip(is_right).zip(settings) {
         let tests = [accusations(redraws, is_right)];
         let small = [20, 50, 200, 1000];
