@@ -109,11 +109,13 @@ impl PriorCorrection {
         }
         match &self.map {
             Some(LogitMap::Prior(_)) => Err("the map corrects for a prior already".into()),
-            Some(map) if map.width().is_some_and(|classes| classes != from) => {
-                let classes = map.width().expect("a number");
-                Err(format!("{from} rates, and a map of {classes} classes"))
-            }
-            _ => Ok(()),
+            Some(map) => match map.width() {
+                Some(classes) if classes != from => {
+                    Err(format!("{from} rates, and a map of {classes} classes"))
+                }
+                _ => Ok(()),
+            },
+            None => Ok(()),
         }
     }
 
