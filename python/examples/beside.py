@@ -24,7 +24,7 @@ SIZES = ("10000x10", "50000x1000")
 LIMIT = 600
 #: The most runs of a call, and the seconds after which no other begins. The least time is told: others wait for programs
 #: that use the processor as well.
-RUNS, ENOUGH = 60, 20
+RUNS, ENOUGH = 60, 10
 #: Rows that no map is fitted to, for its log loss.
 HELD_OUT = 5_000
 BINS = 15

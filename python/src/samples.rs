@@ -28,14 +28,17 @@ pub struct Sample<P: Predictive> {
 }
 
 impl<P: Predictive> Sample<P> {
-    /// Checks the data, before rows of weight 0 are left out.
+    /// Checks the data, of which quantities check the targets unless rows of weight 0 are left out before.
     fn new(predictions: P, targets: P::Targets, weights: Option<Tensor<1>>) -> Result<Self> {
         predictions.check()?;
-        predictions.check_targets(&targets)?;
-        let (predictions, targets) = match weights {
-            None => (predictions, targets),
-            Some(weights) => predictions.weighted(&weights, &targets)?,
+        let Some(weights) = weights else {
+            return Ok(Self {
+                predictions,
+                targets,
+            });
         };
+        predictions.check_targets(&targets)?;
+        let (predictions, targets) = predictions.weighted(&weights, &targets)?;
         Ok(Self {
             predictions,
             targets,

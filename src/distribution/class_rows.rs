@@ -60,18 +60,18 @@ pub(crate) fn most_likely_on_device(p: Tensor<2>) -> Tensor<2, Int> {
 
 impl ClassRows {
     pub(super) fn new(values: HostNumbers, classes: usize) -> Self {
-        let rows = values.chunks(classes);
-        let top: Arc<[u32]> = rows.map(|p| most_likely(p) as u32).collect();
-        let others = |(p, &top): (&[f64], &u32)| {
-            let top = top as usize;
+        // both of a row while it is in the nearest cache
+        let of_row = |p: &[f64]| {
+            let top = most_likely(p);
             let others: f64 = p[..top].iter().chain(&p[top + 1..]).sum();
-            others / (others + p[top])
+            (top as u32, others / (others + p[top]))
         };
-        let error_probability = values.chunks(classes).zip(top.iter()).map(others).collect();
+        let (top, error_probability): (Vec<u32>, Vec<f64>) =
+            values.chunks(classes).map(of_row).unzip();
         Self {
             values,
             classes,
-            top,
+            top: top.into(),
             error_probability,
         }
     }

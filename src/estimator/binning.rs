@@ -186,7 +186,10 @@ fn uniform_of_one(points: &[f64], bins: usize) -> Vec<Vec<usize>> {
 
 /// The bin `b` (0-based) with `b/B < p ≤ (b+1)/B`; 0 lies in the first.
 pub fn equal_width_bin(p: f64, bins: usize) -> usize {
-    ((p * bins as f64).ceil() as usize).clamp(1, bins) - 1
+    let scaled = p * bins as f64;
+    let whole = scaled as usize; // and not `ceil`, which is a call where the processor is any
+    let end = whole.saturating_add(usize::from((whole as f64) < scaled));
+    end.clamp(1, bins) - 1
 }
 
 /// Bins of a single coordinate that end at the values of rank `⌈bn/B⌉`, in increasing order.

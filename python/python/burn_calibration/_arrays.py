@@ -111,7 +111,9 @@ def classes_of(y_true: Any, y_prob: Any, sample_weight: Any, pos_label: Any = No
         raise ValueError(f"{name}: an array of shape {rows.shape}, expected [n] or [n, m] with some rows")
     if predictions.is_logits:
         check_finite(rows, name, "logit")
-        warn_of_probabilities(rows, name, "probabilities go without Logits, or as their logarithms", CalibrationWarning)
+        warn_of_probabilities(
+            rows, name, "probabilities are y_prob, without Logits, or Logits(np.log(p))", CalibrationWarning
+        )
     elif not check_probabilities(rows, name):
         rows = settled(rows, name)
     if is_event:
