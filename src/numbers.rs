@@ -108,6 +108,32 @@ pub fn points_with_error(x: f64, error: f64) -> String {
     format!("{x:.places$} ± {error:.places$}")
 }
 
+/// Writes a number with this number of decimals; without a sign where all digits are 0.
+///
+/// ```
+/// use burn_calibration::numbers::fixed;
+///
+/// assert_eq!([fixed(-0.25, 1), fixed(-1e-9, 6), fixed(-0.0, 2)], ["-0.2", "0.000000", "0.00"]);
+/// ```
+pub fn fixed(x: f64, decimals: usize) -> String {
+    unsigned_zero(format!("{x:.decimals$}"))
+}
+
+/// Writes a difference with its sign and this number of decimals; without a sign where all digits are 0.
+pub fn signed(x: f64, decimals: usize) -> String {
+    unsigned_zero(format!("{x:+.decimals$}"))
+}
+
+/// A zero without its sign.
+fn unsigned_zero(text: String) -> String {
+    let zero = text.trim_start_matches(['+', '-']);
+    if zero.chars().all(|c| matches!(c, '0' | '.')) {
+        zero.to_owned()
+    } else {
+        text
+    }
+}
+
 /// Writes an expected number of events.
 pub fn expected(x: f64) -> String {
     match x {

@@ -6,7 +6,7 @@ use std::{borrow::Cow, fmt};
 use burn_calibration::{
     hypothesis::{AspectOutcome, OmnibusOutcome, OmnibusTest, Probability},
     kernel::Kernel,
-    numbers::significant,
+    numbers::{fixed, significant},
 };
 use burn_calibration_report::{Answer, Size, Sizing, View};
 
@@ -23,6 +23,12 @@ pub fn sizing<'a, P: Kind>(args: &SizeArgs, view: &'a View<P>) -> Sizing<'a> {
     sizing.tolerance = args.tolerance;
     sizing.lp_order = args.lp_error;
     sizing
+}
+
+/// Returns the level of the verdict, one minus that of the intervals: without the rounding of the difference, 0.05 of 0.95.
+pub fn verdict_level(args: &SizeArgs) -> f64 {
+    const DIGITS: f64 = 1e12;
+    ((1.0 - args.level) * DIGITS).round() / DIGITS
 }
 
 /// The omnibus test with so many redraws, and the most.
@@ -111,7 +117,7 @@ pub fn write(
     for aspect in &aspects {
         let cells = [
             significant(aspect.estimate, 4),
-            or_infinite(aspect.standardised, |x| format!("{x:.2}")),
+            or_infinite(aspect.standardised, |x| fixed(x, 2)),
             shown(Probability::resampled(aspect.p_value, redraws)),
             shown(outcome.adjusted(aspect)),
         ];

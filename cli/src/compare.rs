@@ -19,7 +19,7 @@ use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
 use crate::{
-    answer::{omnibus_test, sizing},
+    answer::{omnibus_test, sizing, verdict_level},
     args::{BinArgs, CompareArgs},
     error::{Result, ensure},
     files::{Inputs, in_words},
@@ -285,8 +285,9 @@ fn compared<P: Kind, Q: Kind>(
         before.sizes(&sizing(&args.sizes, before), P::on_classes(kernel)),
         after.sizes(&sizing(&args.sizes, after), Q::on_classes(kernel)),
     );
-    let before = Answer::new(tests.0, sizes.0);
-    let after = Answer::new(tests.1, sizes.1);
+    let level = verdict_level(&args.sizes);
+    let before = Answer::new(tests.0.map(|test| test.at_level(level)), sizes.0);
+    let after = Answer::new(tests.1.map(|test| test.at_level(level)), sizes.1);
     Ok(Outcome::Two(Box::new(Comparison {
         data,
         kernel: kernel.as_ref().map(KernelWords::from),

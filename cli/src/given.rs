@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt, path::Path};
 use burn::tensor::{Tensor, TensorData};
 use burn_calibration::{
     distribution::Targets,
-    hypothesis::{AspectOutcome, Group, GroupTest, OmnibusOutcome, Probability},
+    hypothesis::{AspectOutcome, GivenTest, Group, GroupTest, OmnibusOutcome, Probability},
     kernel::Kernel,
 };
 use burn_calibration_reader::{Table, TextColumn, clipped, labels::event};
@@ -166,9 +166,12 @@ impl Column {
 pub struct GivenAnswer {
     /// The names of the columns.
     columns: Vec<String>,
-    /// The p-value of all tests together: the smallest adjusted one.
+    /// The p-value of the tests given the columns together: the smallest one, adjusted for all tests of the answer.
     p_value: f64,
     tests: Vec<Part>,
+    /// The number of all tests of the answer.
+    #[serde(skip)]
+    adjusted_for: usize,
 }
 
 /// A test of a group, or by a kernel on columns.
@@ -179,13 +182,13 @@ struct Part {
     column: String,
     /// "group" or "kernel".
     kind: &'static str,
-    /// The most significant finding at the level of 5 % over all tests, if there is one.
+    /// The most significant finding at the level of the verdict over all tests, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     finding: Option<String>,
     /// The expected and the observed number in a group.
     #[serde(flatten)]
     in_the_large: Option<InTheLarge>,
-    /// The outcome, adjusted for all tests.
+    /// The outcome, adjusted for all tests of the answer.
     #[serde(flatten)]
     outcome: OmnibusOutcome,
 }
@@ -203,12 +206,28 @@ fn kernels(columns: &[Column]) -> Vec<(&str, &str, Vec<&Column>)> {
     kernels
 }
 
-/// Tests each group and each kernel with so many redraws, or as many as their number needs.
+/// Returns the number of tests of a view given columns: one of each group, and of each kernel where there is one.
+pub fn count(columns: &[Column], kernel: Option<Kernel>) -> usize {
+    let groups: usize = columns.iter().map(|column| column.groups.len()).sum();
+    groups + kernel.map_or(0, |_| kernels(columns).len())
+}
+
+/// How often a test redraws.
+#[derive(Debug, Clone, Copy)]
+pub struct Redraws {
+    /// The number that is asked for.
+    pub asked: usize,
+    /// The number of all tests of the answer, which are adjusted together.
+    pub tests: usize,
+}
+
+/// Tests each group and each kernel, with as many redraws as all tests of the answer together need. The outcomes are not
+/// adjusted for these yet.
 pub fn test<P: Kind>(
     (columns, sizes): (&[Column], &SizeArgs),
     view: &View<P>,
     kernel: Option<Kernel>,
-    redraws: usize,
+    Redraws { asked, tests: all }: Redraws,
     rng: &mut StdRng,
 ) -> Result<GivenAnswer> {
     let (predictions, targets) = (&view.predictions, &view.targets);
@@ -221,9 +240,8 @@ pub fn test<P: Kind>(
                 .map(|group| (&column.name, group.clone()))
         })
         .unzip();
-    let total = groups.len() + kernels.len();
-    let redraws = redraws.max(100 * total - 1);
-    let test = GroupTest::new().with_most(redraws);
+    let test = GroupTest::new().as_one_of(all);
+    let test = test.with_most(asked.max(100 * all - 1));
     let test = kernel.map_or(test, |kernel| test.with_kernel(kernel));
     let outcome = test.outcome(predictions, targets, &groups, rng)?;
     let in_the_large = |group: &Group| {
@@ -240,41 +258,72 @@ pub fn test<P: Kind>(
     for (title, column, compared) in kernels {
         let points = compared.iter().map(|column| column.points(predictions));
         let points = Tensor::cat(points.collect(), 1);
-        if let Some(outcome) = P::Kernel::given(view, points, redraws, rng) {
+        let test = GivenTest::new().with_redraws(asked).as_one_of(all);
+        if let Some(outcome) = P::Kernel::given(test, view, points, rng) {
             tests.push((format!("{title}, by a kernel"), column, "kernel"));
             outcomes.push(outcome?);
         }
     }
-    let part = |(((name, column, kind), outcome), in_the_large): (((_, &str, _), _), _)| {
-        let outcome = OmnibusOutcome::with_class_names(outcome, &view.class_names);
-        let failing = outcome.failing(OmnibusOutcome::LEVEL);
-        // the SKCE does not say what is wrong
-        let says_what = |aspect: &&&AspectOutcome| !aspect.name.starts_with("skce");
-        let first = failing.iter().find(says_what).or(failing.first());
-        let first = first.filter(|_| outcome.is_rejected());
-        Part {
-            in_the_large,
-            name,
-            column: column.to_owned(),
-            kind,
-            finding: first.map(|aspect| aspect.finding.clone()),
-            outcome,
-        }
+    let part = |(((name, column, kind), outcome), in_the_large): (((_, &str, _), _), _)| Part {
+        in_the_large,
+        name,
+        column: column.to_owned(),
+        kind,
+        finding: None,
+        outcome: OmnibusOutcome::with_class_names(outcome, &view.class_names),
     };
-    let outcomes = OmnibusOutcome::together(outcomes);
     Ok(GivenAnswer {
         columns: columns.iter().map(|column| column.name.clone()).collect(),
-        p_value: (outcomes
-            .iter()
-            .filter_map(|outcome| outcome.adjusted_p_value))
-        .fold(1.0, f64::min),
+        p_value: 1.0,
         tests: (tests.into_iter().zip(outcomes).zip(in_the_large))
             .map(part)
             .collect(),
+        adjusted_for: 0,
     })
 }
 
+impl Part {
+    /// The most significant aspect that fails, if the outcome is a rejection.
+    fn first_finding(&self) -> Option<String> {
+        let failing = self.outcome.failing(self.outcome.level());
+        // the SKCE does not say what is wrong
+        let says_what = |aspect: &&&AspectOutcome| !aspect.name.starts_with("skce");
+        let first = failing.iter().find(says_what).or(failing.first());
+        let first = first.filter(|_| self.outcome.is_rejected());
+        first.map(|aspect| aspect.finding.clone())
+    }
+}
+
 impl GivenAnswer {
+    /// The outcomes of the tests, to be adjusted together with those of the whole answer.
+    pub fn outcomes_mut(&mut self) -> impl Iterator<Item = &mut OmnibusOutcome> {
+        self.tests.iter_mut().map(|part| &mut part.outcome)
+    }
+
+    /// The outcomes of the tests.
+    pub fn outcomes(&self) -> impl Iterator<Item = &OmnibusOutcome> {
+        self.tests.iter().map(|part| &part.outcome)
+    }
+
+    /// Takes the smallest p-value and the findings of outcomes that are adjusted for so many tests.
+    pub fn conclude(&mut self, tests: usize) {
+        self.adjusted_for = tests;
+        self.p_value = self.most_significant().adjusted_p_value.unwrap_or(1.0);
+        for part in &mut self.tests {
+            part.finding = part.first_finding();
+        }
+    }
+
+    /// The outcome with the smallest p-value.
+    pub fn most_significant(&self) -> &OmnibusOutcome {
+        &self.by_p_value()[0].outcome
+    }
+
+    /// The names of the columns, in words.
+    pub fn columns_in_words(&self) -> String {
+        self.columns.join(", ")
+    }
+
     /// The tests, the most significant first.
     fn by_p_value(&self) -> Vec<&Part> {
         let mut parts: Vec<_> = self.tests.iter().collect();
@@ -295,18 +344,15 @@ impl GivenAnswer {
 impl fmt::Display for GivenAnswer {
     /// The verdict, the table of all groups and kernels, and what is wrong where one fails.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (columns, tests) = (self.columns.join(", "), self.tests.len());
+        let (columns, tests) = (self.columns_in_words(), self.adjusted_for);
         let failing = self.failing();
-        let least = shown(self.by_p_value()[0].outcome.probability());
+        let first = self.most_significant();
+        let least = shown(first.probability());
         let sign = if least.starts_with('≤') { "" } else { "= " };
-        let is_calibrated = failing.is_empty();
-        let words = if is_calibrated {
-            "There is no evidence against calibration given"
-        } else {
-            "The model is not calibrated given"
-        };
-        let text = format!("{words} {columns}: p {sign}{least}, adjusted for {tests} tests.");
-        writeln!(f, "{}", verdict(&text, is_calibrated))?;
+        let (words, level) = (first.conclusion(), first.level_in_words());
+        let text =
+            format!("{words} given {columns}: p {sign}{least}, adjusted for {tests} tests{level}.");
+        writeln!(f, "{}", verdict(&text, failing.is_empty()))?;
         write!(f, "{}", self.table())?;
         for part in failing {
             let finding = part.finding.as_deref();

@@ -14,6 +14,7 @@ use burn_calibration::{
     error,
     hypothesis::TestOutcome,
     names::{self, Name},
+    numbers::fixed,
     score::MeanEstimate,
 };
 use burn_calibration_accumulator::{
@@ -381,7 +382,7 @@ impl fmt::Display for Merged {
         match &skce.test.0 {
             Ok(o) => {
                 let p_value = probability(o.p_value, o.is_bound);
-                writeln!(f, "statistic {:.6}, p-value {p_value}", o.statistic)?;
+                writeln!(f, "statistic {}, p-value {p_value}", fixed(o.statistic, 6))?;
                 let mut caveat = o.caveat.iter();
                 caveat.try_for_each(|caveat| writeln!(f, "    {caveat}"))
             }

@@ -15,6 +15,7 @@ use burn_calibration::{
 use burn_calibration_reader::Resolution;
 use clap::{ValueEnum, builder::styling::AnsiColor};
 use serde::Serialize;
+use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 
 use crate::{
     error::{Error, Result},
@@ -239,6 +240,19 @@ struct Object<'a, T> {
     notes: Vec<String>,
 }
 
+/// Writes a zero without its sign, which says nothing.
+struct UnsignedZeros;
+
+impl Formatter for UnsignedZeros {
+    fn write_f64<W: ?Sized + Write>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
+        CompactFormatter.write_f64(writer, value + 0.0)
+    }
+
+    fn write_f32<W: ?Sized + Write>(&mut self, writer: &mut W, value: f32) -> io::Result<()> {
+        CompactFormatter.write_f32(writer, value + 0.0)
+    }
+}
+
 /// One JSON object. A number in it that is not finite is an error.
 pub fn object(command: &'static str, outcome: &impl Serialize) -> Result<String> {
     check_finite(outcome)?;
@@ -248,7 +262,9 @@ pub fn object(command: &'static str, outcome: &impl Serialize) -> Result<String>
         outcome,
         notes: notes::said(),
     };
-    Ok(serde_json::to_string(&object)? + "\n")
+    let mut text = Vec::new();
+    object.serialize(&mut Serializer::with_formatter(&mut text, UnsignedZeros))?;
+    Ok(String::from_utf8(text).expect("JSON is text") + "\n")
 }
 
 /// Prints the outcome of a command: one JSON object, or words.

@@ -308,7 +308,7 @@ fn outcome((of, outcome): &(String, Result<OmnibusOutcome, String>)) -> Value {
             "verdict": outcome.verdict(),
             "p_value": outcome.p_value,
             "adjusted_p_value": outcome.adjusted_p_value,
-            "findings": outcome.failing(OmnibusOutcome::LEVEL),
+            "findings": outcome.failing(outcome.level()),
         }),
         Err(reason) => json!({ "of": of, "error": reason }),
     }

@@ -69,7 +69,7 @@ impl Answer {
         if !outcome.is_rejected() {
             return Vec::new();
         }
-        let mut failing = outcome.failing(OmnibusOutcome::LEVEL);
+        let mut failing = outcome.failing(outcome.level());
         failing.sort_by_key(|aspect| aspect.name.starts_with("skce")); // stable
         failing
     }

@@ -121,8 +121,10 @@ impl Group {
 #[must_use]
 pub struct GroupTest {
     omnibus: OmnibusTest,
-    /// The most redraws of each group, if not by the number of groups.
+    /// The most redraws of each group, if not by the number of tests.
     most: Option<usize>,
+    /// The number of tests that are adjusted together, if there are others than those of the groups.
+    tests: Option<usize>,
 }
 
 /// The outcome of a [`GroupTest`].
@@ -168,7 +170,15 @@ impl GroupTest {
         Self {
             omnibus: self.omnibus.with_redraws(redraws),
             most: Some(redraws),
+            ..self
         }
+    }
+
+    /// Returns the same where the groups are among so many tests whose p-values are adjusted together afterwards, by
+    /// [`OmnibusOutcome::together`]: it redraws as often as that many need.
+    pub fn as_one_of(self, tests: usize) -> Self {
+        let tests = Some(tests);
+        Self { tests, ..self }
     }
 
     /// Returns the same test with at most this number of redraws of each group.
@@ -194,8 +204,9 @@ impl GroupTest {
         let (plain, _) = predictions.parted();
         plain.check()?;
         plain.check_targets(targets)?;
-        let most = (self.most).unwrap_or(999.max(100 * groups.len() - 1));
-        let test = self.omnibus.as_one_of(groups.len()).with_most(most);
+        let tests = self.tests.unwrap_or(groups.len()).max(groups.len());
+        let most = (self.most).unwrap_or(999.max(100 * tests - 1));
+        let test = self.omnibus.as_one_of(tests).with_most(most);
         let of_group = |group: &Group| {
             group.check(predictions.len())?;
             let (predictions, targets) = (

@@ -65,6 +65,12 @@ impl GivenTest {
         Self { omnibus }
     }
 
+    /// Returns the same as one of several tests; see [`OmnibusTest::as_one_of`].
+    pub fn as_one_of(self, tests: usize) -> Self {
+        let omnibus = self.omnibus.as_one_of(tests);
+        Self { omnibus }
+    }
+
     /// Runs the test. The generator draws the targets, and landmarks.
     ///
     /// # Errors

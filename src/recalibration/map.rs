@@ -198,9 +198,13 @@ pub trait FittedMap: fmt::Debug + Send {
     }
 }
 
-/// Implements [`FittedMap`] by an inner map: two expressions borrow it, the second to change it.
+/// Implements [`FittedMap`] by an inner map: two expressions borrow it, the second to change it. The guarantees are those
+/// of the inner map, or of a third expression.
 macro_rules! by_inner_map {
     ($self:ident, $inner:expr, $inner_mut:expr) => {
+        by_inner_map!($self, $inner, $inner_mut, $inner.guarantees());
+    };
+    ($self:ident, $inner:expr, $inner_mut:expr, $guarantees:expr) => {
         fn kind(&$self) -> &'static str {
             $inner.kind()
         }
@@ -210,7 +214,7 @@ macro_rules! by_inner_map {
         }
 
         fn guarantees(&$self) -> $crate::recalibration::Guarantees {
-            $inner.guarantees()
+            $guarantees
         }
 
         fn named_parameters(&$self) -> Vec<$crate::recalibration::NamedParameter> {

@@ -115,7 +115,12 @@ macro_rules! maps {
         }
 
         impl FittedMap for $Maps {
-            by_inner_map!(self, self.inner(), self.inner_mut());
+            by_inner_map!(
+                self,
+                self.inner(),
+                self.inner_mut(),
+                Self::of_predictions(self.inner().guarantees())
+            );
         }
 
         $(impl From<$Map> for $Maps {
@@ -155,6 +160,24 @@ maps! {
     VennAbers: VennAbers, "venn-abers", "Venn–Abers predictor of each class (log loss only)";
     Histogram: HistogramBinning, "histogram", "Histogram binning of each class (log loss only)";
     Spline: SplineCalibration, "spline", "A spline through the cumulative frequencies of each class (log loss only)";
+}
+
+impl LogitMap {
+    /// The guarantees for predictions of classes. A temperature keeps the means of distributions, but not the mean of
+    /// probabilities.
+    fn of_predictions(guarantees: Guarantees) -> Guarantees {
+        Guarantees {
+            keeps_mean: false,
+            ..guarantees
+        }
+    }
+}
+
+impl DistributionMap {
+    /// The guarantees for predictions of real numbers.
+    fn of_predictions(guarantees: Guarantees) -> Guarantees {
+        guarantees
+    }
 }
 
 impl Recalibration for LogitMap {

@@ -6,6 +6,7 @@ use super::{
     FitWarning,
     fit::{Progress, observer},
 };
+use crate::numbers;
 
 /// The way a fit ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -92,8 +93,8 @@ impl fmt::Display for FitReport {
         let plural = if count == 1 { "" } else { "s" };
         write!(
             f,
-            "{status} after {count} evaluation{plural} at {:.6}",
-            self.objective
+            "{status} after {count} evaluation{plural} at {}",
+            numbers::fixed(self.objective, 6)
         )?;
         if let Some(gradient) = self.gradient {
             write!(f, ", gradient {gradient:.1e}")?;

@@ -205,23 +205,33 @@ impl WrittenAs {
 
     /// The numbers of logits; for an event one column, that of class 1.
     fn values(self, logits: Tensor<2>, is_binary: bool) -> Tensor<2> {
-        let event = |values: Tensor<2>| {
+        let log_odds =
+            |logits: Tensor<2>| logits.clone().slice(s![.., 1..2]) - logits.slice(s![.., 0..1]);
+        let probabilities = |logits: Tensor<2>| {
             if is_binary {
-                values.slice(s![.., 1..2])
+                probability(log_odds(logits))
             } else {
-                values
+                softmax(logits, 1)
             }
         };
         match self {
-            Self::Logits if is_binary => {
-                logits.clone().slice(s![.., 1..2]) - logits.slice(s![.., 0..1])
-            }
+            Self::Logits if is_binary => log_odds(logits),
             Self::Logits => logits,
-            Self::Probabilities => event(softmax(logits, 1)),
-            Self::Percentages => event(softmax(logits, 1)) * 100.0,
-            Self::Logarithms => event(log_softmax(logits, 1)),
+            Self::Probabilities => probabilities(logits),
+            Self::Percentages => probabilities(logits) * 100.0,
+            Self::Logarithms if is_binary => log_softmax(logits, 1).slice(s![.., 1..2]),
+            Self::Logarithms => log_softmax(logits, 1),
         }
     }
+}
+
+/// The probability of an event, which never falls where its log-odds rise: no sum is rounded with a quotient.
+fn probability(log_odds: Tensor<2>) -> Tensor<2> {
+    /// Log-odds below which `1 + exp(log_odds)` is 1, and beyond which `exp(-log_odds)` would be infinite.
+    const LEAST: f64 = -700.0;
+    let is_least = log_odds.clone().lower_elem(LEAST);
+    let probability = ((-log_odds.clone()).exp() + 1.0).recip();
+    probability.mask_where(is_least, log_odds.exp())
 }
 
 /// A column of confidences with that of their correctness at its place.

@@ -61,7 +61,7 @@ pub struct SizeArgs {
     #[arg(long, value_name = "ERROR", value_parser = TOLERANCE.parser())]
     pub tolerance: Option<f64>,
 
-    /// Level of the confidence intervals, between 0 and 1
+    /// Level of the confidence intervals, between 0 and 1; that of the verdict is 1 - LEVEL
     #[arg(long, default_value_t = 0.95, value_parser = LEVEL.parser(), help_heading = "Numbers")]
     pub level: f64,
 
@@ -75,7 +75,7 @@ pub struct SizeArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "What is asked")]
 pub struct GateArgs {
-    /// Exit with code 3 if the test rejects calibration at 1 - LEVEL, the level of --level
+    /// Exit with code 3 if the verdict is that the model is not calibrated, or not given a column of --given
     #[arg(long)]
     pub fail_if_rejected: bool,
 

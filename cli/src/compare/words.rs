@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt};
 use burn_calibration::{
     hypothesis::OmnibusOutcome,
     names::{self, Name},
-    numbers::significant,
+    numbers::{fixed, significant},
 };
 
 use super::{Biased, Comparison, End, LevelChange, Outcome, Paired};
@@ -81,7 +81,7 @@ impl fmt::Display for Comparison {
         let lines: Vec<_> = changes.chain(levels).collect();
         let mut table = table_of_changes(&lines, self.level);
         if let Some(BeforeAfter { before, after }) = &self.others.accuracy {
-            let cells = [before, after].map(|share| format!("{share:.6}"));
+            let cells = [before, after].map(|share| fixed(*share, 6));
             table.row(&names::ACCURACY.title, &cells, "");
         }
         for (Name { title, .. }, Biased { values, .. }) in &self.others.ece.0 {
@@ -98,8 +98,9 @@ impl fmt::Display for Comparison {
             write_verdict(f, when, outcome)?;
             write!(f, "{}", table_of_sizes(sizes))?;
         }
-        let of_skce = if self.kernel.is_some() {
-            " The difference of the\nSKCE is that for any map."
+        let mut names = self.changes.0.iter().map(|(name, _)| name.key);
+        let of_skce = if names.any(|key| key.starts_with("skce")) {
+            " The difference of the\nSKCE is the change of a calibration error for every map."
         } else {
             ""
         };

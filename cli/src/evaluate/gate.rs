@@ -2,10 +2,12 @@
 
 use burn_calibration::hypothesis::{OmnibusOutcome, holm};
 
-use super::{AspectAnswer, Aspects, EvaluationAnswer};
+use super::{AspectAnswer, EvaluationAnswer};
 use crate::{
+    answer::verdict_level,
     args::EvaluateArgs,
     error::{Result, ensure, wrong},
+    words::Computed,
 };
 
 /// Returns the reasons why the gate stays closed, a line for each option that closes it.
@@ -14,35 +16,11 @@ use crate::{
 ///
 /// A test that was not computed, or that could not reject with so few redraws: such a gate would always be open.
 pub fn reasons(args: &EvaluateArgs, answer: &EvaluationAnswer) -> Result<Vec<String>> {
-    let aspects = match &answer.found {
-        Aspects::Whole(whole) => std::slice::from_ref(&**whole),
-        Aspects::Classes { classes, .. } => classes,
-    };
-    let level = 1.0 - args.sizes.level;
+    let aspects = answer.aspects();
+    let level = verdict_level(&args.sizes);
     let mut reasons = Vec::new();
     if args.gate.fail_if_rejected {
-        let one = (aspects.iter()).filter_map(|aspect| aspect.answer.omnibus.0.as_ref().ok());
-        ensure!(
-            !one.into_iter().any(|outcome| outcome.samples < 2),
-            "--fail-if-rejected: one row cannot show that a model is calibrated, expected more"
-        );
-        let p_values = aspects.iter().map(omnibus).collect::<Result<Vec<_>>>()?;
-        let least = least(&p_values)?;
-        let outcomes = aspects
-            .iter()
-            .filter_map(|aspect| aspect.answer.omnibus.0.as_ref().ok());
-        let is_least = |outcome: &OmnibusOutcome| {
-            outcome.p_value <= 1.5 / (outcome.redraws + 1) as f64 // as small as it can be
-        };
-        ensure!(
-            least <= level || !outcomes.into_iter().any(is_least),
-            "--fail-if-rejected: with so few redraws no p-value is at most {level:.3}, expected a larger --redraws"
-        );
-        if least <= level {
-            reasons.push(format!(
-                "--fail-if-rejected: the model is not calibrated, p = {least:.3} is at most {level:.3}"
-            ));
-        }
+        reasons.extend(rejection(aspects, level)?);
     }
     if let Some(most) = args.gate.fail_above {
         let mut tests = Vec::new();
@@ -84,16 +62,40 @@ pub fn reasons(args: &EvaluateArgs, answer: &EvaluationAnswer) -> Result<Vec<Str
     Ok(reasons)
 }
 
-/// The p-value of the omnibus test of an aspect.
-fn omnibus(aspect: &AspectAnswer) -> Result<f64> {
-    let outcome = aspect.answer.omnibus.0.as_ref();
-    let outcome = outcome.map_err(|reason| {
-        wrong!("--fail-if-rejected: the omnibus test was not computed: {reason}")
-    })?;
-    Ok(outcome.p_value)
+/// Returns the rejection with the smallest p-value in words, if a verdict of the answer is one: the gate is closed where the
+/// verdict says so.
+fn rejection(aspects: &[AspectAnswer], level: f64) -> Result<Option<String>> {
+    let mut verdicts: Vec<(String, &OmnibusOutcome)> = Vec::new();
+    for aspect in aspects {
+        let omnibus = computed(&aspect.answer.omnibus, "the omnibus test")?;
+        ensure!(
+            omnibus.samples > 1,
+            "--fail-if-rejected: one row cannot show that a model is calibrated, expected more"
+        );
+        verdicts.push((String::new(), omnibus));
+        if let Some(given) = &aspect.given {
+            let given = computed(given, "the test given the variables")?;
+            let words = format!(" given {}", given.columns_in_words());
+            verdicts.extend(given.outcomes().map(|outcome| (words.clone(), outcome)));
+        }
+    }
+    let p_value = |outcome: &OmnibusOutcome| outcome.adjusted_p_value.unwrap_or(outcome.p_value);
+    let rejected = (verdicts.iter())
+        .filter(|(_, outcome)| outcome.is_rejected())
+        .min_by(|(_, a), (_, b)| p_value(a).total_cmp(&p_value(b)));
+    let too_few = |(_, outcome): &(String, &OmnibusOutcome)| outcome.least_p_value().is_some();
+    ensure!(
+        rejected.is_some() || !verdicts.iter().any(too_few),
+        "--fail-if-rejected: with so few redraws no p-value is at most {level:.3}, expected a larger --redraws"
+    );
+    Ok(rejected.map(|(given, outcome)| {
+        let p = outcome.probability();
+        format!("--fail-if-rejected: the model is not calibrated{given}, {p} is at most {level:.3}")
+    }))
 }
 
-/// The smallest p-value, adjusted for their number.
-fn least(p_values: &[f64]) -> Result<f64> {
-    Ok(holm(p_values)?.into_iter().fold(1.0, f64::min))
+/// A test that was computed.
+fn computed<'a, T>(Computed(found): &'a Computed<T>, test: &str) -> Result<&'a T> {
+    let found = found.as_ref();
+    found.map_err(|reason| wrong!("--fail-if-rejected: {test} was not computed: {reason}"))
 }

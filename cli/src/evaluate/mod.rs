@@ -14,12 +14,12 @@ use serde::Serialize;
 pub use gate::reasons;
 
 use crate::{
-    answer::{omnibus_test, sizing},
+    answer::{omnibus_test, sizing, verdict_level},
     args::{BinArgs, EvaluateArgs, FamilyName, LensName},
     coverage::Coverage,
     error::{Result, ensure, wrong},
     files::Inputs,
-    given::{self, Column, GivenAnswer},
+    given::{self, Column, GivenAnswer, Redraws},
     kind::{Kind, LazyViews, Test, with_family},
     limits::{QUADRATIC_LIMIT, redraws},
     multilabel, program,
@@ -161,9 +161,8 @@ fn evaluate<P: Kind>(
         check_finite(&aspect)?;
         aspects.push(aspect);
     }
-    if views.lens == LensName::ClassWise {
-        adjust_verdicts(&mut aspects);
-    }
+    let are_several = views.lens == LensName::ClassWise || !views.given.is_empty();
+    conclude(&mut aspects, verdict_level(&args.sizes), are_several);
     Ok(EvaluationAnswer {
         data: views.data,
         summary: views.summary,
@@ -183,15 +182,23 @@ fn evaluate<P: Kind>(
     })
 }
 
-/// Adjusts the omnibus tests of classes for their number.
-fn adjust_verdicts(classes: &mut [AspectAnswer]) {
-    let mut known: Vec<&mut OmnibusOutcome> = (classes.iter_mut())
-        .filter_map(|class| class.answer.omnibus.0.as_mut().ok())
+/// Sets the level of all omnibus tests, those given columns too, and adjusts several for the number of all of them.
+fn conclude(views: &mut [AspectAnswer], level: f64, are_several: bool) {
+    let mut known: Vec<&mut OmnibusOutcome> = (views.iter_mut())
+        .flat_map(AspectAnswer::outcomes_mut)
         .collect();
-    let outcomes = known.iter().map(|outcome| (**outcome).clone());
-    let adjusted = OmnibusOutcome::together(outcomes.collect());
-    for (outcome, adjusted) in known.iter_mut().zip(adjusted) {
-        **outcome = adjusted;
+    let mut outcomes: Vec<_> = known.iter().map(|outcome| (**outcome).clone()).collect();
+    if are_several {
+        outcomes = OmnibusOutcome::together(outcomes);
+    }
+    let tests = outcomes.len();
+    for (outcome, adjusted) in known.iter_mut().zip(outcomes) {
+        **outcome = adjusted.at_level(level);
+    }
+    for view in views {
+        if let Some(Computed(Ok(given))) = &mut view.given {
+            given.conclude(tests);
+        }
     }
 }
 
@@ -224,16 +231,21 @@ fn aspect<P: Kind>(
     let kernel = P::kernel(args, view)?;
     let (predictions, targets) = (&view.predictions, &view.targets);
     let between = kernel.on_predictions();
+    let tests_in_all = count * (1 + given::count(&views.given, between));
     let given = (!views.given.is_empty()).then(|| {
         progress.step("given");
-        let answer = given::test((&views.given, &args.sizes), view, between, replicates, rng);
+        let redraws = Redraws {
+            asked: replicates,
+            tests: tests_in_all,
+        };
+        let answer = given::test((&views.given, &args.sizes), view, between, redraws, rng);
         Computed(answer.map_err(|error| Missing::Error(error.to_string())))
     });
     progress.step("omnibus test");
     let test = omnibus_test(between, views.redraws);
-    let test = match count {
+    let test = match tests_in_all {
         1 => test,
-        count => test.as_one_of(count),
+        tests => test.as_one_of(tests),
     };
     let omnibus = view.omnibus(test, rng);
     progress.step("confidence intervals");
@@ -303,20 +315,45 @@ fn adjust(classes: &[AspectAnswer]) -> Named<Adjusted> {
     };
     let tests = classes.first().map_or(&[][..], tests);
     let of_tests = tests.iter().enumerate().filter_map(of_test);
-    let omnibus = adjusted(&names::OMNIBUS, &omnibus);
+    let mut omnibus = adjusted(&names::OMNIBUS, &omnibus);
+    if let Some((_, omnibus)) = &mut omnibus {
+        // for the tests given columns as well
+        for (p_value, class) in omnibus.holm.iter_mut().zip(classes) {
+            let outcome = class.answer.omnibus.0.as_ref().ok();
+            *p_value = outcome.and_then(|o| o.adjusted_p_value).unwrap_or(*p_value);
+        }
+    }
     Named(omnibus.into_iter().chain(of_tests).collect())
 }
 
+impl AspectAnswer {
+    /// The outcomes of the omnibus test and of those given columns.
+    fn outcomes_mut(&mut self) -> impl Iterator<Item = &mut OmnibusOutcome> {
+        let given = self.given.as_mut().and_then(|given| given.0.as_mut().ok());
+        let omnibus = self.answer.omnibus.0.as_mut().ok();
+        let given = given.into_iter().flat_map(GivenAnswer::outcomes_mut);
+        omnibus.into_iter().chain(given)
+    }
+
+    /// The answer given columns, if there is one.
+    fn known_given(&self) -> Option<&GivenAnswer> {
+        self.given.as_ref()?.0.as_ref().ok()
+    }
+}
+
 impl EvaluationAnswer {
-    /// The omnibus tests, of classes with their names.
-    pub fn outcomes(&self) -> program::Outcomes<'_> {
-        let aspects = match &self.found {
+    /// The answer about the whole prediction, or those about each class.
+    fn aspects(&self) -> &[AspectAnswer] {
+        match &self.found {
             Aspects::Whole(whole) => std::slice::from_ref(&**whole),
             Aspects::Classes { classes, .. } => classes,
-        };
+        }
+    }
+
+    /// The omnibus tests, of classes with their names.
+    pub fn outcomes(&self) -> program::Outcomes<'_> {
         let name = |aspect: &AspectAnswer| aspect.class.as_ref().map(|class| class.name.clone());
-        let aspects = aspects.iter();
-        aspects
+        (self.aspects().iter())
             .map(|aspect| (name(aspect).unwrap_or_default(), &aspect.answer.omnibus))
             .collect()
     }

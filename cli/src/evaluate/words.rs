@@ -5,15 +5,16 @@ use std::fmt;
 use burn_calibration::{
     distribution::Subject,
     hypothesis::{OmnibusOutcome, TestOutcome},
-    names::Name,
+    names::{self, Name},
     numbers::{percent, significant},
 };
-use burn_calibration_report::{Estimate, Tested, Value};
+use burn_calibration_report::{Estimate, Size, Tested, Value};
 
-use super::{AspectAnswer, Aspects, Class, EvaluationAnswer};
+use super::{Adjusted, AspectAnswer, Aspects, Class, EvaluationAnswer};
 use crate::{
     answer,
     args::{FamilyName, LensName},
+    given::GivenAnswer,
     table::TextTable,
     words::{Computed, Named, key, p_value, probability, shown},
 };
@@ -67,10 +68,16 @@ impl fmt::Display for EvaluationAnswer {
         };
         writeln!(f, "\n{verdict}")?;
         if !self.is_verbose {
-            write!(f, "{}", table_of_classes(classes))?;
-            if let more @ 1.. = classes.len().saturating_sub(CLASSES) {
+            let order = worst_first(classes);
+            let first = &order[..order.len().min(CLASSES)];
+            write!(f, "{}", table_of_classes(first))?;
+            if let more @ 1.. = order.len() - first.len() {
                 writeln!(f, "  and {more} more: --verbose")?;
             }
+            for class in first {
+                class.write_asked(f)?;
+            }
+            write_adjusted(f, adjusted, false)?;
             for class in classes {
                 class.write_given(f)?;
             }
@@ -84,18 +91,29 @@ impl fmt::Display for EvaluationAnswer {
             table.row(title, &[significant(*mean, 4)], "");
         }
         write!(f, "\nmean of the estimates over the classes\n{table}")?;
-        if adjusted.0.is_empty() {
-            return Ok(());
-        }
-        let across = "p-values across classes, adjusted (smallest of the classes)";
-        let mut table = TextTable::new(&["Holm", "Benjamini-Hochberg"]);
-        let least = |p: &[f64]| p_value(p.iter().copied().fold(1.0, f64::min));
-        for (Name { title, .. }, adjusted) in &adjusted.0 {
-            let cells = [&adjusted.holm, &adjusted.benjamini_hochberg].map(|p| least(p));
-            table.row(title, &cells, "");
-        }
-        write!(f, "\n{across}\n{table}")
+        write_adjusted(f, adjusted, true)
     }
+}
+
+/// Writes the p-values of tests across classes: of those that options name, and of the omnibus test too or without it.
+fn write_adjusted(
+    f: &mut fmt::Formatter<'_>,
+    Named(adjusted): &Named<Adjusted>,
+    with_omnibus: bool,
+) -> fmt::Result {
+    let is_shown = |(name, _): &&(Name, Adjusted)| with_omnibus || *name != names::OMNIBUS;
+    let shown: Vec<_> = adjusted.iter().filter(is_shown).collect();
+    if shown.is_empty() {
+        return Ok(());
+    }
+    let across = "p-values across classes, adjusted (smallest of the classes)";
+    let mut table = TextTable::new(&["Holm", "Benjamini-Hochberg"]);
+    let least = |p: &[f64]| p_value(p.iter().copied().fold(1.0, f64::min));
+    for (Name { title, .. }, adjusted) in shown {
+        let cells = [&adjusted.holm, &adjusted.benjamini_hochberg].map(|p| least(p));
+        table.row(title, &cells, "");
+    }
+    write!(f, "\n{across}\n{table}")
 }
 
 impl EvaluationAnswer {
@@ -117,8 +135,8 @@ const UNUSUAL: &str = "ece_uniform";
 /// Classes that the first screen shows.
 const CLASSES: usize = 20;
 
-/// The first error of each class and the p-value of its test, those with the smallest ones first.
-fn table_of_classes(classes: &[AspectAnswer]) -> TextTable {
+/// The classes, those with the smallest p-values first.
+fn worst_first(classes: &[AspectAnswer]) -> Vec<&AspectAnswer> {
     // of equal adjusted ones by their own
     let p_values = |class: &AspectAnswer| match &class.answer.omnibus.0 {
         Ok(outcome) => [
@@ -132,8 +150,13 @@ fn table_of_classes(classes: &[AspectAnswer]) -> TextTable {
         let [a, b] = [p_values(a), p_values(b)];
         (a[0].total_cmp(&b[0])).then(a[1].total_cmp(&b[1])) // stable
     });
+    order
+}
+
+/// The first error of each class and the p-value of its test.
+fn table_of_classes(classes: &[&AspectAnswer]) -> TextTable {
     let mut table = TextTable::new(&["O/E", "interval", "adjusted p"]);
-    for class in order.into_iter().take(CLASSES) {
+    for class in classes {
         let Named(sizes) = &class.answer.intervals;
         let mut cells: Vec<String> = sizes
             .first()
@@ -146,7 +169,8 @@ fn table_of_classes(classes: &[AspectAnswer]) -> TextTable {
     table
 }
 
-/// The classes or columns that fail the omnibus test, whose p-values are adjusted for all of them.
+/// The classes or columns that fail the omnibus test, and those that fail given columns. All p-values are adjusted
+/// together. What fails comes first.
 pub fn headline(family: FamilyName, classes: &[AspectAnswer]) -> String {
     let of = match family {
         FamilyName::Multilabel => "columns",
@@ -156,29 +180,53 @@ pub fn headline(family: FamilyName, classes: &[AspectAnswer]) -> String {
     let tested: Vec<(String, &OmnibusOutcome)> = (classes.iter())
         .filter_map(|class| Some((name(class)?, class.answer.omnibus.0.as_ref().ok()?)))
         .collect();
+    let whole = statement((of, classes.len()), "", &tested);
+    let given = classes.iter().find_map(AspectAnswer::known_given);
+    let Some(columns) = given.map(GivenAnswer::columns_in_words) else {
+        return whole;
+    };
+    let tested_given: Vec<(String, &OmnibusOutcome)> = (classes.iter())
+        .filter_map(|class| Some((name(class)?, class.known_given()?.most_significant())))
+        .collect();
+    let fails = |(_, outcome): &(String, &OmnibusOutcome)| outcome.is_rejected();
+    let given = statement(
+        (of, classes.len()),
+        &format!(" given {columns}"),
+        &tested_given,
+    );
+    if tested_given.iter().any(fails) && !tested.iter().any(fails) {
+        format!("{given} {whole}")
+    } else {
+        format!("{whole} {given}")
+    }
+}
+
+/// Says which of so many classes or columns fail a test, of calibration or of that given something.
+fn statement(
+    (of, all): (&str, usize),
+    given: &str,
+    tested: &[(String, &OmnibusOutcome)],
+) -> String {
     let failing: Vec<String> = (tested.iter())
         .filter(|(_, outcome)| outcome.is_rejected())
         .map(|(name, outcome)| format!("{name} (adjusted {})", outcome.probability()))
         .collect();
-    let (count, fail) = (tested.len(), failing.len());
-    if fail > 0 {
-        let names = failing.join(", ");
-        let are = if fail == 1 { "is" } else { "are" };
-        return format!("{fail} of {count} {of} {are} not calibrated: {names}.");
-    }
     let Some((_, least)) = (tested.iter()).min_by(|(_, a), (_, b)| {
         a.adjusted_p_value
             .partial_cmp(&b.adjusted_p_value)
             .expect("a number")
     }) else {
-        return format!(
-            "There is no test of calibration of any of {} {of}.",
-            classes.len()
-        );
+        return format!("There is no test of calibration{given} of any of {all} {of}.");
     };
+    let (count, fail, level) = (tested.len(), failing.len(), least.level_in_words());
+    if fail > 0 {
+        let names = failing.join(", ");
+        let are = if fail == 1 { "is" } else { "are" };
+        return format!("{fail} of {count} {of} {are} not calibrated{given}: {names}{level}.");
+    }
     let conclusion = least.conclusion();
     let p = least.probability();
-    format!("{conclusion} of any of {count} {of}: the smallest adjusted {p}.")
+    format!("{conclusion}{given} of any of {count} {of}: the smallest adjusted {p}{level}.")
 }
 
 impl AspectAnswer {
@@ -194,6 +242,24 @@ impl AspectAnswer {
             Ok(given) => writeln!(f, "{given}"),
             Err(reason) => writeln!(f, "There is no test given the variables: {reason}\n"),
         }
+    }
+
+    /// Writes what options ask for of a class: tests of a tolerance, bounds of Lp errors, and tests by their names.
+    fn write_asked(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bounds = [names::LP_ERROR, names::LP_OVER, names::LP_UNDER].map(|name| name.key);
+        let is_asked =
+            |(name, size): &&(Name, Size)| size.tolerance.is_some() || bounds.contains(&name.key);
+        let sizes = self.answer.intervals.0.iter().filter(is_asked).cloned();
+        let sizes = Named(sizes.collect());
+        let has_tests = self.answer.tests.as_ref().is_some_and(|t| !t.is_empty());
+        if sizes.is_empty() && !has_tests {
+            return Ok(());
+        }
+        if let Some(Class { name, .. }) = &self.class {
+            writeln!(f, "\nclass {name}")?;
+        }
+        write!(f, "{}", answer::table_of_sizes(&sizes))?;
+        self.write_tests(f)
     }
 
     /// Writes the answer, and all numbers besides if they are asked for.
@@ -216,6 +282,11 @@ impl AspectAnswer {
         if let Some(coverage) = &self.coverage {
             write!(f, "{coverage}")?;
         }
+        self.write_tests(f)
+    }
+
+    /// Writes the tests that options name.
+    fn write_tests(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(Named(tests)) = self.answer.tests.as_ref().filter(|tests| !tests.is_empty())
         else {
             return Ok(());

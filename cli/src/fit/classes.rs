@@ -227,7 +227,7 @@ impl Zeros {
         let tried = is_chosen.then(|| {
             format!(
                 "all {samples} predictions have probabilities of exactly 0 and 1: only maps that accept zeros are \
-                 fitted, and log losses take probabilities as at least 1/(2(n + 1))"
+                 fitted, and the log losses of candidates take probabilities as at least 1/(2(n + 1))"
             )
         });
         let infinite = (labels > 0).then(|| {

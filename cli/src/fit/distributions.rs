@@ -15,7 +15,7 @@ use burn_calibration::{
 use super::{Data, FitSummary, chosen, finish, kept};
 use crate::{
     args::FitArgs,
-    error::Result,
+    error::{Result, ensure},
     files::Inputs,
     kind::{Kind, Vectors},
     progress::Progress,
@@ -36,6 +36,12 @@ where
     let mut loaded = P::read(&Inputs::of(path), &args.source, PredictionForm::Logits)?;
     let mut data = Data::of(&loaded);
     let (predictions, targets) = (loaded.sets.remove(0), loaded.targets);
+    let dimensions = predictions.dimensions();
+    ensure!(
+        dimensions == 1 || method != Some(DistributionMethod::Quantile),
+        "--method quantile: its map makes draws, which rows hold for one dimension and not for {dimensions}, expected \
+         temperature, variance or location-scale, or a fit for each coordinate"
+    );
     let of = (predictions.clone(), targets.clone());
     let progress = Progress::new(1);
     let observe = &mut |at| progress.of_fit(at);

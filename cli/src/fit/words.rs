@@ -4,6 +4,7 @@ use std::fmt;
 
 use burn_calibration::{
     distribution::Subject,
+    numbers::fixed,
     recalibration::{Choice, FitReport, FitWarning, PriorCorrection},
 };
 
@@ -64,7 +65,9 @@ impl fmt::Display for FitSummary {
         if let Computed(Ok(BeforeAfter { before, after })) = &data.log_loss {
             writeln!(
                 f,
-                "log loss:   {before:.6} before, {after:.6} after, on the data of the fit{}",
+                "log loss:   {} before, {} after, on the data of the fit{}",
+                fixed(*before, 6),
+                fixed(*after, 6),
                 if is_corrected {
                     ", without the correction"
                 } else {
@@ -75,11 +78,13 @@ impl fmt::Display for FitSummary {
         if let Some(BeforeAfter { before, after }) = &data.interval_score {
             writeln!(
                 f,
-                "WIS:        {before:.6} before, {after:.6} after, on the data of the fit"
+                "WIS:        {} before, {} after, on the data of the fit",
+                fixed(*before, 6),
+                fixed(*after, 6)
             )?;
         }
         for parameter in &self.parameters {
-            let values = parameter.text(usize::MAX, |value| format!("{value:.6}"));
+            let values = parameter.text(usize::MAX, |value| fixed(value, 6));
             let name = format!("{}:", parameter.name);
             writeln!(f, "{name:11} {}", values.join(", "))?;
         }

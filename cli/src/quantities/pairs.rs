@@ -39,11 +39,11 @@ pub trait Pairs<P: Kind>: Distances<P> + 'static {
         vec![]
     }
 
-    /// The test given points beside the predictions, with so many redraws.
+    /// The outcome of a test given points beside the predictions.
     fn given(
+        _test: GivenTest,
         _view: &View<P>,
         _points: Tensor<2>,
-        _redraws: usize,
         _rng: &mut StdRng,
     ) -> Option<error::Result<OmnibusOutcome>> {
         None
@@ -146,13 +146,12 @@ where
     }
 
     fn given(
+        test: GivenTest,
         view: &View<P>,
         points: Tensor<2>,
-        redraws: usize,
         rng: &mut StdRng,
     ) -> Option<error::Result<OmnibusOutcome>> {
         let given = Given::new(view.predictions.clone(), points);
-        let test = GivenTest::new().with_redraws(redraws);
         Some(test.outcome(&given, &view.targets, rng))
     }
 }

@@ -106,9 +106,61 @@ fn a_gate_has_an_exit_code() {
     let (code, is_empty, said) = gate("bad.csv", "--fail-if-rejected --redraws 19 --level 0.999");
     assert_eq!((code, is_empty), (2, true));
     contains(&said, "expected a larger --redraws");
+    // right for all rows together, and wrong for each group
+    let row = |i: usize| {
+        format!(
+            "0.4,{},{}",
+            u8::from(i % 10 < 4),
+            if i % 10 < 4 { "a" } else { "b" }
+        )
+    };
+    write(
+        &folder,
+        &[("groups.csv", "r,y,g\n".to_owned() + &lines(200, row))],
+    );
+    let evaluate = "evaluate --predictions groups.csv --positive --columns r --label-column y --fail-if-rejected";
+    assert_eq!(calibration(&folder, evaluate).status.code(), Some(0));
+    let (code, said) = outcome(&folder, &format!("{evaluate} --given groups.csv:g"));
+    assert_eq!(code, 3);
+    begins(
+        &said,
+        "calibration: --fail-if-rejected: the model is not calibrated given g, p ≤ 0.0",
+    );
     let classes = "--fail-if-rejected --lens class-wise";
     assert_eq!(
         (gate("good.csv", classes).0, gate("bad.csv", classes).0),
         (0, 3)
     );
+}
+
+/// The verdict, its gate and the findings have one level, that of `--level`, and say which it is.
+#[test]
+fn a_verdict_has_the_level_of_its_gate() {
+    let folder = folder("verdict-level");
+    write(&folder, &[("r.csv", include_str!("cases/level.csv"))]);
+    let evaluate =
+        "evaluate --predictions r.csv --positive --columns r --label-column y --fail-if-rejected";
+    let output = calibration(&folder, evaluate);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    contains(
+        &text,
+        "There is no evidence against calibration: p = 0.084.\n",
+    );
+    let output = calibration(&folder, &format!("{evaluate} --level 0.9"));
+    let [text, said] =
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    assert_eq!(output.status.code(), Some(3));
+    contains(
+        &text,
+        "The model is not calibrated: p = 0.084, at the level of 10 %.\n",
+    );
+    lacks(&text, &["no evidence"]);
+    contains(
+        &said,
+        "the model is not calibrated, p = 0.084 is at most 0.100",
+    );
+    let stricter = printed(&folder, &format!("{evaluate} --level 0.99"));
+    let words = "There is no evidence against calibration: p = 0.084, at the level of 1 %.\n";
+    contains(&stricter, words);
 }

@@ -96,3 +96,42 @@ fn a_map_to_standard_output() {
         begins(&both, &expected);
     }
 }
+
+/// Whether a text has a zero with a sign.
+fn has_signed_zero(text: &str) -> bool {
+    let is_part = |c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | 'e'));
+    let mut numbers = text.split(is_part).filter(|part| part.starts_with('-'));
+    numbers.any(|part| part.parse::<f64>() == Ok(0.0))
+}
+
+/// Probabilities of 0 that are all right are not too high, and no zero has a sign.
+#[test]
+fn zeros_that_are_right() {
+    let folder = with_case("zeros.csv", &format!("r,y\n{}", "0.0,0\n".repeat(100)));
+    let fit = "fit --predictions zeros.csv --positive --columns r --label-column y -o zeros.map";
+    for fit in [fit.to_owned(), format!("{fit} --json")] {
+        let text = printed(&folder, &fit);
+        assert!(!has_signed_zero(&text), "{text}");
+        lacks(&text, &["too high"]);
+    }
+    let file = format!("r,y\n{}", "1.0,1\n0.0,0\n".repeat(20));
+    write(&folder, &[("certain.csv", file)]);
+    let evaluate = "evaluate --predictions certain.csv --positive --columns r --label-column y";
+    for options in ["", "--verbose", "--json"] {
+        let text = printed(&folder, &format!("{evaluate} {options}"));
+        assert!(!has_signed_zero(&text), "{text}");
+    }
+}
+
+/// Risks without any event among their labels do not become sharp.
+#[test]
+fn no_event() {
+    let rows = lines(100, |i| format!("{:.3},0", 0.1 + 0.3 * (i as f64 / 99.0)));
+    let folder = with_case("none.csv", &format!("r,y\n{rows}"));
+    let fit = "fit --predictions none.csv --positive --columns r --label-column y -o none.map";
+    let text = printed(&folder, fit);
+    contains(
+        &text,
+        "chosen:     none, no gain is established: 0 samples have the event, fewer than 10\n",
+    );
+}

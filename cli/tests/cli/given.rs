@@ -31,7 +31,7 @@ fn says_for_whom() {
     let lines: Vec<&str> = text.lines().collect();
     let answer = "The model is not calibrated given sex, age: p ≤ 0.0";
     begins(lines[4], answer);
-    assert!(lines[4].ends_with("adjusted for 8 tests."), "{text}");
+    assert!(lines[4].ends_with("adjusted for 9 tests."), "{text}");
     let words = |at: usize| lines[at].split_whitespace().collect::<Vec<_>>().join(" ");
     let columns = "n expected observed overconfidence, points interval p-value adjusted";
     assert_eq!(words(5), columns);
@@ -118,6 +118,99 @@ fn lenses_and_families() {
     begins(findings[1], "targets are too low: ");
     assert!(adjusted(&tests[7]) < 0.05);
     assert!(adjusted(&tests[6]) > 0.05);
+}
+
+/// Holm's adjustment.
+fn holm(p_values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p_values.len()).collect();
+    order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]));
+    let (mut adjusted, mut largest) = (vec![0.0; p_values.len()], 0.0f64);
+    for (rank, &at) in order.iter().enumerate() {
+        largest = largest.max((p_values.len() - rank) as f64 * p_values[at]);
+        adjusted[at] = largest.min(1.0);
+    }
+    adjusted
+}
+
+/// The verdicts of all classes and those given the variable are adjusted together, and say so; the headline has both.
+#[test]
+fn classes_and_variables_are_adjusted_together() {
+    let folder = folder("given-together");
+    write_example(&folder);
+    let evaluate = format!("{EVALUATE} --lens class-wise --given given.csv:sex");
+    let found = json(&folder, &evaluate);
+    let classes = found["classes"].as_array().unwrap();
+    let outcomes = |class: &Value| -> Vec<Value> {
+        let tests = class["given"]["tests"].as_array().unwrap();
+        std::iter::once(&class["omnibus"])
+            .chain(tests)
+            .cloned()
+            .collect()
+    };
+    let outcomes: Vec<Value> = classes.iter().flat_map(outcomes).collect();
+    assert_eq!(outcomes.len(), 6);
+    let of = |key: &str| -> Vec<f64> { outcomes.iter().map(|o| number(&o[key])).collect() };
+    assert_eq!(of("adjusted_p_value"), holm(&of("p_value")));
+    for outcome in &outcomes {
+        contains(outcome["verdict"].as_str().unwrap(), "adjusted for 6 tests");
+    }
+    let least = |class: &Value| number(&class["given"]["p_value"]);
+    assert!(classes.iter().all(|class| least(class) <= 0.05));
+    let headline = found["verdict"].as_str().unwrap();
+    begins(
+        headline,
+        "2 of 2 classes are not calibrated given sex: 0 (adjusted p ",
+    );
+    contains(
+        headline,
+        "There is no evidence against calibration of any of 2 classes: the smallest adjusted p = ",
+    );
+    let text = printed(&folder, &evaluate);
+    contains(&text, headline);
+    assert_eq!(text.matches("adjusted for 6 tests.").count(), 2, "{text}");
+}
+
+/// Ten independent columns of labels that are drawn from their probabilities: sets with a verdict against any column,
+/// given a variable or not, are as rare as the level says.
+#[test]
+fn calibrated_columns_are_seldom_accused_given_a_variable() {
+    const SETS: usize = 20;
+    let folder = folder("given-level");
+    let mut state = 1u64;
+    let mut uniform = || {
+        // Knuth's generator
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let names = |start: &str| {
+        let names: Vec<String> = (0..10).map(|k| format!("{start}_{k}")).collect();
+        names.join(",")
+    };
+    let mut accused = 0;
+    for _ in 0..SETS {
+        let row = |_| {
+            let p: Vec<f64> = (0..10).map(|_| 0.05 + 0.9 * uniform()).collect();
+            let y: Vec<String> = p
+                .iter()
+                .map(|p| u8::from(uniform() < *p).to_string())
+                .collect();
+            let p: Vec<String> = p.iter().map(f64::to_string).collect();
+            let group = if uniform() < 0.5 { "a" } else { "b" };
+            format!("{},{},{group}", p.join(","), y.join(","))
+        };
+        let rows = lines(60, row);
+        let header = format!("{},{},sex\n", names("p"), names("y"));
+        write(&folder, &[("all.csv", header + &rows)]);
+        let (p, y) = (names("p"), names("y"));
+        let evaluate = format!(
+            "evaluate --family multilabel --predictions all.csv --columns {p} --label-column {y} --given all.csv:sex"
+        );
+        let verdict = json(&folder, &evaluate)["verdict"].to_string();
+        accused += usize::from(verdict.contains("not calibrated"));
+    }
+    assert!(accused <= 4, "{accused}"); // of 20 at 5 %, 5 have a probability of 0.003
 }
 
 /// A table of frequencies by education of adult, its columns from the file as it is: not calibrated given

@@ -142,3 +142,36 @@ fn a_map_is_chosen() {
     }
     printed(&folder, &format!("apply a.map {LOGITS} -o out.csv"));
 }
+
+/// The levels of a map of steps are the same bytes wherever they are written, and never fall where risks rise.
+#[test]
+fn equal_levels_are_equal_numbers() {
+    let folder = folder("levels-of-steps");
+    let risk = |i: usize| (i * 263 % 500) as f64 / 500.0 + 0.001;
+    let event = |i: usize| u8::from((i * 97 % 500) as f64 / 500.0 < risk(i).sqrt());
+    let rows = lines(500, |i| format!("{:?},{}", risk(i), event(i)));
+    write(&folder, &[("r.csv", format!("risk,y\n{rows}"))]);
+    let data = "--predictions r.csv --positive --columns risk";
+    for method in ["isotonic", "histogram"] {
+        let fit = format!("fit --method {method} {data} --label-column y -o steps.map");
+        printed(&folder, &fit);
+        printed(&folder, &format!("apply steps.map {data} -o after.csv"));
+        let after = read(&folder, "after.csv");
+        let after = after.lines().skip(1).map(|line| {
+            let (level, _) = line.split_once(',').unwrap();
+            level.parse::<f64>().unwrap()
+        });
+        let mut pairs: Vec<(f64, f64)> = (0..500).map(risk).zip(after).collect();
+        pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let levels: Vec<f64> = pairs.iter().map(|pair| pair.1).collect();
+        assert!(method == "histogram" || levels.is_sorted(), "{levels:?}");
+        let distinct = |mut levels: Vec<f64>, width: f64| {
+            levels.sort_by(f64::total_cmp);
+            levels.dedup_by(|a, b| *a - *b <= width);
+            levels.len()
+        };
+        let count = distinct(levels.clone(), 0.0);
+        assert_eq!(count, distinct(levels, 1e-9), "{method}");
+        assert!((5..40).contains(&count), "{method}: {count}");
+    }
+}

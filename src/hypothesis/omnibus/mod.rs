@@ -277,6 +277,7 @@ impl OmnibusTest {
                     samples,
                     aspects: outcomes(aspects, &engine, &combined),
                     errors: Vec::new(),
+                    level: OmnibusOutcome::LEVEL,
                 });
             }
             engine.extend(redraws.min(self.most - redraws), rng)?;

@@ -35,6 +35,8 @@ pub struct OmnibusOutcome {
     pub aspects: Vec<AspectOutcome>,
     /// The sizes of errors that the sentences are about; see [`beside`](Self::beside).
     pub(super) errors: Vec<(Name, Interval)>,
+    /// The level of the verdict and of the findings; see [`at_level`](Self::at_level).
+    pub(super) level: f64,
 }
 
 impl Serialize for OmnibusOutcome {
@@ -106,8 +108,18 @@ pub struct AspectOutcome {
 }
 
 impl OmnibusOutcome {
-    /// The level of the verdict, and of the findings that are printed.
+    /// The usual level of the verdict, and of the findings that are printed.
     pub const LEVEL: f64 = 0.05;
+
+    /// Returns the same outcome with a verdict and findings at another level than 5 %, which its sentences name.
+    pub fn at_level(self, level: f64) -> Self {
+        Self { level, ..self }
+    }
+
+    /// The level of the verdict, and of the findings that are printed.
+    pub fn level(&self) -> f64 {
+        self.level
+    }
 
     /// The aspects with an adjusted p-value of at most `level`, the most significant first; of equal ones
     /// in the order of [`aspects`](Self::aspects).
@@ -191,16 +203,16 @@ impl OmnibusOutcome {
     }
 
     /// Whether the model is called not calibrated: the p-value, adjusted where this is one of several tests, is
-    /// at most [`LEVEL`](Self::LEVEL).
+    /// at most [`level`](Self::level).
     pub fn is_rejected(&self) -> bool {
-        self.adjusted_p_value.unwrap_or(self.p_value) <= Self::LEVEL
+        self.adjusted_p_value.unwrap_or(self.p_value) <= self.level
     }
 
     /// The smallest p-value that so many redraws can give, adjusted, where that is above
-    /// [`LEVEL`](Self::LEVEL): whatever the model, the test could not have rejected.
+    /// [`level`](Self::level): whatever the model, the test could not have rejected.
     pub fn least_p_value(&self) -> Option<f64> {
         let least = self.tests as f64 / (self.most + 1) as f64;
-        Some(least.min(1.0)).filter(|least| *least > Self::LEVEL)
+        Some(least.min(1.0)).filter(|least| *least > self.level)
     }
 }
 
@@ -227,7 +239,7 @@ impl fmt::Display for OmnibusOutcome {
         for sentence in self.sentences() {
             writeln!(f, "{sentence}")?;
         }
-        let failing = self.failing(Self::LEVEL);
+        let failing = self.failing(self.level);
         for aspect in &failing {
             let p = self.adjusted(aspect);
             writeln!(f, "    {} (adjusted {p})", aspect.finding)?;

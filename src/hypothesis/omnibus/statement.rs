@@ -38,7 +38,8 @@ impl OmnibusOutcome {
             Some(least) => format!("; {} redraws cannot give less than {least:.2}", self.most),
             None => String::new(),
         };
-        let mut sentences = vec![format!("{conclusion}{adjusted}{at_least}.")];
+        let level = self.level_in_words();
+        let mut sentences = vec![format!("{conclusion}{adjusted}{at_least}{level}.")];
         if self.is_rejected() {
             sentences.extend(self.small_error());
         } else if self.least_p_value().is_none() {
@@ -56,6 +57,15 @@ impl OmnibusOutcome {
         } else {
             "There is no evidence against calibration"
         }
+    }
+
+    /// The level of the verdict, as `, at the level of 10 %`; nothing at 5 %.
+    pub fn level_in_words(&self) -> String {
+        if self.level == Self::LEVEL {
+            return String::new();
+        }
+        let percent = (self.level * 1e12).round() / 1e10; // 7 of 0.07, without the rounding of a product
+        format!(", at the level of {percent} %")
     }
 
     /// The p-value of the verdict as it is printed, adjusted where this is one of several tests.
@@ -96,7 +106,7 @@ impl OmnibusOutcome {
             Aspect::Kernel { .. } => !is_of_event,
             _ => true,
         };
-        if self.failing(Self::LEVEL).iter().any(is_other) {
+        if self.failing(self.level).iter().any(is_other) {
             return None;
         }
         let keys = [

@@ -142,6 +142,9 @@ impl<'a> LogitSamples<'a> {
     }
 }
 
+/// The name of unchanged predictions.
+const UNCHANGED: &str = "none";
+
 /// The properties that maps of logits may keep.
 const KEEPS: &[Keep] = &[
     Keep::Accuracy,
@@ -160,7 +163,7 @@ impl LogitSamples<'_> {
         progress: Progress<'_>,
     ) -> Result<AutoRecalibration> {
         let (map, numbers) = self.unchanged()?;
-        let unchanged = (self.tried("none", &map, numbers), map);
+        let unchanged = (self.tried(UNCHANGED, &map, numbers), map);
         let terms = Terms {
             splits: self.splits,
             validation,
@@ -250,7 +253,13 @@ impl LogitSamples<'_> {
         // maps of the order alone come last
         let all = (1..).zip(CANDIDATES.iter().chain(&OF_ZEROS));
         let place = all.filter(|(_, one)| Some(one.0) == kind).last();
-        let rows = logits.chunks(*classes).map(<[f64]>::to_vec);
+        // the losses of unchanged zeros are of larger probabilities, but not their means
+        let written = if name == UNCHANGED {
+            &self.left_out.logits
+        } else {
+            &logits
+        };
+        let rows = written.chunks(*classes).map(<[f64]>::to_vec);
         let probabilities: Vec<f64> = rows.flat_map(softmax).collect();
         Tried {
             name,

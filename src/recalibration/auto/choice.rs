@@ -6,7 +6,7 @@ use super::rules::{Rules, Tried, interval};
 use crate::{
     distribution::Subject,
     estimator::{Interval, MeanEstimate},
-    numbers,
+    numbers::{self, signed},
     recalibration::{FitWarning, Guarantees, Keep},
 };
 
@@ -59,7 +59,8 @@ pub struct Candidate {
     /// % interval of the change is below 0, also if no sample gains more than 5. Maps of few parameters also if
     /// they gain, of classes by a standard error, and their score test rejects that the predictions are calibrated, see
     /// [`score_p_value`](Self::score_p_value). And maps that are better than one of these by more than one
-    /// standard error. Of distributions all of it counts rows beyond those of the fits as well, see
+    /// standard error. Of an event a shift needs a sample with it and one without, every other map ten of each, whatever
+    /// a test says. Of distributions all of it counts rows beyond those of the fits as well, see
     /// [`AutoDistributionRecalibration`](crate::recalibration::AutoDistributionRecalibration).
     pub established: bool,
     /// The p-value of the score test that the predictions are calibrated, against this map, adjusted for all such
@@ -204,14 +205,17 @@ impl fmt::Display for Choice {
             let change = self.change.estimate;
             writeln!(
                 f,
-                "gain:       log loss {change:+.4} on {left_out}; no interval: {reason}"
+                "gain:       log loss {} on {left_out}; no interval: {reason}",
+                signed(change, 4)
             )?;
         }
         if let Some(Interval { lower, upper, .. }) = self.interval() {
             writeln!(
                 f,
-                "gain:       log loss {:+.4}, 95 % interval [{lower:+.4}, {upper:+.4}], on {left_out}",
-                self.change.estimate
+                "gain:       log loss {}, 95 % interval [{}, {}], on {left_out}",
+                signed(self.change.estimate, 4),
+                signed(lower, 4),
+                signed(upper, 4)
             )?;
         }
         for candidate in &self.candidates {
@@ -219,7 +223,7 @@ impl fmt::Display for Choice {
             write!(f, "  {:21} log loss ", candidate.name)?;
             // of a map that fails for a row
             if loss < 1e4 {
-                write!(f, "{loss:.4}")?;
+                f.write_str(&numbers::fixed(loss, 4))?;
             } else {
                 write!(f, "{loss:.1e}")?;
             }
@@ -228,8 +232,9 @@ impl fmt::Display for Choice {
                 if change.standard_error < 10.0 {
                     write!(
                         f,
-                        ", {:+.4} ± {:.4}",
-                        change.estimate, change.standard_error
+                        ", {} ± {:.4}",
+                        signed(change.estimate, 4),
+                        change.standard_error
                     )?;
                 }
                 if !candidate.established && candidate.name != self.chosen {
@@ -238,7 +243,10 @@ impl fmt::Display for Choice {
                     write!(f, ", {word}")?;
                 }
             }
-            if let Some(bias) = candidate.overconfidence {
+            // of probabilities that are right to the last bit there is none
+            if let Some(bias) =
+                (candidate.overconfidence).filter(|bias| bias.estimate.abs() > 1e-12)
+            {
                 write!(f, ", {}", bias_in_words(bias, self.subject))?;
             }
             writeln!(f)?;
@@ -251,9 +259,9 @@ impl fmt::Display for Choice {
             let Cost { name, change, .. } = costs[0];
             writeln!(
                 f,
-                "{name} would keep {}; its log loss differs by {:+.4} ± {:.4}",
+                "{name} would keep {}; its log loss differs by {} ± {:.4}",
                 keeps.join(", "),
-                change.estimate,
+                signed(change.estimate, 4),
                 change.standard_error
             )?;
         }

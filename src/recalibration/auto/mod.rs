@@ -133,7 +133,8 @@ impl<P, Q, M: Recalibration<P, Q>> Recalibration<P, Q> for Chosen<M> {
 /// is asked for, where there are too few samples for it, where its fits would take too long, or where one of
 /// them fails. To data
 /// without a wrong prediction a temperature alone is tried, since they do not tell how sharp predictions
-/// may be. Temperatures have a [prior](super::TemperatureScalingConfig::prior), which matters below a few
+/// may be. Of an event ([`Subject`]) a map other than a shift is chosen only if ten samples have the event and ten do
+/// not, and a shift only if one has it and one does not. Temperatures have a [prior](super::TemperatureScalingConfig::prior), which matters below a few
 /// hundred samples.
 ///
 /// Another criterion than the log loss is an error: the candidates are compared by the log loss.

@@ -5,7 +5,7 @@ use crate::{
     estimator::{self, Interval, MeanEstimate},
     hypothesis::holm,
     numbers::significant,
-    recalibration::Guarantees,
+    recalibration::{Guarantees, MapKind},
 };
 
 /// A map that was tried, and its losses on samples that it was not fitted to.
@@ -47,6 +47,8 @@ pub struct Validation {
 const FEWEST: usize = 20;
 /// Fewest wrong and right predictions for an established gain. With so many, no loss was taken for a gain.
 const FEWEST_FOR_A_GAIN: usize = 10;
+/// Fewest samples with the event, and without it, for any map of an event: their log-odds are not bounded without one.
+const FEWEST_FOR_A_SHIFT: usize = 1;
 /// Largest gain of one sample that counts towards an established gain: a probability 150 times as large.
 const LARGEST: f64 = 5.0;
 
@@ -186,6 +188,23 @@ impl Rules<'_> {
         Some(holm(&all).expect("p-values")[place]) // equal ones are adjusted alike
     }
 
+    /// Whether the data of an event determine a map: there are ten samples with the event and ten without, as for an
+    /// established gain, or one of each for a shift. Fewer of either do not tell how sharp probabilities may be, however
+    /// certain it is that they are too high or too low; without any of them no shift is far enough.
+    fn is_determined(self, at: usize) -> bool {
+        let unchanged = &self.tried[0];
+        if self.validation.subject == Subject::Classes || unchanged.excess.is_empty() {
+            return true;
+        }
+        let least = if self.tried[at].name == MapKind::Shift.name() {
+            FEWEST_FOR_A_SHIFT
+        } else {
+            FEWEST_FOR_A_GAIN
+        };
+        let counts = unchanged.wrong_and_right();
+        at == 0 || counts.iter().all(|count| *count >= least as f64)
+    }
+
     /// Whether a map is better than the predictions as they are: by the interval of the gain, where no sample
     /// counts as a gain of more than [`LARGEST`], lest a few hide the others; or, of a map of few parameters, if it
     /// gains (of classes by a standard error) and its score test rejects that the predictions are calibrated, at the
@@ -213,7 +232,8 @@ impl Rules<'_> {
     /// than one standard error than a map that is: it is known then that the predictions can be improved.
     pub fn is_established(self, at: usize) -> bool {
         let better = |than: usize| self.is_better(than) && self.is_worse(at, than);
-        self.is_better(at) || at > 0 && (1..self.tried.len()).any(better)
+        let is_established = self.is_better(at) || at > 0 && (1..self.tried.len()).any(better);
+        is_established && self.is_determined(at)
     }
 
     /// Whether the change from one map to another is a loss beyond one standard error of paired differences.
@@ -226,7 +246,8 @@ impl Rules<'_> {
     /// `allowed`, and the better one of equally simple ones; the predictions as they are if there is none.
     pub fn simplest(self, allowed: impl Fn(&Tried) -> bool) -> usize {
         let any = !self.validation.only_established;
-        let pays = |&at: &usize| allowed(&self.tried[at]) && (any || self.is_established(at));
+        let is_open = |at: usize| allowed(&self.tried[at]) && self.is_determined(at);
+        let pays = |&at: &usize| is_open(at) && (any || self.is_established(at));
         let among: Vec<usize> = (0..self.tried.len()).filter(pays).collect();
         let mean = |at: usize| self.mean(&self.tried[at].losses).estimate;
         let best = (among.iter().copied()).min_by(|&a, &b| mean(a).total_cmp(&mean(b)));

@@ -201,11 +201,17 @@ pub(super) fn interpolated(
     let no_width = width.clone().equal_elem(0.0);
     let way = (scores - start) / width.mask_fill(no_width.clone(), 1.0);
     let way = way.clamp(0.0, 1.0).mask_fill(no_width, 0.0);
+    // from the lower end on, and never above the higher one: values rise or fall with the score after rounding too, and
+    // those between equal ends are these to the last bit
     let between = |ends: Tensor<2>| {
         let [start, end] = [&left, &right].map(|at| ends.clone().gather(1, at.clone()));
-        (start * (-way.clone() + 1.0) + end * way.clone())
-            .log()
-            .transpose()
+        let falls = end.clone().lower(start.clone());
+        let low = start.clone().mask_where(falls.clone(), end.clone());
+        let high = end.mask_where(falls.clone(), start);
+        let way = way.clone().mask_where(falls, -way.clone() + 1.0);
+        let value = low.clone() + (high.clone() - low) * way;
+        let above = (value.clone() - high).detach().clamp_min(0.0);
+        (value - above).log().transpose()
     };
     // g and 1 − g apart, so that neither is lost beside 1
     let sigmoid = |t: Tensor<2>| odds::log_sigmoid(t).exp(); // Burn's default goes through f32
