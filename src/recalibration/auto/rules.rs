@@ -213,11 +213,13 @@ impl Rules<'_> {
         let mut differences = differences(&self.tried[0], &self.tried[at]);
         let shift = self.shift_beyond(at).max(0.0);
         let change = self.mean(&differences);
-        // of distributions the rows beyond take the place of a standard error
-        let least = if self.tried[at].excess.is_empty() {
-            0.0
-        } else {
+        // a map of many classes that is refuted by one of them may harm the others; of distributions the rows beyond the
+        // fits take the place of a standard error
+        let of_classes = self.validation.subject == Subject::Classes;
+        let least = if of_classes && !self.tried[at].excess.is_empty() {
             change.standard_error
+        } else {
+            0.0
         };
         let gains = change.estimate + shift < -least;
         differences.iter_mut().for_each(|x| *x = x.max(-LARGEST));
@@ -331,14 +333,14 @@ mod tests {
         ]
     }
 
-    fn chosen(tried: &[Tried]) -> &'static str {
+    fn chosen(tried: &[Tried], subject: Subject) -> &'static str {
         let validation = Validation {
             samples: 100,
             splits: 5,
             folds: 5,
             only_established: true,
             level: 0.04,
-            subject: Subject::Classes,
+            subject,
         };
         tried[Rules { tried, validation }.simplest(|_| true)].name
     }
@@ -347,19 +349,22 @@ mod tests {
     /// samples is better.
     #[test]
     fn a_score_test_needs_a_gain_of_a_standard_error() {
+        let of_classes = |gain, p_value| chosen(&tried(gain, p_value), Subject::Classes);
         let refuted = Some(1e-6);
-        assert_eq!(chosen(&tried(0.05, refuted)), "none");
-        assert_eq!(chosen(&tried(0.15, refuted)), "shift");
+        assert_eq!(of_classes(0.05, refuted), "none");
+        assert_eq!(of_classes(0.15, refuted), "shift");
         // neither does without the other
-        assert_eq!(chosen(&tried(0.15, Some(0.05))), "none");
-        assert_eq!(chosen(&tried(0.15, None)), "none");
+        assert_eq!(of_classes(0.15, Some(0.05)), "none");
+        assert_eq!(of_classes(0.15, None), "none");
         // the interval of a clear gain needs no test
-        assert_eq!(chosen(&tried(0.5, None)), "shift");
-        // of distributions a gain is enough: the rows beyond the fits take the place of a standard error
+        assert_eq!(of_classes(0.5, None), "shift");
+        // of an event, and of distributions, a gain is enough
+        assert_eq!(chosen(&tried(0.05, refuted), Subject::Event), "shift");
+        assert_eq!(chosen(&tried(0.05, Some(0.05)), Subject::Event), "none");
         let of_distributions = tried(0.05, refuted).map(|tried| Tried {
             excess: Vec::new(),
             ..tried
         });
-        assert_eq!(chosen(&of_distributions), "shift");
+        assert_eq!(chosen(&of_distributions, Subject::Classes), "shift");
     }
 }
