@@ -178,9 +178,10 @@ pub fn table<P: Predictive + Send>(
                 _ => format!("{:.1}", per_cent(counts.most(level))),
             };
             let cell = (0..levels).map(shown).collect::<Vec<_>>().join(" / ");
-            match smallest {
-                true => format!("{cell}, {:.0e}", counts.smallest),
-                false => cell,
+            if smallest {
+                format!("{cell}, {:.0e}", counts.smallest)
+            } else {
+                cell
             }
         };
         let cells: Vec<String> = counts.iter().map(cell).collect();

@@ -2,6 +2,7 @@
 //! map promises.
 
 mod auto;
+mod auto_events;
 mod auto_promises;
 mod degenerate;
 mod descent;
