@@ -35,7 +35,7 @@ pub(crate) struct Value<N> {
 
 impl Profile {
     /// The value at the distance `d`, with the rate `1/ν`.
-    #[cfg_attr(not(debug_assertions), inline(always))] // each copy, not optimised, needs its own stack
+    #[cfg_attr(optimised, inline(always))] // each copy, not optimised, needs its own stack
     pub(crate) fn of_distance<N: Numbers>(self, n: N, d: N::Number, rate: f64) -> Value<N::Number> {
         match self {
             Self::Exponential => {
@@ -56,7 +56,7 @@ impl Profile {
     }
 
     /// The value at the square `d²` of the distance, with the rate `1/ν`.
-    #[cfg_attr(not(debug_assertions), inline(always))] // each copy, not optimised, needs its own stack
+    #[cfg_attr(optimised, inline(always))] // each copy, not optimised, needs its own stack
     pub(crate) fn of_square<N: Numbers>(
         self,
         n: N,
@@ -113,7 +113,7 @@ impl Profile {
 }
 
 /// `κ = exp(−x^a)` and `∂κ/∂y` for `x = unit · y`.
-#[cfg_attr(not(debug_assertions), inline(always))]
+#[cfg_attr(optimised, inline(always))]
 fn generalised<N: Numbers>(n: N, y: N::Number, unit: f64, a: f64) -> Value<N::Number> {
     let x = n.scaled(y, unit);
     let power = n.power(x.clone(), a);
