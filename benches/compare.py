@@ -7,10 +7,14 @@ of some runs, a few seconds later.
     python3 -m venv VENV && VENV/bin/pip install torch jax pykeops
     VENV/bin/python benches/compare.py [NAME ...]     # names: this torch compiled jax keops;
                                                       # classes, normal, laplace: those of such predictions alone
+
+The variable TORCH_DEVICE moves PyTorch to a device, as "cuda"; JAX takes a GPU if it is installed for one, "this" the
+processor.
 """
 
 import itertools
 import math
+import os
 import re
 import subprocess
 import sys
@@ -24,6 +28,7 @@ import torch
 import torch.nn.functional as F
 
 BANDWIDTH = 0.5
+DEVICE = os.environ.get("TORCH_DEVICE", "cpu")
 SIZES = [
     ("gaussian_l2", 128, 10),
     ("gaussian_l2", 128, 10, "median"),
@@ -108,14 +113,18 @@ JAX = SimpleNamespace(
 )
 
 
+def on_device(array):
+    return torch.from_numpy(array).to(DEVICE)
+
+
 def torch_regression(family, m, s, y, compiled):
     def loss(m, s, y):
         return regression_skce(family, TORCH, m, s, y)
 
     if compiled:
         loss = torch.compile(loss)
-    m, s = (torch.from_numpy(x).requires_grad_() for x in (m, s))
-    y = torch.from_numpy(y)
+    m, s = (on_device(x).requires_grad_() for x in (m, s))
+    y = on_device(y)
 
     def run():
         m.grad = s.grad = None
@@ -174,7 +183,7 @@ def torch_run(kernel, median, z, y, compiled):
     loss = torch_loss(kernel, median)
     if compiled:
         loss = torch.compile(loss)
-    z, y = torch.from_numpy(z).requires_grad_(), torch.from_numpy(y)
+    z, y = on_device(z).requires_grad_(), on_device(y)
 
     def run():
         z.grad = None
@@ -217,7 +226,7 @@ def jax_run(kernel, median, z, y):
 def keops_run(kernel, z, y):
     from pykeops.torch import LazyTensor
 
-    z, y = torch.from_numpy(z).requires_grad_(), torch.from_numpy(y)
+    z, y = on_device(z).requires_grad_(), on_device(y)
     n, m = z.shape
 
     def run():
