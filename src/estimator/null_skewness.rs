@@ -9,6 +9,7 @@
 //! inclusion probabilities (Horvitz, Thompson 1952).
 
 use burn::tensor::Tensor;
+use nalgebra::{DMatrix, DVector};
 use rand::{Rng, RngExt};
 
 use super::{joint::JointKernel, null_variance::Compared};
@@ -120,17 +121,18 @@ fn by_redrawing<P: Geometry, K: JointKernel<P>>(
     }
     let predictions = predictions.select_rows(&sample.rows);
     let sets = (PAIRS / (s * s)).clamp(4, 64);
+    let roots = DVector::from_iterator(s, sample.weights.iter().map(|w| w.sqrt()));
+    let weights = &roots * roots.transpose(); // √(w_i w_j)
     let mut moments = [0.0; 2];
     for _ in 0..sets {
         let pairs = kernel.pairs(&predictions, &predictions.sample(rng))?;
-        let h = without_diagonal(widened(pairs.tile(0..s, 0..s)));
-        let roots = sample.weights.iter().map(|w| w.sqrt()).collect();
-        let roots = tensor_like(roots, [s, 1], &h);
-        let scaled = h.clone() * roots.clone() * roots.clone().transpose();
-        let triangles = to_scalar((scaled.clone().matmul(scaled.clone()) * scaled.clone()).sum());
-        let squares = scaled.square(); // w_i w_j h_ij²
-        let second = to_scalar(squares.clone().sum());
-        let cubes = to_scalar((squares * h).sum());
+        // on the host: products of matrices on a GPU may have three digits, and their sum cancels
+        let mut h = DMatrix::from_vec(s, s, to_vec(pairs.tile(0..s, 0..s))); // symmetric
+        h.fill_diagonal(0.0);
+        let scaled = h.component_mul(&weights);
+        let triangles = (&scaled * &scaled).dot(&scaled);
+        let squares = scaled.component_mul(&scaled); // w_i w_j h_ij²
+        let (second, cubes) = (squares.sum(), squares.dot(&h));
         moments[0] += 2.0 * second;
         moments[1] += 8.0 * triangles + 4.0 * cubes;
     }

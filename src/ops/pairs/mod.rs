@@ -74,9 +74,9 @@ impl Pairing {
 /// On Flex and NdArray a pass over tiles in vectors of the host, on all of rayon's threads (the
 /// same result for the same number of them); while gradients are recorded the same pass sums them
 /// too, and the backward pass only scales them. On wgpu and CUDA the same in one kernel of CubeCL,
-/// with tiles in shared memory, compiled for each profile and its parameter; tested on wgpu, while for
-/// CUDA it was type-checked and never run. For other dtypes than f32 and f64, on CubeCL's processor, over the
-/// network, and where a cube has fewer than 256 units, a loop over rows composed of tensor operations.
+/// with tiles in shared memory, compiled for each profile and its parameter. For other dtypes than f32 and
+/// f64, on CubeCL's processor, over the network, and where a cube has fewer than 256 units, a loop over rows
+/// composed of tensor operations.
 ///
 /// # Shapes
 ///

@@ -83,6 +83,11 @@ fn compare_products(compute: impl Fn(&Device, DType) -> Found + Sync) {
     compare_within(|name| if name == "cuda F32" { 1e-3 } else { 0.0 }, compute);
 }
 
+/// The same of several products in a row, or of sums that nearly cancel.
+fn compare_many_products(compute: impl Fn(&Device, DType) -> Found + Sync) {
+    compare_within(|name| if name == "cuda F32" { 1e-2 } else { 0.0 }, compute);
+}
+
 /// Compares within the tolerance of the backend, or `least` where that is larger.
 fn compare_within(least: impl Fn(&str) -> f64, compute: impl Fn(&Device, DType) -> Found + Sync) {
     let mut found = on_each(compute).into_iter();

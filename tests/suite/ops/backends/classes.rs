@@ -1,6 +1,6 @@
 //! Losses, estimates, tests and maps of classes.
 
-use super::{N, classes, compare_products, logits};
+use super::{N, classes, compare_many_products, compare_products, logits};
 use crate::prelude::*;
 use crate::recalibration::logits as maps;
 use crate::recalibration::scalar as scalar_maps;
@@ -139,7 +139,7 @@ fn fitted_maps() {
             (name, path)
         })
         .collect();
-    compare_products(|device, dtype| {
+    compare_many_products(|device, dtype| {
         // not those of the fit, at which the steps of a map lie: rounding decides on their side
         let logits = tensor_on(&rows, device, dtype) * 0.93;
         let apply = |(name, path): &(String, std::path::PathBuf)| {

@@ -2,7 +2,7 @@
 
 use burn_calibration::ops::pair_statistic;
 
-use super::{super::fused::predictions, compare_products};
+use super::{super::fused::predictions, compare_many_products, compare_products};
 use crate::prelude::*;
 
 /// Shapes, and sizes of blocks for each: rows that do not fill a tile, tiles that share columns or
@@ -112,7 +112,7 @@ fn degenerate_pair_statistics() {
 fn residual_statistics() {
     let rows = predictions(37, 5, 3.0, 64);
     let residuals = random_rows(37, 3, 1.0, &mut rng(66));
-    compare_products(|device, dtype| {
+    compare_many_products(|device, dtype| {
         let mut numbers = Vec::new();
         let device = &device.clone().autodiff();
         for (distance, profile) in [
