@@ -53,6 +53,12 @@ impl FilePredictions {
         self.predictions.subject() != Subject::Classes
     }
 
+    /// The name of the column of an event, if there is one.
+    pub fn event_name(&self) -> Option<String> {
+        let name = self.names.first().filter(|_| self.is_binary());
+        name.cloned()
+    }
+
     /// The names of the classes; for an event they are none.
     pub fn class_names(&self) -> &[String] {
         if self.is_binary() { &[] } else { &self.names }
@@ -195,6 +201,7 @@ pub fn read_classes(
         sets.push(rows.predictions);
     }
     let columns = columns(&own, &by_option);
+    let event = own.event_name();
     let names = match of_arrays {
         [] => classes.names(),
         names => names.to_vec(),
@@ -235,6 +242,7 @@ pub fn read_classes(
         sets,
         targets,
         columns,
+        event,
         given,
     })
 }

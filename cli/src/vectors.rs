@@ -239,6 +239,7 @@ impl VectorFiles {
             sets,
             given: given::variables(&self.files, &numbers, &[])?,
             columns: std::mem::take(&mut self.files.sets[0].table.names),
+            event: None,
             targets: self.targets,
         })
     }

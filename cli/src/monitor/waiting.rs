@@ -11,6 +11,7 @@ use burn_calibration_reader::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::check_columns;
 use crate::{
     args::{FamilyName, MonitorArgs, ReadingArgs, RowsArgs, SourceArgs},
     error::{Context, Result, bail, ensure, wrong},
@@ -164,19 +165,9 @@ impl Waiting {
         let (names, numbers) = (file.table.names.clone(), file.table.numbers.clone());
         let (predictions, found) = P::without_targets(&mut file, &args.source)?;
         let (path, table) = (&file.path, &file.table);
-        let expected = if self.rows.is_empty() {
-            &[][..]
-        } else {
-            &self.names
-        };
-        for (found, expected) in [(&found[..], columns), (&names[..], expected)] {
-            ensure!(
-                found.is_empty() || expected.is_empty() || found == expected,
-                "{}: the columns are {}, expected {} as before; --columns selects them in their order",
-                path.display(),
-                clipped(&found.join(", ")),
-                clipped(&expected.join(", "))
-            );
+        check_columns(path, &found, columns)?;
+        if !self.rows.is_empty() {
+            check_columns(path, &names, &self.names)?;
         }
         monitor.check(&predictions).of(path)?;
         let width = self
