@@ -25,7 +25,7 @@ use crate::{
     rows::PredictionForm,
     source::tensor,
     vectors::{VectorFiles, one_dimension},
-    words::OutcomeSpace,
+    words::{OutcomeSpace, counted},
 };
 
 impl Kind for QuantileForecasts {
@@ -123,12 +123,14 @@ pub fn parse(
     };
     ensure!(
         !levels.is_empty(),
-        "{columns} columns without names, expected the levels of the quantiles: --quantile-levels 0.1,0.5,0.9, or --header \
-         yes if line 1 has them"
+        "{} without names, expected the levels of the quantiles: --quantile-levels 0.1,0.5,0.9, or --header yes if line 1 \
+         has them",
+        counted(columns, "column")
     );
     ensure!(
         levels.len() == columns,
-        "{columns} columns, expected {}, one for each level",
+        "{}, expected {}, one for each level",
+        counted(columns, "column"),
         levels.len()
     );
     if names.is_empty() {

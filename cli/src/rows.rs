@@ -23,7 +23,7 @@ use crate::{
     notes::{noted, say},
     outputs::to_read,
     source::tensor,
-    words::{DataWords, RoundedZeros},
+    words::{DataWords, RoundedZeros, counted},
 };
 
 /// The logarithm that stands for that of 0 where only the order counts: its exponential is 0.
@@ -137,8 +137,8 @@ pub fn read_classes(
     let check_names = |count: usize| -> Result<()> {
         ensure!(
             by_option.is_empty() || by_option.len() == count,
-            "--classes: {} names, expected {count}, the classes of {}",
-            by_option.len(),
+            "--classes: {}, expected {count}, the classes of {}",
+            counted(by_option.len(), "name"),
             inputs.predictions[0].display()
         );
         Ok(())
@@ -194,8 +194,9 @@ pub fn read_classes(
         let (found, expected) = (rows.predictions.classes(), own.predictions.classes());
         ensure!(
             found == expected,
-            "{}: {found} columns, expected {expected}, as in {of}",
-            file.path.display()
+            "{}: {}, expected {expected}, as in {of}",
+            file.path.display(),
+            counted(found, "column")
         );
         check_same(&classes, &labels, first, file)?;
         sets.push(rows.predictions);

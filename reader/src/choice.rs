@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use crate::{
-    ColumnInfo, ColumnKind, Opened, clipped,
+    ColumnInfo, ColumnKind, Opened, clipped, counted,
     error::{Context, Error, Result, bail, ensure, wrong},
     of_model,
     select::by_name,
@@ -425,8 +425,8 @@ impl Choice {
         }
         ensure!(
             !is_asked || of_two.len() == 2,
-            "{} columns, expected two: confidence and correctness",
-            of_two.len()
+            "{}, expected two: confidence and correctness",
+            counted(of_two.len(), "column")
         );
         if is_meant {
             let of_first = options.correct.filter(|at| of_two.contains(at));

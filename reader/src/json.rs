@@ -6,7 +6,7 @@ use std::io::Read;
 use serde_json::Value;
 
 use super::{
-    Cells, ColumnInfo, ColumnKind, Plan, Rows, clipped,
+    Cells, ColumnInfo, ColumnKind, Plan, Rows, clipped, counted,
     lines::Lines,
     text::{is_text, read_rows},
 };
@@ -194,7 +194,7 @@ impl Path {
             found.eq(expected),
             "the field {} has {} values, expected {} as on the first line, and of the same names",
             self.path,
-            values.len(),
+            counted(values.len(), "value"),
             self.count
         );
         for (_, value) in values {

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use crate::{
-    Cells, File, Files, Notes, ReadOptions, Table, TextColumn, clipped,
+    Cells, File, Files, Notes, ReadOptions, Table, TextColumn, clipped, counted,
     error::{Context, Result, bail, ensure, wrong},
     names::{numbered, places_of, stems},
 };
@@ -116,7 +116,8 @@ fn drawn(table: &Table, classes: &LabelClasses, seed: u64) -> Result<Vec<i64>> {
     let columns = table.numbers.columns;
     ensure!(
         columns == classes.count,
-        "{columns} columns of frequencies, expected {}, one for each class",
+        "{} of frequencies, expected {}, one for each class",
+        counted(columns, "column"),
         classes.count
     );
     let order = classes.order(&table.names)?;

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use super::{
-    Cells, ColumnInfo, ColumnKind, OpenOptions, Plan, Rows, clipped,
+    Cells, ColumnInfo, ColumnKind, OpenOptions, Plan, Rows, clipped, counted,
     header::Header,
     is_missing,
     limits::MOST_NUMBERS,
@@ -117,7 +117,8 @@ fn push(
     rows.lines.push(row, record.line);
     let (found, width) = (cells.len(), columns.len());
     if found != width {
-        return Err(wrong!("{found} columns, expected {width} as in the first line").at_row(row));
+        let columns = counted(found, "column");
+        return Err(wrong!("{columns}, expected {width} as in the first line").at_row(row));
     }
     let title = |column: usize| titled(column, &columns[column].name);
     let values = &mut rows.numbers.values;

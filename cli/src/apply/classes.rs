@@ -18,7 +18,7 @@ use crate::{
     fit::{CORRECTNESS, family},
     outputs::to_read,
     rows::{PredictionForm, clipped_logarithms, logits, rows_of, takes_zeros, zero_refused},
-    words::{OutcomeSpace, key},
+    words::{OutcomeSpace, counted, key},
 };
 
 /// Recalibrates predictions over classes.
@@ -51,7 +51,8 @@ pub fn apply_classes(args: &ApplyArgs, file: &mut File) -> Result<Applied> {
     let classes = rows.predictions.classes();
     let expected = map.width().unwrap_or(classes);
     if expected != classes {
-        let wrong = wrong!("{classes} columns, expected {expected}, the classes of {of}");
+        let columns = counted(classes, "column");
+        let wrong = wrong!("{columns}, expected {expected}, the classes of {of}");
         return Err(wrong).of(&args.input.predictions);
     }
     // predictions that stay as they are may be zeros

@@ -13,7 +13,7 @@ use super::save;
 use crate::{
     args::FitArgs,
     error::{Result, bail, ensure},
-    words::key,
+    words::{counted, key},
 };
 
 /// The rates of classes that an option gives: one number is the rate of class 1 of two classes.
@@ -77,8 +77,8 @@ pub fn with_prior(
     let prior = rates(&args.prior);
     ensure!(
         prior.len() == classes,
-        "--prior: {} rates, expected {classes}, one for each class",
-        prior.len()
+        "--prior: {}, expected {classes}, one for each class",
+        counted(prior.len(), "rate")
     );
     let labels: Vec<i64> = labels.to_data().iter().collect();
     let mut frequencies = vec![0.0; classes];

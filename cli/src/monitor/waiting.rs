@@ -17,6 +17,7 @@ use crate::{
     error::{Context, Result, bail, ensure, wrong},
     kind::Kind,
     notes::{noted, say},
+    words::counted,
 };
 
 /// Predictions without labels so far. They are checked when they come, so that a row that waits can enter.
@@ -176,9 +177,9 @@ impl Waiting {
             .map_or(numbers.columns, |(_, row)| row.len());
         ensure!(
             width == numbers.columns,
-            "{}: {} columns, expected {width}, as of the rows that wait",
+            "{}: {}, expected {width}, as of the rows that wait",
             path.display(),
-            numbers.columns
+            counted(numbers.columns, "column")
         );
         let ids = table.ids.as_ref().ok_or_else(|| wrong!("no column of ids"));
         let ids = ids.of(path)?;
