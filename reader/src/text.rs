@@ -39,9 +39,10 @@ impl TextFile {
         let cells = &head[0].cells;
         ensure!(
             names.is_empty() || names.len() == cells.len(),
-            "line 1 has {} columns and the row below {}, expected the same number",
-            names.len(),
-            cells.len()
+            "line 1 has {} and the row below {}, expected the same number{}",
+            counted(names.len(), "column"),
+            cells.len(),
+            records.delimiter_in_words(options)
         );
         let column = |(at, cell): (usize, &str)| ColumnInfo {
             name: names.get(at).cloned().unwrap_or_default(),
