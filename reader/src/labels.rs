@@ -189,7 +189,8 @@ pub struct LabelClasses<'a> {
 impl<'a> LabelClasses<'a> {
     /// - `names`: those that an option or the columns give the classes
     pub fn new(names: &'a [String], count: usize, one_based: bool, by_position: bool) -> Self {
-        let number = |name: &String| name.parse::<f64>().ok();
+        // `inf` and `nan` are words
+        let number = |name: &String| name.parse().ok().filter(|number: &f64| number.is_finite());
         let numbers: Vec<f64> = names.iter().filter_map(number).collect();
         let counts = |first: f64| (0..).zip(&numbers).all(|(i, n)| *n == first + f64::from(i));
         let are_numbers = !numbers.is_empty() && numbers.len() == names.len();
