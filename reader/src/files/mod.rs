@@ -99,7 +99,8 @@ impl File {
                 .map_or(places.len().max(1), |first| first.table.names.len());
             ensure!(
                 places.len() == expected,
-                "{}: {} columns of the model {model}, expected {}; the names of its columns begin with {model}",
+                "{}: {} of the model {model}, expected {}; the names of its columns begin with {model}, and a number or a \
+                 separator such as _ is next",
                 path.display(),
                 counted(places.len(), "column"),
                 if at == 0 {
