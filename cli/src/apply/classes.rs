@@ -61,7 +61,11 @@ pub fn apply_classes(args: &ApplyArgs, file: &mut File) -> Result<Applied> {
             .named_parameters()
             .iter()
             .all(|temperature| temperature.values == [1.0]);
-    let takes_zeros = is_unchanged || takes_zeros(map.method());
+    let corrected = match &map {
+        LogitMap::Prior(correction) => correction.map(),
+        map => Some(map),
+    };
+    let takes_zeros = is_unchanged || takes_zeros(corrected.and_then(LogitMap::method));
     let (mut logits, mut has_zeros) = logits(&rows.predictions)?;
     // those of the file, unless --clip raised them already
     let clip = fitted_to
@@ -134,7 +138,7 @@ pub fn apply_classes(args: &ApplyArgs, file: &mut File) -> Result<Applied> {
 fn interval(map: &LogitMap, logits: Tensor<2>) -> Result<Tensor<2>> {
     let LogitMap::VennAbers(map) = map else {
         bail!(
-            "a {} has no interval, expected a map of fit --method venn-abers",
+            "a {} has no interval, expected a map of fit --method venn-abers without --prior",
             map.kind()
         );
     };
