@@ -152,11 +152,10 @@ impl<'a> MonitorReport<'a> {
             detector += &format!(", the last at row {alarm}, of a change about at row {since}");
         }
         lines.push(MonitorLine::new("detector", detector));
-        let is_confidence = matches!(monitor.stream(), Some(Stream::Classes(_)));
-        let title = if is_confidence {
-            "overconfidence, points"
-        } else {
-            "overprediction, points"
+        let title = match monitor.stream() {
+            Some(Stream::Classes(_)) => "overconfidence, points",
+            Some(Stream::Density(_) | Stream::Draws(_)) => "1/2 minus mean PIT, points",
+            _ => "overprediction, points",
         };
         let error = monitor.mean_error();
         lines.extend(error.map(|error| MonitorLine::new(title, bounds(&error))));
