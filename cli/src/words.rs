@@ -287,7 +287,7 @@ pub fn show_beside<T: Serialize + fmt::Display>(
     output: Option<&Path>,
 ) -> Result<()> {
     if output.is_some_and(is_standard_output) {
-        anstream::eprint!("{outcome}");
+        let _ = write!(anstream::stderr(), "{outcome}"); // as by `complain`
         return Ok(());
     }
     show(command, outcome, json)
@@ -310,6 +310,11 @@ pub fn say(text: impl fmt::Display) {
     check_output(write!(output, "{text}").and_then(|()| output.flush()));
 }
 
+/// Prints a line to standard error. The exit code does not depend on whether anybody can read it.
+pub fn complain(text: impl fmt::Display) {
+    let _ = writeln!(io::stderr(), "calibration: {text}");
+}
+
 /// Writes bytes to standard output as they are.
 pub fn say_bytes(bytes: &[u8]) {
     let mut output = io::stdout().lock();
@@ -323,7 +328,7 @@ fn check_output(written: io::Result<()>) {
         Ok(()) => (),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => process::exit(0),
         Err(error) => {
-            eprintln!("calibration: standard output: {error}");
+            complain(format_args!("standard output: {error}"));
             process::exit(1)
         }
     }
