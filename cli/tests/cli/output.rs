@@ -43,6 +43,7 @@ fn shells_and_the_manual() {
         contains(&script, expected);
         contains(&script, "soft-labels");
     }
+    contains(&printed(&folder, "evaluate --help"), "JSON Lines, Parquet");
     assert!(printed(&folder, "man").contains(".TH calibration 1"));
     let page = printed(&folder, "man evaluate");
     contains(&page.replace('\\', ""), ".TH calibration-evaluate 1");
