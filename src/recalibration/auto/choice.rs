@@ -200,7 +200,10 @@ impl fmt::Display for Choice {
                     };
                     format!("; the score test rejects the predictions before: {p}")
                 });
-                format!("the simplest map within one standard error of the best{by_test}")
+                format!(
+                    "the simplest map within one standard error of the best (± below includes the variation of the \
+                     fits too){by_test}"
+                )
             }
         };
         writeln!(f, "chosen:     {}, {why}", self.chosen)?;
