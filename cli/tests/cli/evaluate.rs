@@ -175,10 +175,7 @@ fn a_gate_has_no_p_value_of_zero() {
     write(&folder, &[("r.csv", format!("r,y\n{rows}"))]);
     let evaluate = "evaluate --predictions r.csv --positive --columns r --label-column y";
     for (options, reason) in [
-        (
-            "--fail-above 0.02",
-            "adjusted p ≤ 0.002 is at most 0.050\n",
-        ),
+        ("--fail-above 0.02", "adjusted p ≤ 0.002 is at most 0.050\n"),
         (
             "--fail-if-rejected --level 0.9996 --redraws 9999",
             "p ≤ 1.0e-4 is at most 0.0004\n",
