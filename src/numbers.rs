@@ -134,6 +134,16 @@ fn unsigned_zero(text: String) -> String {
     }
 }
 
+/// Writes a number of things: `1 row`, `20 rows`, `3 classes`.
+pub fn counted(number: usize, what: &str) -> String {
+    let plural = match what {
+        _ if number == 1 => "",
+        what if what.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{number} {what}{plural}")
+}
+
 /// Writes an expected number of events.
 pub fn expected(x: f64) -> String {
     match x {

@@ -26,7 +26,7 @@ pub(super) fn common_unit(own: f64, other: f64) -> f64 {
 ///
 /// Another number of weights, or a weight that is negative or not finite.
 pub(super) fn positive(weights: &[f64], rows: usize) -> Result<Vec<usize>> {
-    check_length(rows, weights.len(), "sample weights")?;
+    check_length(rows, weights.len(), "sample weight")?;
     let is_valid = |weight: f64| weight.is_finite() && weight >= 0.0;
     check_each(weights, is_valid, "a finite number of at least 0")?;
     Ok((0..rows).filter(|&row| weights[row] > 0.0).collect())

@@ -14,7 +14,7 @@ use crate::{
     args::SizeArgs,
     kind::Kind,
     table::TextTable,
-    words::{Named, or_infinite, shown, verdict},
+    words::{Named, counted, or_infinite, shown, verdict},
 };
 
 /// Returns the options of the sizes of errors.
@@ -76,11 +76,9 @@ fn write_findings(
     if failing.is_empty() && outcome.is_rejected() {
         writeln!(f, "    no single aspect is significant by itself")?;
     }
-    let (samples, redraws) = (outcome.samples, outcome.redraws);
-    writeln!(
-        f,
-        "    omnibus test, n = {samples} independent samples, {redraws} redraws"
-    )
+    let samples = counted(outcome.samples, "independent sample");
+    let redraws = counted(outcome.redraws, "redraw");
+    writeln!(f, "    omnibus test, n = {samples}, {redraws}")
 }
 
 /// Writes the verdict, the findings and the sizes; the aspects too where all is asked for. Classes have names.
@@ -125,12 +123,14 @@ pub fn write(
     }
     write!(
         f,
-        "\naspects of the omnibus test, {redraws} redraws\n{table}"
+        "\naspects of the omnibus test, {}\n{table}",
+        counted(redraws, "redraw")
     )?;
     if let more @ 1.. = outcome.aspects.len() - aspects.len() {
+        let more = counted(more, "more aspect");
         writeln!(
             f,
-            "  and {more} more aspects with larger p-values, which are in the JSON"
+            "  and {more} with larger p-values, which are in the JSON"
         )?;
     }
     Ok(())

@@ -22,7 +22,7 @@ use crate::{
     notes::say,
     quantities::Pairs,
     table::TextTable,
-    words::{shown, verdict},
+    words::{counted, shown, verdict},
 };
 
 /// More values than this are no groups.
@@ -344,14 +344,14 @@ impl GivenAnswer {
 impl fmt::Display for GivenAnswer {
     /// The verdict, the table of all groups and kernels, and what is wrong where one fails.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (columns, tests) = (self.columns_in_words(), self.adjusted_for);
+        let (columns, tests) = (self.columns_in_words(), counted(self.adjusted_for, "test"));
         let failing = self.failing();
         let first = self.most_significant();
         let least = shown(first.probability());
         let sign = if least.starts_with('≤') { "" } else { "= " };
         let (words, level) = (first.conclusion(), first.level_in_words());
         let text =
-            format!("{words} given {columns}: p {sign}{least}, adjusted for {tests} tests{level}.");
+            format!("{words} given {columns}: p {sign}{least}, adjusted for {tests}{level}.");
         writeln!(f, "{}", verdict(&text, failing.is_empty()))?;
         write!(f, "{}", self.table())?;
         for part in failing {

@@ -59,7 +59,7 @@ use std::{panic, thread};
 
 use crate::{
     error::{Result, wrong},
-    words::{say, show, show_beside},
+    words::{complain, say, show, show_beside},
 };
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches};
 use clap_complete::Shell;
@@ -75,7 +75,7 @@ pub fn run() -> ExitCode {
     match called(&mut command, &matches, arguments) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("calibration: {}", error::one_line(&error.to_string()));
+            complain(error::one_line(&error.to_string()));
             ExitCode::from(2)
         }
     }
@@ -143,9 +143,7 @@ fn evaluate_and_judge(args: &args::EvaluateArgs, json: bool) -> Result<ExitCode>
     let answer = evaluate::run(args)?;
     let reasons = evaluate::reasons(args, &answer)?;
     show("evaluate", &answer, json)?;
-    for reason in &reasons {
-        eprintln!("calibration: {reason}");
-    }
+    reasons.iter().for_each(complain);
     Ok(match &reasons[..] {
         [] => ExitCode::SUCCESS,
         _ => ExitCode::from(CLOSED),

@@ -37,8 +37,8 @@ use crate::{
     summarise::setting,
     table::TextTable,
     words::{
-        Computed, DataWords, KernelWords, Named, OutcomeSpace, TargetWords, is_classes, key,
-        probability,
+        Computed, DataWords, KernelWords, Named, OutcomeSpace, TargetWords, counted, is_classes,
+        key, probability,
     },
 };
 
@@ -360,7 +360,7 @@ impl fmt::Display for Merged {
             OutcomeSpace::Classes(_) => "",
             OutcomeSpace::Dimensions(_) => ",",
         };
-        writeln!(f, "{data}{separator} in {} parts\n", self.parts)?;
+        writeln!(f, "{data}{separator} in {}\n", counted(self.parts, "part"))?;
         let mut table = TextTable::new(&["estimate", "standard error"]);
         for (Name { title, .. }, estimate) in &self.estimates.0 {
             table.known(title, &estimate.value, Value::cells, "");
@@ -375,8 +375,10 @@ impl fmt::Display for Merged {
         }
         writeln!(
             f,
-            "\n{} blocks of {} samples, {} samples left out",
-            skce.blocks, skce.block, skce.left_out
+            "\n{} of {}, {} left out",
+            counted(skce.blocks as usize, "block"),
+            counted(skce.block, "sample"),
+            counted(skce.left_out as usize, "sample")
         )?;
         write!(f, "asymptotic test of the block SKCE: ")?;
         match &skce.test.0 {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use burn_calibration::{hypothesis::holm, numbers::significant};
+use burn_calibration::{hypothesis::holm, names, numbers::significant};
 use burn_calibration_report::{Answer, View};
 use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
@@ -18,7 +18,7 @@ use crate::{
     progress::Progress,
     quantities::Pairs,
     table::TextTable,
-    words::{Computed, DataWords, KernelWords, Named, shown},
+    words::{Computed, DataWords, KernelWords, Named, counted, shown},
 };
 
 /// Several models.
@@ -158,7 +158,13 @@ impl Models {
             });
         }
         for (name, _) in &self.models[0].answer.intervals.0 {
-            row(&name.title, &|model| {
+            // the counts in its title are of the first model
+            let title = if name.key == names::OBSERVED_EXPECTED.key {
+                &names::OBSERVED_EXPECTED.title
+            } else {
+                &name.title
+            };
+            row(title, &|model| {
                 let size = model.answer.intervals.get(name.key);
                 size.map_or("-".into(), |size| size.cells().join(" "))
             });
@@ -205,9 +211,9 @@ impl fmt::Display for Models {
         }
         writeln!(
             f,
-            "The difference is after - before; a negative one is a gain. P-values are adjusted for the {} pairs of each line \
-             (Holm);\neach interval is for one pair.",
-            self.pairs.len()
+            "\nThe difference is after - before; a negative one is a gain. P-values are adjusted for {} of each line (Holm);\n\
+             each interval is for one pair.",
+            counted(self.pairs.len(), "pair")
         )
     }
 }

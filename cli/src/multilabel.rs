@@ -18,7 +18,7 @@ use crate::{
     kind::LazyViews,
     limits::redraws,
     rows::{PredictionForm, rows_of},
-    words::{DataWords, Named, OutcomeSpace},
+    words::{DataWords, Named, OutcomeSpace, counted},
 };
 
 /// Reads predictions, a column for each event, and a matrix of labels, 0 or 1, with as many columns: in a file of
@@ -33,8 +33,9 @@ pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<(Views, LazyViews<Cate
     let (count, found) = (table.numbers.columns, of_labels.table.labels.len());
     ensure!(
         found == count,
-        "{}: {found} columns of labels, expected {count}, a column of 0 and 1 for each column of {}",
+        "{}: {} of labels, expected {count}, a column of 0 and 1 for each column of {}",
         of_labels.path.display(),
+        counted(found, "column"),
         path.display()
     );
     let named = (of_labels.table.labels.iter()).map(|labels| labels.name.clone());

@@ -8,7 +8,7 @@ use std::{
 
 use burn_calibration_reader::Notes;
 
-use crate::error::one_line;
+use crate::{error::one_line, words::complain};
 
 thread_local! {
     /// The notes of the work of this thread.
@@ -21,7 +21,7 @@ thread_local! {
 pub fn note(text: impl fmt::Display) {
     let text = one_line(&text.to_string());
     if !are_kept() {
-        eprintln!("calibration: {text}");
+        complain(&text);
     }
     SAID.with_borrow_mut(|said| said.push(text));
 }

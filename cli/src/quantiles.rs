@@ -18,14 +18,14 @@ use crate::{
     args::{CompareArgs, EvaluateArgs, RowsArgs, SourceArgs},
     compare::{LevelChange, Others, change},
     coverage::{Coverage, LevelCoverage},
-    error::{Context, Error, Result, bail, ensure, wrong},
+    error::{Context, Error, Result, bail, ensure},
     files::{File, Inputs},
     kind::{Kind, Loaded},
     notes::say,
     rows::PredictionForm,
     source::tensor,
     vectors::{VectorFiles, one_dimension},
-    words::OutcomeSpace,
+    words::{OutcomeSpace, counted},
 };
 
 impl Kind for QuantileForecasts {
@@ -123,12 +123,14 @@ pub fn parse(
     };
     ensure!(
         !levels.is_empty(),
-        "{columns} columns without names, expected the levels of the quantiles: --quantile-levels 0.1,0.5,0.9, or --header \
-         yes if line 1 has them"
+        "{} without names, expected the levels of the quantiles: --quantile-levels 0.1,0.5,0.9, or --header yes if line 1 \
+         has them",
+        counted(columns, "column")
     );
     ensure!(
         levels.len() == columns,
-        "{columns} columns, expected {}, one for each level",
+        "{}, expected {}, one for each level",
+        counted(columns, "column"),
         levels.len()
     );
     if names.is_empty() {
@@ -167,26 +169,29 @@ pub fn parse(
 
 /// The levels that the names of columns give.
 fn levels_of(names: &[String]) -> Result<Vec<f64>> {
-    let is_end = |name: &&String| number_of(name).is_some_and(|level| level == 0.0 || level == 1.0);
-    if let Some(end) = names.iter().find(is_end) {
-        let others = names.iter().filter(|name| !is_end(name)).cloned();
+    let has_level = |name: &&String| level_of(name).is_some();
+    let (inside, others): (Vec<&String>, Vec<&String>) = names.iter().partition(has_level);
+    let Some(other) = others.first() else {
+        return Ok(inside
+            .into_iter()
+            .filter_map(|name| level_of(name))
+            .collect());
+    };
+    let is_end = |name: &&String| matches!(number_of(name), Some(0.0 | 1.0));
+    if !inside.is_empty() && others.iter().all(is_end) {
+        let inside: Vec<&str> = inside.into_iter().map(String::as_str).collect();
         bail!(
             "the column {} is a quantile at level {}, expected levels between 0 and 1, both excluded: --columns {}",
-            clipped(end),
-            number_of(end).unwrap_or_default(),
-            others.collect::<Vec<_>>().join(",")
+            clipped(other),
+            number_of(other).unwrap_or_default(),
+            inside.join(",")
         );
     }
-    let level = |name: &String| {
-        level_of(name).ok_or_else(|| {
-            wrong!(
-                "the column {} has no level in its name, expected one such as 0.9, q0.9 or quantile_0.9; \
-                 --columns NAME,NAME selects columns, and --quantile-levels 0.1,0.5,0.9 gives their levels",
-                clipped(name)
-            )
-        })
-    };
-    names.iter().map(level).collect()
+    bail!(
+        "the column {} has no level between 0 and 1 in its name, expected one such as 0.9, q0.9 or quantile_0.9; \
+         --columns NAME,NAME selects columns, and --quantile-levels 0.1,0.5,0.9 gives their levels",
+        clipped(other)
+    )
 }
 
 /// The level that the name of a column gives: a number between 0 and 1 at its end.

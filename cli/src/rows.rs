@@ -23,7 +23,7 @@ use crate::{
     notes::{noted, say},
     outputs::to_read,
     source::tensor,
-    words::{DataWords, RoundedZeros},
+    words::{DataWords, RoundedZeros, counted},
 };
 
 /// The logarithm that stands for that of 0 where only the order counts: its exponential is 0.
@@ -51,6 +51,12 @@ impl FilePredictions {
     /// Whether there is one column: the probability of an event.
     pub fn is_binary(&self) -> bool {
         self.predictions.subject() != Subject::Classes
+    }
+
+    /// The name of the column of an event, if there is one.
+    pub fn event_name(&self) -> Option<String> {
+        let name = self.names.first().filter(|_| self.is_binary());
+        name.cloned()
     }
 
     /// The names of the classes; for an event they are none.
@@ -131,8 +137,8 @@ pub fn read_classes(
     let check_names = |count: usize| -> Result<()> {
         ensure!(
             by_option.is_empty() || by_option.len() == count,
-            "--classes: {} names, expected {count}, the classes of {}",
-            by_option.len(),
+            "--classes: {}, expected {count}, the classes of {}",
+            counted(by_option.len(), "name"),
             inputs.predictions[0].display()
         );
         Ok(())
@@ -188,13 +194,15 @@ pub fn read_classes(
         let (found, expected) = (rows.predictions.classes(), own.predictions.classes());
         ensure!(
             found == expected,
-            "{}: {found} columns, expected {expected}, as in {of}",
-            file.path.display()
+            "{}: {}, expected {expected}, as in {of}",
+            file.path.display(),
+            counted(found, "column")
         );
         check_same(&classes, &labels, first, file)?;
         sets.push(rows.predictions);
     }
     let columns = columns(&own, &by_option);
+    let event = own.event_name();
     let names = match of_arrays {
         [] => classes.names(),
         names => names.to_vec(),
@@ -235,6 +243,7 @@ pub fn read_classes(
         sets,
         targets,
         columns,
+        event,
         given,
     })
 }

@@ -28,7 +28,7 @@ use crate::{
     roles::{Halves, by_names, check_no_variances, take_roots},
     rows::PredictionForm,
     source::{are_levels, order_columns, targets, tensor},
-    words::{OutcomeSpace, TargetWords},
+    words::{OutcomeSpace, TargetWords, counted},
 };
 
 impl Vectors for Normal {
@@ -57,7 +57,8 @@ where
         let [n, columns] = rows.dims();
         ensure!(
             columns > 0 && columns % 3 == 0,
-            "{columns} columns, expected weights, locations and scales, three for each component"
+            "{}, expected weights, locations and scales, three for each component",
+            counted(columns, "column")
         );
         let k = columns / 3;
         let part = |first: usize| rows.clone().slice([0..n, first..first + k]);
@@ -84,8 +85,9 @@ fn halves<P: ScaleFamily>(rows: Tensor<2>, d: usize, what: &str) -> Result<P> {
     let [n, columns] = rows.dims();
     ensure!(
         columns == 2 * d,
-        "{columns} columns, expected {}: {what} for targets of dimension {d}; --family names the kind of the \
+        "{}, expected {}: {what} for targets of dimension {d}; --family names the kind of the \
          predictions, and --after-family that of the predictions after",
+        counted(columns, "column"),
         2 * d
     );
     let scales = rows.clone().slice([0..n, d..columns]);
@@ -239,6 +241,7 @@ impl VectorFiles {
             sets,
             given: given::variables(&self.files, &numbers, &[])?,
             columns: std::mem::take(&mut self.files.sets[0].table.names),
+            event: None,
             targets: self.targets,
         })
     }

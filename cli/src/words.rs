@@ -7,6 +7,7 @@ use std::{
     process,
 };
 
+pub use burn_calibration::numbers::counted;
 use burn_calibration::{
     distribution::Subject,
     kernel::{Kernel, RealKernel},
@@ -75,18 +76,15 @@ pub struct RoundedZeros {
 impl fmt::Display for RoundedZeros {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { labels, decimals } = *self;
-        let label = if labels == 1 {
-            "1 label has a probability"
-        } else {
-            &format!("{labels} labels have a probability")
-        };
+        let have = if labels == 1 { "has" } else { "have" };
+        let labels = counted(labels, "label");
         let zero = format!("{:.decimals$}", 0.0);
         let most = 0.4 * 10f64.powi(-(decimals as i32));
         let most = format!("{most:.*}", decimals + 1);
         write!(
             f,
-            "{label} of {zero}, which may have been {most} before it was rounded: findings about labels of \
-             probability 0 may be due to rounding"
+            "{labels} {have} a probability of {zero}, which may have been {most} before it was rounded: findings about \
+             labels of probability 0 may be due to rounding"
         )
     }
 }
@@ -151,10 +149,9 @@ impl fmt::Display for DataWords {
             }
             (Subject::Event, _) => write!(f, "{n} of one event, class 1"),
             (_, OutcomeSpace::Classes(classes)) => {
-                write!(f, "{n} of {classes} classes")
+                write!(f, "{n} of {}", counted(classes, "class"))
             }
-            (_, OutcomeSpace::Dimensions(1)) => write!(f, "{n} of 1 dimension"),
-            (_, OutcomeSpace::Dimensions(d)) => write!(f, "{n} of {d} dimensions"),
+            (_, OutcomeSpace::Dimensions(d)) => write!(f, "{n} of {}", counted(d, "dimension")),
         }?;
         f.write_str(&self.weights_in_words())
     }
@@ -290,7 +287,7 @@ pub fn show_beside<T: Serialize + fmt::Display>(
     output: Option<&Path>,
 ) -> Result<()> {
     if output.is_some_and(is_standard_output) {
-        anstream::eprint!("{outcome}");
+        let _ = write!(anstream::stderr(), "{outcome}"); // as by `complain`
         return Ok(());
     }
     show(command, outcome, json)
@@ -313,6 +310,11 @@ pub fn say(text: impl fmt::Display) {
     check_output(write!(output, "{text}").and_then(|()| output.flush()));
 }
 
+/// Prints a line to standard error. The exit code does not depend on whether anybody can read it.
+pub fn complain(text: impl fmt::Display) {
+    let _ = writeln!(io::stderr(), "calibration: {text}");
+}
+
 /// Writes bytes to standard output as they are.
 pub fn say_bytes(bytes: &[u8]) {
     let mut output = io::stdout().lock();
@@ -326,16 +328,10 @@ fn check_output(written: io::Result<()>) {
         Ok(()) => (),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => process::exit(0),
         Err(error) => {
-            eprintln!("calibration: standard output: {error}");
+            complain(format_args!("standard output: {error}"));
             process::exit(1)
         }
     }
-}
-
-/// A number of things: `1 row`, `20 rows`.
-pub fn counted(number: usize, what: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {what}{plural}")
 }
 
 /// The name of a value on the command line and in JSON.

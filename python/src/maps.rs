@@ -267,7 +267,7 @@ fn forward(
     if got != expected {
         return Err(Error::Width {
             what: "the logits",
-            columns: "classes",
+            columns: "class",
             got,
             expected,
         });

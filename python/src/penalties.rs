@@ -159,7 +159,7 @@ fn value_and_gradient(
     if columns < 2 {
         return Err(Error::Width {
             what: "the logits",
-            columns: "classes",
+            columns: "class",
             got: columns,
             expected: 2,
         });

@@ -242,7 +242,7 @@ fn check_width(width: Option<usize>, got: usize) -> Result<()> {
     }
     Err(Error::Width {
         what: "the predictions",
-        columns: "coordinates",
+        columns: "coordinate",
         got,
         expected,
     })

@@ -272,7 +272,7 @@ fn parts<const N: usize>(rows: &Tensor<2>) -> Result<[Tensor<2>; N]> {
     if width * N != columns {
         return Err(Error::Width {
             what: "the parameters",
-            columns: "columns",
+            columns: "column",
             got: columns,
             expected: width * N,
         });

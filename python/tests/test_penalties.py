@@ -103,7 +103,7 @@ def test_what_is_wrong_is_named(three):
             penalty(logits, wrong)
         with pytest.raises(ValueError, match="600 predictions but 599 labels"):
             penalty(logits, labels[1:])
-        with pytest.raises(ValueError, match="the logits have 1 classes"):
+        with pytest.raises(ValueError, match="the logits have 1 class, "):
             penalty(logits[:, :1], labels)
     with pytest.raises(ValueError, match="expected squared=True"):
         mmce(logits, labels, form="unbiased")

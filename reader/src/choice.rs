@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use crate::{
-    ColumnInfo, ColumnKind, Opened, clipped,
+    ColumnInfo, ColumnKind, Opened, clipped, counted,
     error::{Context, Error, Result, bail, ensure, wrong},
     of_model,
     select::by_name,
@@ -115,10 +115,18 @@ impl Opened {
         let id = self.select_id(options.id)?;
         let given = options.given.map(|spec| (spec, true));
         let given = self.select_named(given, "--given")?;
+        let is_named = |column: &usize| {
+            let are_variables = labels.contains(column) || given.contains(column);
+            are_variables || [weights, id].contains(&Some(*column))
+        };
         let chosen = options.columns.map(|spec| self.select(spec, "--columns"));
         let chosen = match options.models {
             [] => chosen.transpose()?,
-            models => Some(self.select_models(models)?),
+            models => {
+                let mut columns = self.select_models(models)?;
+                columns.retain(|column| !is_named(column));
+                Some(columns)
+            }
         };
         let names = self.names();
         let is_default = chosen.is_none();
@@ -135,10 +143,6 @@ impl Opened {
                 }
             }
             (None, None) => {
-                let is_named = |column: &usize| {
-                    let are_variables = labels.contains(column) || given.contains(column);
-                    are_variables || [weights, id].contains(&Some(*column))
-                };
                 let others = self.data_columns().filter(|column| !is_named(column));
                 others.partition(|&column| {
                     let kind = &self.columns[column].kind;
@@ -146,14 +150,20 @@ impl Opened {
                 })
             }
         };
-        if let Some(column) = given.iter().find(|column| numbers.contains(column)) {
-            bail!("--given: {} is one of the predictions", self.title(*column));
-        }
-        if let Some(column) = weights {
-            ensure!(
-                !labels.contains(&column) && !numbers.contains(&column),
-                "--weights: column {column} is one of the predictions or labels too"
-            );
+        let [of_weights, of_id] = [&weights, &id].map(Option::as_slice);
+        for (option, columns, others, what) in [
+            ("--label-column", &labels[..], &numbers[..], "predictions"),
+            ("--weights", of_weights, &numbers, "predictions"),
+            ("--id", of_id, &numbers, "predictions"),
+            ("--given", &given, &numbers, "predictions"),
+            ("--weights", of_weights, &labels, "labels"),
+            ("--id", of_id, &labels, "labels"),
+            ("--id", of_id, of_weights, "weights"),
+        ] {
+            if let Some(column) = columns.iter().find(|column| others.contains(column)) {
+                let title = self.title(*column);
+                bail!("{option}: {title} is one of the {what}, expected another column");
+            }
         }
         let mut choice = Choice {
             numbers,
@@ -313,6 +323,11 @@ impl Opened {
                 return Err(wrong).of(&self.path);
             }
         }
+        if let Some(column) = id.filter(|column| columns.contains(column)) {
+            let title = self.title(column);
+            let wrong = wrong!("--id: {title} is one of the labels, expected another column");
+            return Err(wrong).of(&self.path);
+        }
         if columns.is_empty() {
             let wrong =
                 wrong!("no column of labels that no other file has, expected --label-column");
@@ -425,8 +440,8 @@ impl Choice {
         }
         ensure!(
             !is_asked || of_two.len() == 2,
-            "{} columns, expected two: confidence and correctness",
-            of_two.len()
+            "{}, expected two: confidence and correctness",
+            counted(of_two.len(), "column")
         );
         if is_meant {
             let of_first = options.correct.filter(|at| of_two.contains(at));

@@ -4,6 +4,7 @@ use std::io::{ErrorKind, Read};
 
 use half::{bf16, f16};
 
+use crate::counted;
 use crate::error::{Result, ensure, wrong};
 
 /// A number of bytes, and the number that these are.
@@ -62,11 +63,12 @@ pub fn read(
     let mut numbers = Vec::with_capacity(count.min(1 << 16));
     let mut buffer = [0; 1 << 13]; // a multiple of the size
     let mut left = count * size;
+    let all = counted(count, "number");
     while left > 0 {
         let block = &mut buffer[..left.min(1 << 13)];
         reader.read_exact(block).map_err(|e| match e.kind() {
             ErrorKind::UnexpectedEof => {
-                wrong!("ends before the last of {count} numbers of its shape")
+                wrong!("ends before the last of {all} of its shape")
             }
             _ => e.into(),
         })?;
@@ -80,6 +82,6 @@ pub fn read(
     }
     // the end is where an archive checks what was read
     let is_end = reader.read(&mut [0])? == 0;
-    ensure!(is_end, "goes on after the {count} numbers of its shape");
+    ensure!(is_end, "goes on after the {all} of its shape");
     Ok(numbers)
 }

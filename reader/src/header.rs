@@ -49,6 +49,7 @@ impl Header {
             !cells.any(|(column, cell)| is_number(cell) || is_word(cell) && !is_name(column));
         let is_certain = |second: &Cells| {
             has_names(first, second)
+                || are_words(first) && stands_above(first, second)
                 || counts(first, second)
                     && (stands_above(first, second)
                         || options.are_probabilities && first.iter().any(exceeds_one))
@@ -91,6 +92,17 @@ fn is_number(cell: &str) -> bool {
     cell.parse::<f64>().is_ok()
 }
 
+/// Whether a line has numbers that are all words such as `inf` and `nan`, and so may be names.
+fn are_words(first: &Cells) -> bool {
+    let numbers = || {
+        first
+            .iter()
+            .filter(|cell| is_number(cell) || has_decimal_comma(cell))
+    };
+    let is_word = |cell: &str| !cell.bytes().any(|byte| byte.is_ascii_digit());
+    numbers().count() > 0 && numbers().all(is_word)
+}
+
 fn exceeds_one(cell: &str) -> bool {
     cell.parse().is_ok_and(|number: f64| number > 1.0)
 }
@@ -120,5 +132,5 @@ fn has_names(first: &Cells, second: &Cells) -> bool {
 /// Whether the first line may be names that count, or that of a single column, or a row.
 fn may_be_header(first: &Cells, second: &Cells) -> bool {
     let is_only = first.len() == 1 && &first[0] == "0" && second[0].contains('.');
-    is_only || counts(first, second)
+    is_only || are_words(first) || counts(first, second)
 }

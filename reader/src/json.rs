@@ -1,12 +1,13 @@
 //! JSON Lines: an object on each line, whose fields are columns. A field within another is named by a path:
 //! `doc.label`, `choices.0`, `resps.*.0`.
 
-use std::io::Read;
+use std::{fmt, io::Read};
 
-use serde_json::Value;
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
 
 use super::{
-    Cells, ColumnInfo, ColumnKind, Plan, Rows, clipped,
+    Cells, ColumnInfo, ColumnKind, Plan, Rows, clipped, counted,
     lines::Lines,
     text::{is_text, read_rows},
 };
@@ -15,16 +16,94 @@ use crate::error::{Result, ensure, wrong};
 /// Values of a field with names: one, or those of a list or of an object.
 type Values<'a> = Vec<(String, &'a Value)>;
 
-/// Reads the next object; none at the end.
-fn next_object(lines: &mut Lines) -> Result<Option<Value>> {
+/// Reads a value, and keeps a key that stands twice in an object, of which a [`Value`] has the last alone.
+struct ValueReader<'a> {
+    twice: &'a mut Option<String>,
+}
+
+impl<'de> DeserializeSeed<'de> for ValueReader<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Value, D::Error> {
+        json.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ValueReader<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a value of JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+        let mut values = Vec::new();
+        let twice = self.twice;
+        while let Some(value) = list.next_element_seed(ValueReader { twice })? {
+            values.push(value);
+        }
+        Ok(values.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Value, A::Error> {
+        let mut members = Map::new();
+        let twice = self.twice;
+        while let Some(key) = object.next_key::<String>()? {
+            let value = object.next_value_seed(ValueReader { twice })?;
+            if members.insert(key.clone(), value).is_some() {
+                *twice = Some(key);
+            }
+        }
+        Ok(members.into())
+    }
+}
+
+/// Reads the next object, that of a row; none at the end.
+fn next_object(lines: &mut Lines, row: usize) -> Result<Option<Value>> {
     while lines.advance()? {
         if lines.text.trim_ascii().is_empty() {
             continue;
         }
         let line = lines.number;
-        let value: Value = serde_json::from_slice(&lines.text).map_err(|error| {
+        let mut json = serde_json::Deserializer::from_slice(&lines.text);
+        let mut twice = None;
+        let reader = ValueReader { twice: &mut twice };
+        let read = reader.deserialize(&mut json);
+        let value = read.and_then(|value| json.end().map(|()| value));
+        let value = value.map_err(|error| {
             wrong!("line {line} is not JSON ({error}), expected an object on each line")
         })?;
+        if let Some(key) = twice {
+            let wrong = wrong!(
+                "the key \"{}\" stands twice, expected it once",
+                clipped(&key)
+            );
+            return Err(wrong.at_row(row).in_line(line));
+        }
         ensure!(
             value.is_object(),
             "line {line}: expected an object on each line"
@@ -54,7 +133,7 @@ pub struct JsonLines {
 impl JsonLines {
     pub fn open(reader: Box<dyn Read>) -> Result<Self> {
         let mut lines = Lines::new(reader);
-        let first = next_object(&mut lines)?.ok_or_else(|| wrong!("holds no rows"))?;
+        let first = next_object(&mut lines, 0)?.ok_or_else(|| wrong!("holds no rows"))?;
         let mut file = Self {
             lines,
             first: Value::Null,
@@ -146,9 +225,13 @@ impl JsonLines {
         let wanted = plan.numbers.iter().chain(&plan.texts);
         wanted.for_each(|&column| is_wanted[column] = true);
         let mut value = Some(first);
+        let mut row = 0;
         read_rows(plan, &infos, |record| {
             let object = match value.take() {
-                None => next_object(&mut lines)?,
+                None => {
+                    row += 1;
+                    next_object(&mut lines, row)?
+                }
                 first => first,
             };
             let Some(object) = object else {
@@ -192,9 +275,9 @@ impl Path {
             .map(|column| column.name.strip_prefix(&*self.stem));
         ensure!(
             found.eq(expected),
-            "the field {} has {} values, expected {} as on the first line, and of the same names",
+            "the field {} has {}, expected {} as on the first line, and of the same names",
             self.path,
-            values.len(),
+            counted(values.len(), "value"),
             self.count
         );
         for (_, value) in values {

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 
 use crate::{
-    Cells, File, Files, Notes, ReadOptions, Table, TextColumn, clipped,
+    Cells, File, Files, Notes, ReadOptions, Table, TextColumn, clipped, counted,
     error::{Context, Result, bail, ensure, wrong},
     names::{numbered, places_of, stems},
 };
@@ -116,7 +116,8 @@ fn drawn(table: &Table, classes: &LabelClasses, seed: u64) -> Result<Vec<i64>> {
     let columns = table.numbers.columns;
     ensure!(
         columns == classes.count,
-        "{columns} columns of frequencies, expected {}, one for each class",
+        "{} of frequencies, expected {}, one for each class",
+        counted(columns, "column"),
         classes.count
     );
     let order = classes.order(&table.names)?;
@@ -188,7 +189,8 @@ pub struct LabelClasses<'a> {
 impl<'a> LabelClasses<'a> {
     /// - `names`: those that an option or the columns give the classes
     pub fn new(names: &'a [String], count: usize, one_based: bool, by_position: bool) -> Self {
-        let number = |name: &String| name.parse::<f64>().ok();
+        // `inf` and `nan` are words
+        let number = |name: &String| name.parse().ok().filter(|number: &f64| number.is_finite());
         let numbers: Vec<f64> = names.iter().filter_map(number).collect();
         let counts = |first: f64| (0..).zip(&numbers).all(|(i, n)| *n == first + f64::from(i));
         let are_numbers = !numbers.is_empty() && numbers.len() == names.len();

@@ -64,6 +64,18 @@ impl Records {
         })
     }
 
+    /// The delimiter that was found in the first line, in words about the cells; empty of one that is named.
+    pub fn delimiter_in_words(&self, options: &OpenOptions) -> String {
+        let found = self.delimiter.filter(|_| options.delimiter.is_none());
+        let words = |byte| {
+            let found = char::from(byte);
+            format!(
+                "; {found:?} in line 1 separates cells, and --delimiter names another character"
+            )
+        };
+        found.map_or_else(String::new, words)
+    }
+
     /// Reads the next row; returns whether there is one.
     pub fn read(&mut self, record: &mut Record) -> Result<bool> {
         match self.waiting.take() {
@@ -87,6 +99,12 @@ impl Records {
             return Ok(false);
         }
         record.line = self.lines.number;
+        ensure!(
+            !self.lines.text.starts_with(b"# "),
+            "line {} begins with # as a comment, expected a row: comments stand above the first line, and a cell that \
+             begins so stands in quotes",
+            record.line
+        );
         self.read_cells(&mut record.cells)?;
         // in a single column a blank line may be a value that is missing
         if blanks > 0 && self.delimiter.is_none() {

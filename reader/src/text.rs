@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use super::{
-    Cells, ColumnInfo, ColumnKind, OpenOptions, Plan, Rows, clipped,
+    Cells, ColumnInfo, ColumnKind, OpenOptions, Plan, Rows, clipped, counted,
     header::Header,
     is_missing,
     limits::MOST_NUMBERS,
@@ -39,9 +39,10 @@ impl TextFile {
         let cells = &head[0].cells;
         ensure!(
             names.is_empty() || names.len() == cells.len(),
-            "line 1 has {} columns and the row below {}, expected the same number",
-            names.len(),
-            cells.len()
+            "line 1 has {} and the row below {}, expected the same number{}",
+            counted(names.len(), "column"),
+            cells.len(),
+            records.delimiter_in_words(options)
         );
         let column = |(at, cell): (usize, &str)| ColumnInfo {
             name: names.get(at).cloned().unwrap_or_default(),
@@ -117,7 +118,8 @@ fn push(
     rows.lines.push(row, record.line);
     let (found, width) = (cells.len(), columns.len());
     if found != width {
-        return Err(wrong!("{found} columns, expected {width} as in the first line").at_row(row));
+        let columns = counted(found, "column");
+        return Err(wrong!("{columns}, expected {width} as in the first line").at_row(row));
     }
     let title = |column: usize| titled(column, &columns[column].name);
     let values = &mut rows.numbers.values;

@@ -5,7 +5,7 @@ use super::{
     Assessed, Plan, Report, Reportable, Section,
     drawn::{Draw, Drawn},
     estimate::{Estimate, NamedEstimates},
-    number::{decimals, percent},
+    number::{counted, decimals, percent},
     quantile_picture,
     section::{NamedScore, Parts},
     size::Unit,
@@ -148,9 +148,9 @@ impl Section for ForecastSection {
     }
 
     fn page(report: &Report<Self>) -> Parts {
-        let levels = report.subject.levels.len();
+        let levels = counted(report.subject.levels.len(), "level");
         Parts {
-            of: format!("by quantiles at {levels} levels"),
+            of: format!("by quantiles at {levels}"),
             diagrams: vec![quantile_picture::on_page(
                 report,
                 "Each mark shows a level, and the share of targets that are at most the forecast quantile \

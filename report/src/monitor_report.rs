@@ -13,7 +13,7 @@ use burn_calibration::{
     error::Result,
     file,
     monitor::{CalibrationMonitor, Change, Component, Part, Stream},
-    numbers::{decimals, points, significant},
+    numbers::{self, decimals, points, significant},
     score::Interval,
 };
 
@@ -103,12 +103,11 @@ impl<'a> MonitorReport<'a> {
                 "The model has not been calibrated: p = {p}, an alarm of the test at row {row}."
             ),
             (None, None) => {
-                let rows = state.rows;
-                let plural = if rows == 1 { "" } else { "s" };
+                let rows = numbers::counted(state.rows as usize, "row");
                 if state.alarms > 0 {
-                    format!("The test of all {rows} row{plural} has no alarm: p = {p}.")
+                    format!("The test of all {rows} has no alarm: p = {p}.")
                 } else {
-                    format!("No evidence against calibration after {rows} row{plural}: p = {p}.")
+                    format!("No evidence against calibration after {rows}: p = {p}.")
                 }
             }
         }
@@ -153,11 +152,10 @@ impl<'a> MonitorReport<'a> {
             detector += &format!(", the last at row {alarm}, of a change about at row {since}");
         }
         lines.push(MonitorLine::new("detector", detector));
-        let is_confidence = matches!(monitor.stream(), Some(Stream::Classes(_)));
-        let title = if is_confidence {
-            "overconfidence, points"
-        } else {
-            "overprediction, points"
+        let title = match monitor.stream() {
+            Some(Stream::Classes(_)) => "overconfidence, points",
+            Some(Stream::Density(_) | Stream::Draws(_)) => "1/2 minus mean PIT, points",
+            _ => "overprediction, points",
         };
         let error = monitor.mean_error();
         lines.extend(error.map(|error| MonitorLine::new(title, bounds(&error))));

@@ -3,7 +3,7 @@ use maud::Markup;
 use super::{
     drawn::{Draw, Drawn},
     frame::{Frame, single_plot},
-    number::{decimals, whole},
+    number::{counted, decimals, whole},
     svg::{Paint, Pen, line, mark, rectangle},
     table,
 };
@@ -50,19 +50,19 @@ fn description(diagram: &PitDiagram) -> String {
         format!("{low} to {high} values, ")
     };
     let mut text = format!(
-        "{} values in {} bins of equal width, as densities, 1 if the model is calibrated. The {} % band of \
+        "{} in {} of equal width, as densities, 1 if the model is calibrated. The {} % band of \
          each bin reaches from {values}density {low} to {high}; {} bins are outside.",
-        whole(diagram.values()),
-        diagram.counts.len(),
+        counted(diagram.values(), "value"),
+        counted(diagram.counts.len(), "bin"),
         decimals(100.0 * diagram.level, 2),
         diagram.outside()
     );
     for (bin, &count) in diagram.counts.iter().enumerate() {
         text += &format!(
-            " From {} to {}: {} values, density {}.",
+            " From {} to {}: {}, density {}.",
             decimals(edge(diagram, bin), 4),
             decimals(edge(diagram, bin + 1), 4),
-            whole(count),
+            counted(count, "value"),
             decimals(diagram.density(diagram.bar(bin)), 3)
         );
     }

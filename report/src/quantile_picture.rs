@@ -4,7 +4,7 @@ use super::{
     Report, Section,
     drawn::{Draw, Drawn},
     frame::{Frame, single_plot},
-    number::{decimals, fixed, whole},
+    number::{counted, decimals, fixed, whole},
     page::{self, figure},
     svg::{Paint, Pen, area, mark},
     table,
@@ -57,8 +57,8 @@ pub(super) fn on_page<S: Section>(
         (report.figures(("all", "All targets"), "", |section, heading, what| {
             let diagram = diagram(section);
             let title = format!("Calibration of quantiles: {what}");
-            let (outside, all) = (diagram.outside(), diagram.curve.points.len());
-            let caption = format!("{what}: {outside} of {all} levels are outside the band.");
+            let all = counted(diagram.curve.points.len(), "level");
+            let caption = format!("{what}: {} of {all} are outside the band.", diagram.outside());
             figure(&drawn_under(diagram, heading, title), &caption, &numbers(diagram, what))
         }))
     }
@@ -76,11 +76,11 @@ pub(super) fn source_of_band(diagram: &QuantileDiagram) -> &'static str {
 /// Describes the picture in words.
 fn description(diagram: &QuantileDiagram) -> String {
     let mut text = format!(
-        "{} values, mean distance {} from the diagonal. Of the {} levels, {} are outside the {} % band, \
+        "{}, mean distance {} from the diagonal. Of the {}, {} are outside the {} % band, \
          which is the diagonal ± {}.",
-        whole(diagram.values),
+        counted(diagram.values, "value"),
         fixed(diagram.curve.mean_absolute_error()),
-        diagram.curve.points.len(),
+        counted(diagram.curve.points.len(), "level"),
         diagram.outside(),
         decimals(100.0 * diagram.level, 2),
         fixed(diagram.half_width())

@@ -2,7 +2,7 @@ use maud::{Markup, html};
 
 use super::{
     Assessed, Computed, Estimate, Report, Section, Size, Unit,
-    number::{self, decimals, fixed, p_value, percent, points, scientific, significant, whole},
+    number::{self, counted, decimals, fixed, p_value, percent, points, scientific, significant},
     page::capital,
 };
 use burn_calibration::{
@@ -85,7 +85,7 @@ impl Cell {
     fn p_value(Computed(omnibus): &Computed<OmnibusOutcome>) -> Self {
         match omnibus {
             Ok(outcome) => Self {
-                note: Some(format!("({} redraws)", whole(outcome.redraws))),
+                note: Some(format!("({})", counted(outcome.redraws, "redraw"))),
                 ..Self::of(p_value(outcome.probability()))
             },
             Err(reason) => Self::missing(reason),

@@ -85,7 +85,7 @@ impl<P: Predictive> Given<P> {
     pub fn attached(predictions: P, conditioning: Tensor<2>) -> Self {
         let [rows, columns] = conditioning.dims();
         let (n, dtype) = (predictions.len(), predictions.dtype());
-        if let Err(error) = check_length(n, rows, "rows of the conditioning variable") {
+        if let Err(error) = check_length(n, rows, "conditioning row") {
             panic!("{error}");
         }
         assert!(

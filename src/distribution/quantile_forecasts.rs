@@ -70,7 +70,7 @@ impl QuantileForecasts {
         match values.dims() {
             [_, got] if got != levels.len() => Err(Error::Width {
                 what: "the quantiles",
-                columns: "columns",
+                columns: "column",
                 got,
                 expected: levels.len(),
             }),

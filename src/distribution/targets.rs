@@ -91,7 +91,7 @@ impl Targets for Tensor<1, Int> {
     }
 
     fn check_shape(&self, samples: usize, dimensions: usize, dtype: DType) -> Result<()> {
-        check_length(samples, self.len(), "labels")?;
+        check_length(samples, self.len(), "label")?;
         if is_host(&self.device()) {
             self.check(samples, dimensions, dtype)
         } else {
@@ -102,7 +102,7 @@ impl Targets for Tensor<1, Int> {
     fn mismatch(got: usize, expected: usize) -> Error {
         Error::Width {
             what: "the predictions",
-            columns: "classes",
+            columns: "class",
             got,
             expected,
         }
@@ -149,7 +149,7 @@ impl Targets for Tensor<2> {
     }
 
     fn check_shape(&self, samples: usize, dimensions: usize, dtype: DType) -> Result<()> {
-        check_length(samples, self.len(), "targets")?;
+        check_length(samples, self.len(), "target")?;
         match self.dims() {
             [_, got] if got != dimensions => Err(Self::mismatch(got, dimensions)),
             _ if self.dtype() != dtype => Err(Error::DTypeMismatch {
@@ -163,7 +163,7 @@ impl Targets for Tensor<2> {
     fn mismatch(got: usize, expected: usize) -> Error {
         Error::Width {
             what: "the targets",
-            columns: "dimensions",
+            columns: "dimension",
             got,
             expected,
         }

@@ -229,7 +229,7 @@ fn with_mean_1(weights: &[f64]) -> Vec<f64> {
 ///
 /// Another number of weights than samples, a weight that is negative or not finite, with its row, or no positive one.
 fn checked(weights: &Tensor<1>, samples: usize) -> Result<(Vec<usize>, Option<Tensor<2>>)> {
-    check_length(samples, weights.dims()[0], "sample weights")?;
+    check_length(samples, weights.dims()[0], "sample weight")?;
     let values = to_vec(weights.clone().detach());
     let is_valid = |weight: f64| weight.is_finite() && weight >= 0.0;
     let expected = "a finite number of at least 0";

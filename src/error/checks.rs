@@ -133,7 +133,7 @@ pub fn check_values(
 
 /// Checks labels on the host, and returns them as classes.
 pub fn check_labels(labels: &[i64], predictions: usize, classes: usize) -> Result<Vec<usize>> {
-    check_length(predictions, labels.len(), "labels")?;
+    check_length(predictions, labels.len(), "label")?;
     let check = |(row, &label): (usize, &i64)| match usize::try_from(label) {
         Ok(class) if class < classes => Ok(class),
         _ => Err(Error::Label {

@@ -26,6 +26,8 @@ use burn::tensor::DType;
 use serde::{Serialize, Serializer};
 use thiserror::Error as ThisError;
 
+use crate::numbers::counted;
+
 /// The result of an operation on data.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -120,23 +122,27 @@ pub enum Error {
     },
 
     /// There must be one label or target for each prediction.
-    #[error("{predictions} predictions but {got} {what}, expected the same number of both")]
+    #[error(
+        "{} but {}, expected the same number of both",
+        counted(*predictions, "prediction"),
+        counted(*got, what)
+    )]
     Length {
         /// Number of predictions.
         predictions: usize,
         /// Number of labels or targets.
         got: usize,
-        /// "labels" or "targets".
+        /// "label" or "target".
         what: &'static str,
     },
 
     /// Predictions and targets, or two sets of predictions, must have the same number of classes or
     /// dimensions.
-    #[error("{what} have {got} {columns}, expected {expected}")]
+    #[error("{what} have {}, expected {expected}", counted(*got, columns))]
     Width {
         /// "the predictions" or "the targets".
         what: &'static str,
-        /// "classes" or "dimensions".
+        /// "class" or "dimension".
         columns: &'static str,
         /// The number given.
         got: usize,
@@ -154,7 +160,7 @@ pub enum Error {
     },
 
     /// The quantity needs more samples than there are.
-    #[error("{what} needs at least {needed} samples, got {got}")]
+    #[error("{what} needs at least {}, got {got}", counted(*needed, "sample"))]
     TooFewSamples {
         /// The quantity.
         what: &'static str,
@@ -165,7 +171,7 @@ pub enum Error {
     },
 
     /// The quantity needs more wrong labels than there are.
-    #[error("{what} needs at least {needed} wrong labels, got {got}")]
+    #[error("{what} needs at least {}, got {got}", counted(*needed, "wrong label"))]
     TooFewErrors {
         /// The quantity.
         what: &'static str,
@@ -177,7 +183,8 @@ pub enum Error {
 
     /// A prediction must distinguish at least two classes.
     #[error(
-        "the predictions have {got} columns, expected at least 2 classes; of two classes with log-odds z the logits are (0, z)"
+        "the predictions have {}, expected at least 2 classes; of two classes with log-odds z the logits are (0, z)",
+        counted(*got, "column")
     )]
     TooFewClasses {
         /// Number of columns given.
@@ -185,7 +192,11 @@ pub enum Error {
     },
 
     /// A block must fit into the data.
-    #[error("blocks of {size} samples from {samples} samples, expected a size from 2 to {samples}")]
+    #[error(
+        "blocks of {} from {}, expected a size from 2 to {samples}",
+        counted(*size, "sample"),
+        counted(*samples, "sample")
+    )]
     BlockSize {
         /// The block size asked for.
         size: usize,

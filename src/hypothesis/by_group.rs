@@ -1,4 +1,7 @@
-use std::{collections::BTreeMap, fmt};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
 use burn::tensor::DType;
 use rand::Rng;
@@ -13,15 +16,20 @@ use crate::{
     numbers::{significant, tied},
 };
 
-/// A number as it is where that is short, otherwise in four significant digits.
-fn shown(number: f64) -> String {
+/// A number as it is where that is short, otherwise in some significant digits.
+fn shown(number: f64, digits: usize) -> String {
     let exact = number.to_string();
     if exact.len() > 7 {
-        significant(number, 4)
+        significant(number, digits)
     } else {
         exact
     }
 }
+
+/// The fewest digits of a number in a name.
+const FEWEST_DIGITS: usize = 4;
+/// The digits that tell any two numbers apart.
+const ALL_DIGITS: usize = 17;
 
 /// A named group of samples. Groups may overlap, as those of several variables do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +56,8 @@ impl Group {
     }
 
     /// Returns at most this number of groups of about equal size, by the quantiles of a variable: "age in
-    /// 17 to 28". Equal values are in one group. Names have four significant digits of numbers with many.
+    /// 17 to 28". Equal values are in one group. Names have four significant digits of numbers with many,
+    /// or as many as tell the groups and the ends of each apart.
     ///
     /// # Errors
     ///
@@ -70,19 +79,35 @@ impl Group {
             let number = lasts.iter().filter(|last| *last < value).count();
             parts.entry(number).or_default().push(row);
         }
-        let group = |rows: Vec<usize>| {
-            let members = || rows.iter().map(|&row| values[row]);
+        let ends = |rows: &Vec<usize>| {
+            let members = || rows.iter().map(|&row| tied[row]);
             let least = members().fold(f64::INFINITY, f64::min);
-            let most = members().fold(f64::NEG_INFINITY, f64::max);
-            let [from, to] = [least, most].map(shown);
-            let name = if least == most {
+            [least, members().fold(f64::NEG_INFINITY, f64::max)]
+        };
+        let ends: Vec<[f64; 2]> = parts.values().map(ends).collect();
+        let name = |ends: &[f64; 2], digits: usize| {
+            let [from, to] = ends.map(|end| shown(end, digits));
+            if ends[0] == ends[1] {
                 format!("{variable} = {from}")
             } else {
                 format!("{variable} in {from} to {to}")
-            };
-            Self { name, rows }
+            }
         };
-        Ok(parts.into_values().map(group).collect())
+        let tell_apart = |digits: &usize| {
+            let names: BTreeSet<String> = ends.iter().map(|ends| name(ends, *digits)).collect();
+            let is_range = |[least, most]: &[f64; 2]| {
+                let [from, to] = [least, most].map(|end| shown(*end, *digits).parse::<f64>().ok());
+                least == most || from < to
+            };
+            names.len() == ends.len() && ends.iter().all(is_range)
+        };
+        let digits = (FEWEST_DIGITS..ALL_DIGITS).find(tell_apart);
+        let digits = digits.unwrap_or(ALL_DIGITS);
+        let group = |(ends, rows): (&[f64; 2], Vec<usize>)| Self {
+            name: name(ends, digits),
+            rows,
+        };
+        Ok(ends.iter().zip(parts.into_values()).map(group).collect())
     }
 }
 

@@ -8,7 +8,10 @@ use super::{
     asymptotic_block::few_blocks,
     p_value::{resampling_p_value, standardised},
 };
-use crate::estimator::{self, student};
+use crate::{
+    estimator::{self, student},
+    numbers::counted,
+};
 
 /// The outcome of a calibration test.
 ///
@@ -245,7 +248,8 @@ impl TestOutcome {
     /// the caveat that follows.
     pub(crate) fn with_blocks(self, blocks: usize, standard_error: f64) -> Self {
         let caveat = format!(
-            "there are {blocks} blocks: too few for this approximation, but not for an exact test"
+            "{}: too few for this approximation, but not for an exact test",
+            counted(blocks, "block")
         );
         let outcome = Self {
             blocks: Some(blocks),
@@ -280,7 +284,7 @@ impl fmt::Display for TestOutcome {
         }
         write!(f, "  (n = {}", self.samples)?;
         match self.replicates {
-            Some(replicates) => write!(f, ", {replicates} replicates)")?,
+            Some(replicates) => write!(f, ", {})", counted(replicates, "replicate"))?,
             None => write!(f, ")")?,
         }
         match &self.caveat {

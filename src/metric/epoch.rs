@@ -129,7 +129,7 @@ impl<Q: Quantity> EpochMetric<Q> {
             if classes != expected {
                 return Err(Tensor::<1, Int>::mismatch(classes, expected));
             }
-            check_length(predictions, labels, "labels")?;
+            check_length(predictions, labels, "label")?;
         }
         let gathered = self.batches.iter().map(|batch| {
             let (output, labels) = (batch.output.clone(), batch.labels.clone());

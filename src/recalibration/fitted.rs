@@ -6,7 +6,10 @@ use burn::{
 };
 
 use super::{FitWarning, FittedMap, Guarantees, map::check_parameters};
-use crate::error::{Error, Result};
+use crate::{
+    error::{Error, Result},
+    numbers::counted,
+};
 
 /// The parameters of a map: all that tells one map of a kind from another.
 pub trait Form: Module + ModuleDisplay {
@@ -262,7 +265,8 @@ pub(super) fn expect_classes(logits: &Tensor<2>, map: &dyn FittedMap) {
     let expected = map.width().unwrap_or(m);
     assert!(
         m == expected,
-        "the logits have {m} classes, expected {expected}, those of the {}",
+        "the logits have {}, expected {expected}, those of the {}",
+        counted(m, "class"),
         map.kind()
     );
 }

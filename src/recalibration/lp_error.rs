@@ -149,7 +149,7 @@ impl<F: Fit<Map: Recalibration>> LpCalibrationError<F> {
             let map = self.map.fit(rest.0, rest.1)?;
             let after = map.forward(logits.select_rows(&split.left_out)).detach();
             let [rows, classes] = after.dims();
-            check_length(rows, split.left_out.len(), "labels")?;
+            check_length(rows, split.left_out.len(), "label")?;
             if classes == m {
                 Ok(to_vec(after))
             } else {

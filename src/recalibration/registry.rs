@@ -159,7 +159,7 @@ maps! {
     Isotonic: IsotonicRegression, "isotonic", "Isotonic regression of each class (log loss only)";
     VennAbers: VennAbers, "venn-abers", "Venn–Abers predictor of each class (log loss only)";
     Histogram: HistogramBinning, "histogram", "Histogram binning of each class (log loss only)";
-    Spline: SplineCalibration, "spline", "A spline through the cumulative frequencies of each class (log loss only)";
+    Spline: SplineCalibration, "spline", "The slope of a spline of the cumulative frequencies of each class, which may fall where risks rise (log loss only)";
 }
 
 impl LogitMap {
@@ -261,7 +261,7 @@ maps! {
     DistributionMap is dyn FittedMap;
     Temperature: TemperatureScaling, "temperature", "One factor for all scales";
     Variance: VarianceScaling, "variance", "A factor for the scales of each coordinate";
-    LocationScale: LocationScaleRecalibration, "location-scale", "A shift for each coordinate, and a factor and a power for its scales";
+    LocationScale: LocationScaleRecalibration, "location-scale", "A shift of each coordinate in predicted deviations, and a factor and a power for its scales";
     Quantile: QuantileRecalibration, "quantile", "A curve of levels for each coordinate";
     Local: LocalRecalibration, "local", "The errors of similar predictions, as a mixture; one coordinate only";
 }

@@ -89,11 +89,10 @@ impl fmt::Display for FitReport {
             FitStatus::IterationLimit => "ran out of iterations",
             FitStatus::Stalled => "found no further descent",
         };
-        let count = self.evaluations;
-        let plural = if count == 1 { "" } else { "s" };
+        let evaluations = numbers::counted(self.evaluations, "evaluation");
         write!(
             f,
-            "{status} after {count} evaluation{plural} at {}",
+            "{status} after {evaluations} at {}",
             numbers::fixed(self.objective, 6)
         )?;
         if let Some(gradient) = self.gradient {

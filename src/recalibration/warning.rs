@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{data::FitData, scalar::event::EventOutcomes};
-use crate::{distribution::Weights, hypothesis::Unrelated};
+use crate::{distribution::Weights, hypothesis::Unrelated, numbers::counted};
 
 /// A reason for care with a fitted map.
 ///
@@ -172,8 +172,7 @@ impl FitWarning {
                 binary,
             } => {
                 let count = |&ClassCount { class, labels }: &ClassCount| {
-                    let times = if labels == 1 { "label" } else { "labels" };
-                    format!("{} has {labels} {times}", name(class))
+                    format!("{} has {}", name(class), counted(labels, "label"))
                 };
                 let counts = list(classes.iter().map(count));
                 let absent = classes.iter().any(|class| class.labels == 0);
@@ -219,7 +218,9 @@ impl FitWarning {
                  predictions may be as good without it"
             ),
             Self::TooFew { samples, names } => {
-                format!("{samples} samples are too few to try {}", names.join(", "))
+                let are = if *samples == 1 { "is" } else { "are" };
+                let samples = counted(*samples, "sample");
+                format!("{samples} {are} too few to try {}", names.join(", "))
             }
         }
     }

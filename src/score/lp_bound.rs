@@ -103,7 +103,7 @@ impl LpBound {
         predictions.check()?;
         recalibrated.check().map_err(|error| error.of("after"))?;
         let labels = predictions.check_labels(labels)?;
-        check_length(recalibrated.len(), labels.len(), "labels")?;
+        check_length(recalibrated.len(), labels.len(), "label")?;
         let m = predictions.classes();
         if recalibrated.classes() != m {
             return Err(Tensor::<1, Int>::mismatch(recalibrated.classes(), m));

@@ -234,7 +234,7 @@ fn what_has_no_estimate() {
         [[0.5, 0.5], [0.5, 0.5], [1.0, 0.0]].map(Vec::from),
         [0, 1, 1],
     );
-    let none = "an estimate needs at least 1 samples, got 0";
+    let none = "an estimate needs at least 1 sample, got 0";
     let empty = evaluation(2, 2);
     let skce = empty.skce().unwrap();
     for message in [

@@ -18,7 +18,7 @@ use crate::{
     fit::{CORRECTNESS, family},
     outputs::to_read,
     rows::{PredictionForm, clipped_logarithms, logits, rows_of, takes_zeros, zero_refused},
-    words::{OutcomeSpace, key},
+    words::{OutcomeSpace, counted, key},
 };
 
 /// Recalibrates predictions over classes.
@@ -51,7 +51,8 @@ pub fn apply_classes(args: &ApplyArgs, file: &mut File) -> Result<Applied> {
     let classes = rows.predictions.classes();
     let expected = map.width().unwrap_or(classes);
     if expected != classes {
-        let wrong = wrong!("{classes} columns, expected {expected}, the classes of {of}");
+        let columns = counted(classes, "column");
+        let wrong = wrong!("{columns}, expected {expected}, the classes of {of}");
         return Err(wrong).of(&args.input.predictions);
     }
     // predictions that stay as they are may be zeros
@@ -60,7 +61,11 @@ pub fn apply_classes(args: &ApplyArgs, file: &mut File) -> Result<Applied> {
             .named_parameters()
             .iter()
             .all(|temperature| temperature.values == [1.0]);
-    let takes_zeros = is_unchanged || takes_zeros(map.method());
+    let corrected = match &map {
+        LogitMap::Prior(correction) => correction.map(),
+        map => Some(map),
+    };
+    let takes_zeros = is_unchanged || takes_zeros(corrected.and_then(LogitMap::method));
     let (mut logits, mut has_zeros) = logits(&rows.predictions)?;
     // those of the file, unless --clip raised them already
     let clip = fitted_to
@@ -133,7 +138,7 @@ pub fn apply_classes(args: &ApplyArgs, file: &mut File) -> Result<Applied> {
 fn interval(map: &LogitMap, logits: Tensor<2>) -> Result<Tensor<2>> {
     let LogitMap::VennAbers(map) = map else {
         bail!(
-            "a {} has no interval, expected a map of fit --method venn-abers",
+            "a {} has no interval, expected a map of fit --method venn-abers without --prior",
             map.kind()
         );
     };

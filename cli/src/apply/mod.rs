@@ -16,7 +16,7 @@ use crate::{
     files::{File, LeftOut},
     fit::CORRECTNESS,
     notes::{noted, say as tell},
-    words::{OutcomeSpace, key, object, say},
+    words::{OutcomeSpace, complain, key, object, say},
     writer::{Format, Layout, write_matrix},
 };
 use classes::apply_classes;
@@ -124,9 +124,9 @@ fn kept_rows(file: &mut File, args: &RowsArgs) -> Result<(Vec<usize>, LeftOut)> 
         let path = file.path.display();
         ensure!(!kept.is_empty(), "{path}: no row has all values");
         let rows = missing.len();
-        eprintln!(
-            "calibration: {rows} of {n} rows are written empty, because values are missing: {counts}"
-        );
+        complain(format_args!(
+            "{rows} of {n} rows are written empty, because values are missing: {counts}"
+        ));
         file.table.select(&kept);
     }
     let left_out = LeftOut {

@@ -42,8 +42,8 @@ pub enum FamilyName {
 pub struct PredictionsArgs {
     /// Predictions, one row per sample; the columns depend on --family
     ///
-    /// Formats: text such as CSV, NPY, NPZ (FILE.npz:ARRAY) or safetensors (FILE.safetensors:TENSOR), also compressed
-    /// by gzip; - is standard input
+    /// Formats: text such as CSV, JSON Lines, Parquet, NPY, NPZ (FILE.npz:ARRAY) or safetensors
+    /// (FILE.safetensors:TENSOR), also compressed by gzip; - is standard input
     #[arg(long, value_name = "FILE")]
     pub predictions: PathBuf,
 

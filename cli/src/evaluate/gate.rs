@@ -1,6 +1,9 @@
 //! A gate for scripts: `--fail-if-rejected` and `--fail-above` make an answer an exit code.
 
-use burn_calibration::hypothesis::{OmnibusOutcome, holm};
+use burn_calibration::{
+    hypothesis::{OmnibusOutcome, Probability, holm},
+    numbers::decimals,
+};
 
 use super::{AspectAnswer, EvaluationAnswer};
 use crate::{
@@ -42,19 +45,24 @@ pub fn reasons(args: &EvaluateArgs, answer: &EvaluationAnswer) -> Result<Vec<Str
                     "--fail-above: {} has no finite interval, expected more rows",
                     name.title
                 );
-                tests.push((&name.title, tolerance.p_value));
+                tests.push((&name.title, tolerance));
             }
         }
         ensure!(
             !tests.is_empty(),
             "--fail-above: these predictions have no error that is compared with a tolerance"
         );
-        let p_values: Vec<f64> = tests.iter().map(|(_, p_value)| *p_value).collect();
-        for ((title, _), p_value) in tests.iter().zip(holm(&p_values)?) {
+        let p_values: Vec<f64> = tests.iter().map(|(_, test)| test.p_value).collect();
+        for ((title, test), p_value) in tests.iter().zip(holm(&p_values)?) {
             if p_value <= level {
+                let p = if test.is_bound {
+                    Probability::AtMost(p_value)
+                } else {
+                    Probability::Equal(p_value)
+                };
                 reasons.push(format!(
-                    "--fail-above {most}: {title}: the error is above {most}, adjusted p = {p_value:.3} is at most \
-                     {level:.3}"
+                    "--fail-above {most}: {title}: the error is above {most}, adjusted {p} is at most {}",
+                    level_in_words(level)
                 ));
             }
         }
@@ -86,12 +94,19 @@ fn rejection(aspects: &[AspectAnswer], level: f64) -> Result<Option<String>> {
     let too_few = |(_, outcome): &(String, &OmnibusOutcome)| outcome.least_p_value().is_some();
     ensure!(
         rejected.is_some() || !verdicts.iter().any(too_few),
-        "--fail-if-rejected: with so few redraws no p-value is at most {level:.3}, expected a larger --redraws"
+        "--fail-if-rejected: with so few redraws no p-value is at most {}, expected a larger --redraws",
+        level_in_words(level)
     );
     Ok(rejected.map(|(given, outcome)| {
         let p = outcome.probability();
-        format!("--fail-if-rejected: the model is not calibrated{given}, {p} is at most {level:.3}")
+        let level = level_in_words(level);
+        format!("--fail-if-rejected: the model is not calibrated{given}, {p} is at most {level}")
     }))
+}
+
+/// A level, never as 0.
+fn level_in_words(level: f64) -> String {
+    decimals(level, 3, 1)
 }
 
 /// A test that was computed.

@@ -16,7 +16,7 @@ use crate::{
     args::{FamilyName, LensName},
     given::GivenAnswer,
     table::TextTable,
-    words::{Computed, Named, key, p_value, probability, shown},
+    words::{Computed, Named, counted, key, p_value, probability, shown},
 };
 
 impl fmt::Display for EvaluationAnswer {
@@ -24,9 +24,10 @@ impl fmt::Display for EvaluationAnswer {
         match &self.found {
             Aspects::Whole(whole) if whole.coverage.is_some() => {
                 let levels = whole.coverage.iter().map(|coverage| coverage.levels.len());
-                let (n, levels) = (self.data.n, levels.sum::<usize>());
+                let n = counted(self.data.n, "forecast");
+                let levels = counted(levels.sum(), "level");
                 let weights = self.data.weights_in_words();
-                writeln!(f, "{n} forecasts by quantiles at {levels} levels{weights}")?;
+                writeln!(f, "{n} by quantiles at {levels}{weights}")?;
             }
             _ => writeln!(f, "{}", self.data.in_words_of(&key(self.family)))?,
         }

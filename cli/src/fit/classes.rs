@@ -25,7 +25,7 @@ use crate::{
     limits::QUADRATIC_LIMIT,
     progress::Progress,
     rows::{LOG_OF_ZERO, PredictionForm, clip_words, clipped_logarithms, logits, takes_zeros},
-    words::{Computed, Missing, key},
+    words::{Computed, Missing, counted, key},
 };
 
 /// Fits the map of classes that was named, or chooses one.
@@ -231,7 +231,9 @@ impl Zeros {
             )
         });
         let infinite = (labels > 0).then(|| {
-            format!("{labels} labels have a probability of 0: the log loss before is infinite")
+            let have = if labels == 1 { "has" } else { "have" };
+            let labels = counted(labels, "label");
+            format!("{labels} {have} a probability of 0: the log loss before is infinite")
         });
         tried.into_iter().chain(infinite).collect()
     }

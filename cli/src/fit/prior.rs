@@ -13,15 +13,24 @@ use super::save;
 use crate::{
     args::FitArgs,
     error::{Result, bail, ensure},
-    words::key,
+    words::{counted, key},
 };
 
 /// The rates of classes that an option gives: one number is the rate of class 1 of two classes.
-fn rates(option: &[f64]) -> Vec<f64> {
-    match option {
-        [rate] => vec![1.0 - rate, *rate],
-        rates => rates.to_vec(),
-    }
+fn rates(option: &str, given: &[f64]) -> Result<Vec<f64>> {
+    let [rate] = given else {
+        return Ok(given.to_vec());
+    };
+    let percent = Some(rate).filter(|rate| **rate > 1.0 && **rate < 100.0);
+    ensure!(
+        *rate > 0.0 && *rate < 1.0,
+        "{option} {rate}: expected the rate of class 1, above 0 and below 1{}",
+        percent.map_or_else(String::new, |rate| format!(
+            "; {rate} % is {}",
+            rate / 100.0
+        ))
+    );
+    Ok(vec![1.0 - rate, *rate])
 }
 
 /// The printed summary of a correction without a fit.
@@ -35,7 +44,10 @@ pub struct Corrected {
 
 /// Saves the correction for base rates that are known.
 pub fn corrected(args: &FitArgs) -> Result<Corrected> {
-    let mut map = PriorCorrection::new(rates(&args.trained_at), rates(&args.prior))?;
+    let mut map = PriorCorrection::new(
+        rates("--trained-at", &args.trained_at)?,
+        rates("--prior", &args.prior)?,
+    )?;
     map.set_fitted_to(FittedTo {
         family: Some(key(args.family)),
         ..FittedTo::default()
@@ -74,11 +86,11 @@ pub fn with_prior(
     if args.prior.is_empty() {
         return Ok(map);
     }
-    let prior = rates(&args.prior);
+    let prior = rates("--prior", &args.prior)?;
     ensure!(
         prior.len() == classes,
-        "--prior: {} rates, expected {classes}, one for each class",
-        prior.len()
+        "--prior: {}, expected {classes}, one for each class",
+        counted(prior.len(), "rate")
     );
     let labels: Vec<i64> = labels.to_data().iter().collect();
     let mut frequencies = vec![0.0; classes];

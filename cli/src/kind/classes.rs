@@ -45,7 +45,8 @@ impl Kind for Categorical {
             of: OPTION,
         };
         let rows = rows_of(file, &args.options(), PredictionForm::Probabilities, like)?;
-        let columns = columns(&rows, &by_option);
+        let event = rows.event_name().map(|name| vec![name]);
+        let columns = event.unwrap_or_else(|| columns(&rows, &by_option));
         Ok((rows.predictions, columns))
     }
 

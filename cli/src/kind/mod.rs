@@ -82,6 +82,8 @@ pub struct Loaded<P: Kind> {
     /// Names of the columns in the order of the classes or parameters: those of the first file, or of
     /// `--classes`; empty where there are none.
     pub columns: Vec<String>,
+    /// The name of the column of an event, which is no name of a class.
+    pub event: Option<String>,
     /// Variables of each sample.
     pub given: Vec<Column>,
 }
@@ -94,8 +96,8 @@ pub trait Kind: Reportable<Kernel: Pairs<Self>> + 'static {
     /// Reads sets of predictions of the same samples, and their targets.
     fn read(inputs: &Inputs, args: &SourceArgs, form: PredictionForm) -> Result<Loaded<Self>>;
 
-    /// Makes predictions of the numbers of a file whose targets are still to come, and checks them. Returns their columns
-    /// as [`Loaded`] has them.
+    /// Makes predictions of the numbers of a file whose targets are still to come, and checks them. Returns the names of
+    /// their columns as a monitor knows them.
     fn without_targets(file: &mut File, args: &SourceArgs) -> Result<(Self, Vec<String>)>;
 
     /// The aspects that the arguments ask for; classes have names.

@@ -183,16 +183,10 @@ impl State {
     ) -> Result<Option<Change>> {
         let mut loaded = P::read(&Inputs::of(path), source, PredictionForm::Probabilities)?;
         let predictions = loaded.sets.remove(0);
+        let columns = loaded.event.map_or(loaded.columns, |name| vec![name]);
+        check_columns(path, &columns, &self.columns)?;
         if self.columns.is_empty() {
-            self.columns = loaded.columns;
-        } else {
-            ensure!(
-                loaded.columns.is_empty() || loaded.columns == self.columns,
-                "{}: the columns are {}, expected {} as before; --columns selects them in their order",
-                path.display(),
-                loaded.columns.join(", "),
-                self.columns.join(", ")
-            );
+            self.columns = columns;
         }
         self.class_names = match predictions.predicted() {
             Subject::Event => vec!["no event".into(), "the event".into()],
@@ -202,4 +196,17 @@ impl State {
         let change = self.monitor.update(&predictions, &loaded.targets);
         change.of(path)
     }
+}
+
+/// Checks that the names of columns, if there are some, are those of the rows before.
+fn check_columns(path: &Path, found: &[String], expected: &[String]) -> Result<()> {
+    ensure!(
+        found.is_empty() || expected.is_empty() || found == expected,
+        "{}: the columns are {}, expected {} as before; --columns selects them in their order, and other columns need \
+         another --state",
+        path.display(),
+        clipped(&found.join(", ")),
+        clipped(&expected.join(", "))
+    );
+    Ok(())
 }

@@ -11,11 +11,13 @@ use burn_calibration_reader::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::check_columns;
 use crate::{
     args::{FamilyName, MonitorArgs, ReadingArgs, RowsArgs, SourceArgs},
     error::{Context, Result, bail, ensure, wrong},
     kind::Kind,
     notes::{noted, say},
+    words::counted,
 };
 
 /// Predictions without labels so far. They are checked when they come, so that a row that waits can enter.
@@ -164,19 +166,9 @@ impl Waiting {
         let (names, numbers) = (file.table.names.clone(), file.table.numbers.clone());
         let (predictions, found) = P::without_targets(&mut file, &args.source)?;
         let (path, table) = (&file.path, &file.table);
-        let expected = if self.rows.is_empty() {
-            &[][..]
-        } else {
-            &self.names
-        };
-        for (found, expected) in [(&found[..], columns), (&names[..], expected)] {
-            ensure!(
-                found.is_empty() || expected.is_empty() || found == expected,
-                "{}: the columns are {}, expected {} as before; --columns selects them in their order",
-                path.display(),
-                clipped(&found.join(", ")),
-                clipped(&expected.join(", "))
-            );
+        check_columns(path, &found, columns)?;
+        if !self.rows.is_empty() {
+            check_columns(path, &names, &self.names)?;
         }
         monitor.check(&predictions).of(path)?;
         let width = self
@@ -185,9 +177,9 @@ impl Waiting {
             .map_or(numbers.columns, |(_, row)| row.len());
         ensure!(
             width == numbers.columns,
-            "{}: {} columns, expected {width}, as of the rows that wait",
+            "{}: {}, expected {width}, as of the rows that wait",
             path.display(),
-            numbers.columns
+            counted(numbers.columns, "column")
         );
         let ids = table.ids.as_ref().ok_or_else(|| wrong!("no column of ids"));
         let ids = ids.of(path)?;

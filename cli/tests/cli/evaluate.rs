@@ -164,3 +164,25 @@ fn a_verdict_has_the_level_of_its_gate() {
     let words = "There is no evidence against calibration: p = 0.084, at the level of 1 %.\n";
     contains(&stricter, words);
 }
+
+/// A gate prints p-values as the answer does, and neither these nor its level as zero.
+#[test]
+fn a_gate_has_no_p_value_of_zero() {
+    let folder = folder("gate-zero");
+    let rows = lines(400, |i| {
+        format!("{:.4},{}", (i as f64 + 0.5) / 400.0, u8::from(i % 10 > 0))
+    });
+    write(&folder, &[("r.csv", format!("r,y\n{rows}"))]);
+    let evaluate = "evaluate --predictions r.csv --positive --columns r --label-column y";
+    for (options, reason) in [
+        ("--fail-above 0.02", "adjusted p ≤ 0.002 is at most 0.050\n"),
+        (
+            "--fail-if-rejected --level 0.9996 --redraws 9999",
+            "p ≤ 1.0e-4 is at most 0.0004\n",
+        ),
+    ] {
+        let output = calibration(&folder, &format!("{evaluate} {options}"));
+        assert_eq!(output.status.code(), Some(3), "{options}");
+        contains(&String::from_utf8(output.stderr).unwrap(), reason);
+    }
+}

@@ -132,6 +132,6 @@ fn no_event() {
     let text = printed(&folder, fit);
     contains(
         &text,
-        "chosen:     none, no gain is established: 0 samples have the event, fewer than 10\n",
+        "chosen:     none, no gain is established: 0 samples with the event, fewer than 10\n",
     );
 }

@@ -43,6 +43,7 @@ fn shells_and_the_manual() {
         contains(&script, expected);
         contains(&script, "soft-labels");
     }
+    contains(&printed(&folder, "evaluate --help"), "JSON Lines, Parquet");
     assert!(printed(&folder, "man").contains(".TH calibration 1"));
     let page = printed(&folder, "man evaluate");
     contains(&page.replace('\\', ""), ".TH calibration-evaluate 1");
@@ -68,6 +69,30 @@ fn a_full_device_is_one_line() {
     let found = (output.status.code(), complaint.lines().count());
     assert_eq!(found, (Some(1), 1));
     begins(&complaint, "calibration: standard output: ");
+}
+
+/// Notes, errors, the reasons of a gate, and what is said beside a file on standard output.
+#[test]
+#[cfg(target_os = "linux")]
+fn exit_codes_do_not_depend_on_standard_error() {
+    let folder = example("full_standard_error");
+    let evaluate = "evaluate --predictions p.csv --labels y.csv";
+    for (arguments, code) in [
+        ("evaluate --predictions missing.csv --labels y.csv", 2),
+        (evaluate, 0),
+        (&format!("{evaluate} --fail-if-rejected --level 0.0001"), 3),
+        (
+            "fit --method temperature --predictions p.csv --labels y.csv -o -",
+            0,
+        ),
+    ] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full");
+        let status = command(&folder, arguments)
+            .stderr(full.unwrap())
+            .stdout(Stdio::null())
+            .status();
+        assert_eq!(status.unwrap().code(), Some(code), "{arguments}");
+    }
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn what_is_wrong() {
         ),
         (
             "--predictions p.csv --labels short.csv",
-            "1 rows, expected 2",
+            "1 row, expected 2",
         ),
         ("--predictions none.csv --labels y.csv", "none.csv: "),
         ("--predictions p.csv --replicates 9", unknown),

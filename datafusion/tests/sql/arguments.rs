@@ -156,7 +156,7 @@ async fn rows_that_are_not_predictions() {
     }
     let one_class = error(&table(&[(&[Some(1.0)], 0)]), "classwise_ece(p, y)").await;
     assert!(
-        one_class.contains("the predictions have 1 columns, expected at least 2 classes"),
+        one_class.contains("the predictions have 1 column, expected at least 2 classes"),
         "{one_class}"
     );
 }

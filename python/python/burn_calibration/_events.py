@@ -73,7 +73,7 @@ class HistogramBinning(LogitMap):
 
 
 class SplineCalibration(LogitMap):
-    """The derivative of a cubic spline of the cumulative frequencies.
+    """The derivative of a cubic spline of the cumulative frequencies, which may fall where risks rise.
 
     Parameters
     ----------

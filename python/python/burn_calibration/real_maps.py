@@ -154,7 +154,7 @@ class VarianceScaling(RealMap):
 
 
 class LocationScale(RealMap):
-    """A shift of each coordinate, and a factor and a power of its scales, of `Normal` or `Laplace` predictions."""
+    """A shift of each coordinate in predicted deviations, and a factor and a power of its scales, of `Normal` or `Laplace`."""
 
     _kind = "location-scale"
 

@@ -13,7 +13,7 @@ pub use open::OpenFiles;
 pub use weights::RowWeights;
 
 use crate::{
-    Notes, ReadOptions, Table,
+    Notes, ReadOptions, Table, counted,
     error::{Context, Result, ensure, wrong},
     of_model,
 };
@@ -99,9 +99,10 @@ impl File {
                 .map_or(places.len().max(1), |first| first.table.names.len());
             ensure!(
                 places.len() == expected,
-                "{}: {} columns of the model {model}, expected {}; the names of its columns begin with {model}",
+                "{}: {} of the model {model}, expected {}; the names of its columns begin with {model}, and a number or a \
+                 separator such as _ is next",
                 path.display(),
-                places.len(),
+                counted(places.len(), "column"),
                 if at == 0 {
                     "some".to_owned()
                 } else {
@@ -142,7 +143,8 @@ impl File {
             .map(|(title, rows)| format!("{} in {title} of {path}", rows.len()))
             .collect();
         if let more @ 1.. = missing.len().saturating_sub(MOST_TOLD) {
-            counts.push(format!("others in {more} more columns of {path}"));
+            let more = counted(more, "more column");
+            counts.push(format!("others in {more} of {path}"));
         }
         let rows = missing.into_iter().flat_map(|(_, rows)| rows).collect();
         let said = !counts.is_empty();
@@ -335,8 +337,9 @@ impl Files {
             let found = file.table.rows();
             ensure!(
                 found == expected,
-                "{}: {found} rows, expected {expected}, as in {}{advice}",
+                "{}: {}, expected {expected}, as in {}{advice}",
                 file.path.display(),
+                counted(found, "row"),
                 first.path.display()
             );
         }

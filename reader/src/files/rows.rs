@@ -131,11 +131,12 @@ fn check_column(
     let Some((row, (expected, found))) = pairs.find(|(_, (a, b))| !is_same_cell(a, b)) else {
         return Ok(());
     };
-    let remedy = if has_same_ids(known, column) {
-        let by_id = id_option(&[file, other], column);
-        format!("{by_id} matches them by this column, and --by-position does not compare it")
-    } else {
-        "--by-position does not compare this column".into()
+    let by_id = id_option(&[file, other], (known, column)).filter(|_| has_same_ids(known, column));
+    let remedy = match by_id {
+        Some(by_id) => {
+            format!("{by_id} matches them by this column, and --by-position does not compare it")
+        }
+        None => "--by-position does not compare this column".into(),
     };
     let wrong = wrong!(
         "{}, expected {} as in {} of {}, because rows are matched by their order; {remedy}",
@@ -154,11 +155,15 @@ fn has_same_ids(one: &TextColumn, other: &TextColumn) -> bool {
     own.len() == one.cells.len() && own == others
 }
 
-/// The option that matches rows by a column. An index has other names in other files, but the same place, unless another column has this
-/// number as its name.
-fn id_option(files: &[&File], column: &TextColumn) -> String {
-    if !shared_name(&column.name).is_empty() {
-        return format!("--id {}", clipped(&column.name));
+/// The option that matches rows by a column of two files, if one does: that of its name, or of an index of other names its
+/// place, unless another column has this number as its name.
+fn id_option(files: &[&File], (known, column): (&TextColumn, &TextColumn)) -> Option<String> {
+    let is_named = !column.name.is_empty() && known.name == column.name;
+    if is_named || !shared_name(&column.name).is_empty() {
+        return Some(format!("--id {}", clipped(&column.name)));
+    }
+    if known.at != column.at {
+        return None;
     }
     let place = column.at.to_string();
     let is_name = |file: &&File| {
@@ -166,11 +171,11 @@ fn id_option(files: &[&File], column: &TextColumn) -> String {
         let names = texts.map(|text| &text.name).chain(&file.table.names);
         names.into_iter().any(|name| *name == place)
     };
-    if files.iter().any(is_name) {
+    Some(if files.iter().any(is_name) {
         "--id=".into()
     } else {
         format!("--id {place}")
-    }
+    })
 }
 
 /// The name under which files share a column: in small letters, and that of an index of pandas is empty.

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::error::{Result, wrong};
 use crate::{
-    Cells, Plan, Rows,
+    Cells, Plan, Rows, counted,
     limits::{check_numbers, check_unpacked},
     titled,
 };
@@ -93,7 +93,10 @@ impl<'a> ParquetRows<'a> {
             let wrong = match length {
                 0 => wrong!("a list without numbers, expected some"),
                 _ if length == known => continue,
-                _ => wrong!("a list of {length} numbers, expected {known} as in the rows before"),
+                _ => {
+                    let numbers = counted(length, "number");
+                    wrong!("a list of {numbers}, expected {known} as in the rows before")
+                }
             };
             return Err(wrong.at(self.count + row, title));
         }

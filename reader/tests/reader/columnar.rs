@@ -60,7 +60,7 @@ fn what_is_broken_is_named() {
     let bytes = fs::read(path("pandas.parquet")).unwrap();
     begins(&complaint(&bytes[..2000]), "not Parquet: ");
     let ragged = table_of(&path("ragged.parquet"), &PredictionColumns::default());
-    let expected = "row 1, column 0 (probs): a list of 1 numbers, expected 2 as in the rows before";
+    let expected = "row 1, column 0 (probs): a list of 1 number, expected 2 as in the rows before";
     assert_eq!(ragged.unwrap_err().into_parts().1, expected);
 }
 

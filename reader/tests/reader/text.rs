@@ -55,7 +55,7 @@ fn places_of_rows() {
         ),
         (
             "1,2\n3,4\r\n5\n",
-            "row 2 (line 3): 1 columns, expected 2 as in the first line",
+            "row 2 (line 3): 1 column, expected 2 as in the first line",
         ),
         (
             "# x\n7;2\n0,5;4\n",

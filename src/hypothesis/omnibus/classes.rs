@@ -15,7 +15,7 @@ use crate::{
         low_rank_of_labels, with_bandwidth_of_some,
     },
     kernel::Kernel,
-    numbers,
+    numbers::{self, counted},
     score::ObservedExpected,
 };
 
@@ -266,10 +266,7 @@ impl ClassData {
             }
             _ => "the accuracy does not follow the confidence".into(),
         };
-        let bins = match self.bins {
-            1 => "1 bin".into(),
-            bins => format!("{bins} bins"),
-        };
+        let bins = counted(self.bins, "bin");
         match of.place {
             Some(Place::Bin {
                 probability,

@@ -7,6 +7,7 @@ use crate::{
     error::serialize_or_infinite,
     hypothesis::{TestOutcome, engine::Place, holm},
     names::Name,
+    numbers::counted,
     score::Interval,
 };
 
@@ -249,8 +250,9 @@ impl fmt::Display for OmnibusOutcome {
         }
         write!(
             f,
-            "    omnibus test, n = {} independent samples, {} redraws",
-            self.samples, self.redraws
+            "    omnibus test, n = {}, {}",
+            counted(self.samples, "independent sample"),
+            counted(self.redraws, "redraw")
         )
     }
 }

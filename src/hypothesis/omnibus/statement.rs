@@ -4,7 +4,7 @@ use super::{AspectOutcome, OmnibusOutcome, aspect::Aspect, classes::ClassAspect}
 use crate::{
     hypothesis::p_value::Probability,
     names::{self, Name},
-    numbers::points,
+    numbers::{counted, points},
     score::Interval,
 };
 
@@ -31,11 +31,14 @@ impl OmnibusOutcome {
     pub fn sentences(&self) -> Vec<String> {
         let conclusion = format!("{}: {}", self.conclusion(), self.probability());
         let adjusted = match self.adjusted_p_value {
-            Some(_) => format!(", adjusted for {} tests", self.tests),
+            Some(_) => format!(", adjusted for {}", counted(self.tests, "test")),
             None => String::new(),
         };
         let at_least = match self.least_p_value() {
-            Some(least) => format!("; {} redraws cannot give less than {least:.2}", self.most),
+            Some(least) => {
+                let redraws = counted(self.most, "redraw");
+                format!("; {redraws} cannot give less than {least:.2}")
+            }
             None => String::new(),
         };
         let level = self.level_in_words();

@@ -180,7 +180,10 @@ fn bias_in_words(bias: MeanEstimate, subject: Subject) -> String {
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let left_out = match self.folds {
-            1 => format!("{} samples left out of the fits", self.change.samples),
+            1 => {
+                let samples = numbers::counted(self.change.samples, "sample");
+                format!("{samples} left out of the fits")
+            }
             folds => format!("samples left out of {folds} fits"),
         };
         let why = match (self.chosen, &self.no_interval) {
@@ -197,7 +200,10 @@ impl fmt::Display for Choice {
                     };
                     format!("; the score test rejects the predictions before: {p}")
                 });
-                format!("the simplest map within one standard error of the best{by_test}")
+                format!(
+                    "the simplest map within one standard error of the best (± below includes the variation of the \
+                     fits too){by_test}"
+                )
             }
         };
         writeln!(f, "chosen:     {}, {why}", self.chosen)?;

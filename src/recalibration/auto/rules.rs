@@ -4,7 +4,7 @@ use crate::{
     distribution::{Subject, Weights},
     estimator::{self, Interval, MeanEstimate},
     hypothesis::holm,
-    numbers::significant,
+    numbers::{counted, significant},
     recalibration::{Guarantees, MapKind},
 };
 
@@ -158,24 +158,29 @@ impl Rules<'_> {
                 let n = significant(n, 3);
                 format!("there is an effective number of {n} samples, fewer than {FEWEST}")
             } else {
-                format!("there are {n} samples, fewer than {FEWEST}")
+                format!("{}, fewer than {FEWEST}", counted(n as usize, "sample"))
             });
         }
         let words = match self.validation.subject {
             Subject::Classes | Subject::Correctness => {
-                ["predictions are wrong", "predictions are right"]
+                [("wrong prediction", ""), ("right prediction", "")]
             }
-            Subject::Event => ["samples are without the event", "samples have the event"],
+            Subject::Event => [
+                ("sample", " without the event"),
+                ("sample", " with the event"),
+            ],
         };
-        let [wrong, right] = unchanged.wrong_and_right();
-        let kinds = [(wrong, words[0]), (right, words[1])];
-        let few = kinds.iter().find(|(count, _)| *count < least as f64);
-        let (count, kind) = few.filter(|_| !unchanged.excess.is_empty())?;
+        let mut kinds = unchanged.wrong_and_right().into_iter().zip(words);
+        let few = kinds.find(|(count, _)| *count < least as f64);
+        let (count, (what, which)) = few.filter(|_| !unchanged.excess.is_empty())?;
         Some(if are_weighted {
-            let count = significant(*count, 3);
-            format!("an effective number of {count} {kind}, fewer than {least}")
+            let count = significant(count, 3);
+            format!("an effective number of {count} {what}s{which}, fewer than {least}")
         } else {
-            format!("{count} {kind}, fewer than {least}")
+            format!(
+                "{}{which}, fewer than {least}",
+                counted(count as usize, what)
+            )
         })
     }
 

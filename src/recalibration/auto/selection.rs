@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     error::{Error, Result},
+    numbers::counted,
     parallel,
     recalibration::{
         FitProgress, FitReport, FitWarning, FittedMap, Keep, Progress,
@@ -19,7 +20,7 @@ pub type Reason = (String, Option<usize>);
 
 /// The reason that `n` samples are too few, if they are.
 pub fn too_few(n: usize, least: usize) -> Option<Reason> {
-    let reason = || format!("there are {n} samples, fewer than {least}");
+    let reason = || format!("{}, fewer than {least}", counted(n, "sample"));
     (n < least).then(|| (reason(), Some(least)))
 }
 

@@ -99,7 +99,7 @@ fn what_is_not_known() {
     assert_eq!(outcome.caveat, None); // 180 errors and 30 blocks
     contains(&outcome, "p < 0.001  (n = 600)");
     let caveat = evaluate(60, &rows, &classes).caveat.unwrap();
-    begins(&caveat, "there are 10 blocks: too few");
+    begins(&caveat, "10 blocks: too few");
 }
 
 /// Says 90 % and is right half of the time: `Δ = (−.4, .4)`, one prediction, `SKCE = ‖Δ‖² = .32`.

@@ -148,6 +148,15 @@ fn groups_of_values_and_quantiles() {
     assert_eq!(of(&[5.0; 3], 4), [group("x = 5", &[0, 1, 2])]);
     assert_eq!(of(&[5.0], 4), [group("x = 5", &[0])]);
     assert!(of(&[], 4).is_empty());
+    // as many digits as tell the groups and their ends apart
+    let near = [1.0, 1.000_001, 1.000_002, 1.000_003].map(|x| 0.123_456 * x);
+    assert_eq!(
+        of(&near, 2),
+        [
+            group("x in 0.1234560 to 0.1234561", &[0, 1]),
+            group("x in 0.1234562 to 0.1234564", &[2, 3])
+        ]
+    );
     let numbers: Vec<f64> = (0..103).map(f64::from).collect();
     let sizes: Vec<usize> = of(&numbers, 4).iter().map(|g| g.rows.len()).collect();
     assert_eq!(sizes, [26, 26, 26, 25]);

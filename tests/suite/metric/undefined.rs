@@ -58,7 +58,7 @@ fn rows_and_labels_are_named() {
     );
     assert_eq!(
         reason(ece(), &[good, (&[vec![0.5, 0.5]], &[0, 1])]),
-        "epoch NaN: 1 predictions but 2 labels, expected the same number of both"
+        "epoch NaN: 1 prediction but 2 labels, expected the same number of both"
     );
     assert_eq!(
         reason(

@@ -56,7 +56,7 @@ fn bad_parameters() {
     }
     refuses(KolmogorovSmirnov::new(Event::Class(2)).estimate(&p, &y));
     let label = "row 1: the label is 2, expected a class in 0..2";
-    let length = "2 predictions but 1 labels, expected the same number of both";
+    let length = "2 predictions but 1 label, expected the same number of both";
     for (_, estimator) in estimators() {
         assert_eq!(message(estimator(&p, &labels(&[0, 2]))), label);
         assert_eq!(message(estimator(&p, &labels(&[0]))), length);

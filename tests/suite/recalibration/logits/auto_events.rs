@@ -32,8 +32,8 @@ fn rare_events_make_no_risk_sharp() {
         let classes: Vec<usize> = (0..100).map(|i| usize::from(happens(i))).collect();
         let others: Vec<usize> = classes.iter().map(|class| 1 - class).collect();
         for (rows, classes, words) in [
-            (&rows, &classes, "samples have the event"),
-            (&turned, &others, "samples are without the event"),
+            (&rows, &classes, "samples with the event"),
+            (&turned, &others, "samples without the event"),
         ] {
             for subject in [Subject::Event, Subject::Correctness] {
                 let config = AutoRecalibrationConfig::new().with_subject(subject);
