@@ -26,7 +26,8 @@ use crate::{
 ///
 /// `K d` is computed once, the last sum is over the few labels that differ. Where many do, it is
 /// `Σ_ij k_ij 1[y_i = y_j] − 2 Σ_i (K p)_{i, y_i} + Σ_ij k_ij p_iᵀp_j`, the first term for many sets at
-/// once: a kernel value is computed once, and added in each lane of a vector whose labels are equal.
+/// once: a kernel value is computed once, and added in each lane of a vector whose labels are equal. A few sets of many
+/// samples are summed over the pairs of each class, one after another.
 pub struct ClassSkce {
     points: ClassPoints,
     kernel: HostKernel,
