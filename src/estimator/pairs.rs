@@ -350,13 +350,12 @@ impl<'a, P: Geometry> PairMatrix<'a, P> {
         let mut squares = -to_scalar(diagonal.clone().square().sum());
         let mut sums: Vec<f64> = to_vec(diagonal).iter().map(|h| -h).collect();
         for tile in upper_tiles(self.samples(), SIDE) {
-            let h = self.tile(tile.rows.clone(), tile.columns.clone());
-            squares += tile.multiplicity() * to_scalar(h.clone().square().sum());
-            let [of_rows, of_columns] = sums_of_tile(h);
+            let of_tile = TileSums::of(self.tile(tile.rows.clone(), tile.columns.clone()));
+            squares += tile.multiplicity() * of_tile.squares;
             if !tile.is_diagonal() {
-                add(&mut sums[tile.columns], &of_columns); // its mirror image
+                add(&mut sums[tile.columns], &of_tile.columns); // its mirror image
             }
-            add(&mut sums[tile.rows], &of_rows);
+            add(&mut sums[tile.rows], &of_tile.rows);
         }
         (sums, squares)
     }
@@ -367,17 +366,48 @@ const RESIDUALS: usize = 1 << 19;
 /// Pairs whose `h` is held at once.
 const BATCH: usize = 1 << 18;
 
-/// The sums of the rows, and of the columns.
-fn sums_of_tile(h: Tensor<2>) -> [Vec<f64>; 2] {
-    if !is_host(&h.device()) {
-        return [h.clone().sum_dim(1), h.sum_dim(0)].map(to_vec);
+/// The sums of the rows and of the columns of a tile, and that of all squares.
+struct TileSums {
+    rows: Vec<f64>,
+    columns: Vec<f64>,
+    squares: f64,
+}
+
+impl TileSums {
+    fn of(h: Tensor<2>) -> Self {
+        if !is_host(&h.device()) {
+            return Self {
+                squares: to_scalar(h.clone().square().sum()),
+                rows: to_vec(h.clone().sum_dim(1)),
+                columns: to_vec(h.sum_dim(0)),
+            };
+        }
+        let [_, width] = h.dims();
+        let h = to_vec(h);
+        let (mut columns, mut squares) = (vec![0.0; width], 0.0);
+        let rows = h.chunks(width).map(|row| {
+            add(&mut columns, row);
+            squares += sum(row, |x| x * x);
+            sum(row, |x| x)
+        });
+        Self {
+            rows: rows.collect(),
+            columns,
+            squares,
+        }
     }
-    let [_, width] = h.dims();
-    let h = to_vec(h);
-    let mut columns = vec![0.0; width];
-    h.chunks(width).for_each(|row| add(&mut columns, row));
-    let rows = h.chunks(width).map(|row| row.iter().sum());
-    [rows.collect(), columns]
+}
+
+/// The sum of a function of numbers, in lanes of a vector.
+fn sum(numbers: &[f64], of: impl Fn(f64) -> f64) -> f64 {
+    let (vectors, rest) = numbers.as_chunks::<8>();
+    let mut lanes = [0.0; 8];
+    for vector in vectors {
+        for (lane, &x) in lanes.iter_mut().zip(vector) {
+            *lane += of(x);
+        }
+    }
+    lanes.iter().sum::<f64>() + rest.iter().map(|&x| of(x)).sum::<f64>()
 }
 
 /// `a += b`.
