@@ -12,10 +12,12 @@ trap 'rm -rf "$work"' EXIT
 
 python3 -m venv "$work/venv"
 "$work/venv/bin/pip" install -q "maturin>=1.9,<2" numpy scikit-learn scipy pandas matplotlib onnx onnxruntime mypy pytest
-"$work/venv/bin/maturin" build --profile "$profile" --out "$work/wheels"
+# with the features of Burn that the other builds have, so that it is not built again
+"$work/venv/bin/maturin" build --profile "$profile" --features workspace-hack --out "$work/wheels"
 "$work/venv/bin/maturin" sdist --out "$work/sources"
 if [ -z "${CALIBRATION_BIN:-}" ]; then
-    (cd .. && cargo build --profile "$profile" -p burn-calibration-cli -p workspace-hack --no-default-features)
+    (cd .. && cargo build --profile "$profile" -p burn-calibration-cli -p workspace-hack \
+        --no-default-features --features burn-calibration-cli/files)
     folder=$([ "$profile" = dev ] && echo debug || echo "$profile")
     # another build may put one with other features there
     cp "$target/$folder/calibration" "$work"

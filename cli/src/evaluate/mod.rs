@@ -11,6 +11,7 @@ use burn_calibration_report::{Answer, Distances as _, Estimate, Tested, View};
 use rand::{SeedableRng, rngs::StdRng};
 use serde::Serialize;
 
+#[cfg(feature = "files")]
 pub use gate::reasons;
 
 use crate::{
