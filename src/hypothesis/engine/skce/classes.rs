@@ -1,11 +1,10 @@
-use std::array;
+use pulp::Arch;
 
-use pulp::{
-    Arch, Simd, WithSimd,
-    bytemuck::{Pod, cast_slice_mut},
+use super::{
+    ClassPoints, HostKernel,
+    equal_labels::{AtBandwidth, Equal, LANES, MOST_TERMS, Term, UNIT, in_lanes},
+    estimate,
 };
-
-use super::{ClassPoints, HostKernel, estimate};
 use crate::{
     distribution::{ClassRows, Flip, LabelSets, Redrawn},
     error::Result,
@@ -294,12 +293,11 @@ impl Evaluator<LabelSets> for ClassSkce {
 
 /// Rows of a tile.
 const ROWS: usize = 64;
-/// Columns of a tile.
+/// Columns of a tile, of which a sum of terms is a `u32`.
 const COLUMNS: usize = 256;
+const _: () = assert!(COLUMNS < MOST_TERMS);
 /// Parts of the work of many threads.
 const PARTS: usize = 32;
-/// Sets whose labels are compared at once.
-const LANES: usize = 32;
 
 /// `K v` at each bandwidth, `[n, m]` from `[n, m]`: sums of tiles in this precision, of which the sum is in f64.
 fn products<T: Real>(kernel: &HostKernel, points: &ClassPoints, vectors: &[f64]) -> Vec<Vec<f64>> {
@@ -331,184 +329,9 @@ fn products<T: Real>(kernel: &HostKernel, points: &ClassPoints, vectors: &[f64])
     (0..kernel.bandwidths()).map(of_bandwidth).collect()
 }
 
-/// A kernel value as a term of a sum.
-trait Term: Pod + Default + Send + Sync {
-    /// The precision of the kernel, and the type of labels beside it.
-    type Number: Real;
-    /// A vector of terms.
-    type Lanes<S: Simd>: Pod;
-
-    /// The term of a kernel value from 0 to 1.
-    fn new(kernel: Self::Number) -> Self;
-
-    /// The number that a sum of [`COLUMNS`] terms is.
-    fn to_f64(self) -> f64;
-
-    /// The term in each lane.
-    fn splat<S: Simd>(simd: S, term: Self) -> Self::Lanes<S>;
-
-    /// The sum, with the term where both labels are equal.
-    fn plus_where_equal<S: Simd>(
-        simd: S,
-        sum: Self::Lanes<S>,
-        term: Self::Lanes<S>,
-        labels: [<Self::Number as Real>::Lanes<S>; 2],
-    ) -> Self::Lanes<S>;
-}
-
-impl Term for f64 {
-    type Number = f64;
-    type Lanes<S: Simd> = S::f64s;
-
-    fn new(kernel: f64) -> Self {
-        kernel
-    }
-
-    #[inline(always)]
-    fn to_f64(self) -> f64 {
-        self
-    }
-
-    #[inline(always)]
-    fn splat<S: Simd>(simd: S, term: Self) -> S::f64s {
-        simd.splat_f64s(term)
-    }
-
-    #[inline(always)]
-    fn plus_where_equal<S: Simd>(
-        simd: S,
-        sum: S::f64s,
-        term: S::f64s,
-        [label, other]: [S::f64s; 2],
-    ) -> S::f64s {
-        // adding −0 changes no number, so that it is no operation of its own
-        let nothing = simd.splat_f64s(-0.0);
-        let term = simd.select_f64s(simd.equal_f64s(label, other), term, nothing);
-        simd.add_f64s(sum, term)
-    }
-}
-
-/// In single precision, the distance of a number from 1 to 2 to the next.
-const UNIT: f64 = f32::EPSILON as f64;
-
-/// Multiples of [`UNIT`].
-impl Term for u32 {
-    type Number = f32;
-    type Lanes<S: Simd> = S::u32s;
-
-    #[inline(always)]
-    fn new(kernel: f32) -> Self {
-        (kernel + 1.0).to_bits() - 1f32.to_bits()
-    }
-
-    #[inline(always)]
-    fn to_f64(self) -> f64 {
-        UNIT * f64::from(self)
-    }
-
-    #[inline(always)]
-    fn splat<S: Simd>(simd: S, term: Self) -> S::u32s {
-        simd.splat_u32s(term)
-    }
-
-    #[inline(always)]
-    fn plus_where_equal<S: Simd>(
-        simd: S,
-        sum: S::u32s,
-        term: S::u32s,
-        [label, other]: [S::f32s; 2],
-    ) -> S::u32s {
-        let nothing = simd.splat_u32s(0);
-        let term = simd.select_u32s(simd.equal_f32s(label, other), term, nothing);
-        simd.add_u32s(sum, term)
-    }
-}
-
 /// Numbers in the precision of a kernel.
 fn numbers<T: Real>(values: impl Iterator<Item = f64>) -> Vec<T> {
     values.map(T::new).collect()
-}
-
-/// The labels of all sets as numbers: of [`LANES`] sets, `n` samples; and so on. Lanes without a set
-/// repeat the most likely classes.
-fn in_lanes<T: Real>(sets: &LabelSets, n: usize) -> Vec<[T; LANES]> {
-    let chunks = sets.len().div_ceil(LANES);
-    let mut labels: Vec<[T; LANES]> = Vec::with_capacity(chunks * n);
-    for _ in 0..chunks {
-        let reference = sets.reference().iter();
-        labels.extend(reference.map(|&class| [T::new(f64::from(class)); LANES]));
-    }
-    for set in 0..sets.len() {
-        for flip in sets.flips(set) {
-            let row = &mut labels[set / LANES * n + flip.sample as usize];
-            row[set % LANES] = T::new(f64::from(flip.class));
-        }
-    }
-    labels
-}
-
-/// The label of a sample in each lane, and those of others.
-#[derive(Clone, Copy)]
-struct Equal<'a, T> {
-    own: &'a [T; LANES],
-    labels: &'a [[T; LANES]],
-    /// The weight of the sample.
-    weight: f64,
-}
-
-/// The kernel of a sample with others at a bandwidth, and a sum of each lane.
-struct AtBandwidth<'a, T> {
-    terms: &'a [T],
-    sums: &'a mut [f64],
-}
-
-impl<N: Real> Equal<'_, N> {
-    /// Adds `w Σ_j k_j 1[y_j = y]` at `B` bandwidths, for which labels are compared once.
-    fn add<T: Term<Number = N>, const B: usize, const V: usize>(self, at: [AtBandwidth<T>; B]) {
-        Arch::new().dispatch(SumsOfEqual::<T, B, V> { equal: self, at });
-    }
-}
-
-struct SumsOfEqual<'a, T: Term, const B: usize, const V: usize> {
-    equal: Equal<'a, T::Number>,
-    at: [AtBandwidth<'a, T>; B],
-}
-
-impl<T: Term, const B: usize, const V: usize> WithSimd for SumsOfEqual<'_, T, B, V> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let Equal {
-            own,
-            labels,
-            weight,
-        } = self.equal;
-        let terms = self.at.each_ref().map(|at| &at.terms[..labels.len()]);
-        let mut equal = [[T::default(); LANES]; B];
-        for (part, own) in T::Number::lanes::<S>(own).chunks_exact(V).enumerate() {
-            let vectors = part * V..(part + 1) * V;
-            let own: [_; V] = array::from_fn(|v| own[v]); // in registers
-            let mut sums = [[T::splat(simd, T::default()); V]; B];
-            for (j, labels) in labels.iter().enumerate() {
-                let labels = &T::Number::lanes::<S>(labels)[vectors.clone()];
-                for (sums, terms) in sums.iter_mut().zip(terms) {
-                    let term = T::splat(simd, terms[j]);
-                    for (sum, (&label, &own)) in sums.iter_mut().zip(labels.iter().zip(&own)) {
-                        *sum = T::plus_where_equal(simd, *sum, term, [label, own]);
-                    }
-                }
-            }
-            for (equal, sums) in equal.iter_mut().zip(sums) {
-                cast_slice_mut(equal)[vectors.clone()].copy_from_slice(&sums);
-            }
-        }
-        for (at, equal) in self.at.into_iter().zip(equal) {
-            for (sum, term) in at.sums.iter_mut().zip(equal) {
-                *sum += weight * term.to_f64();
-            }
-        }
-    }
 }
 
 /// `Δ_0ᵀΔ_j` for `Δ = e_class − e_top`, of the first of a list with each of the others.

@@ -7,6 +7,7 @@
 //! | of [low rank](low_rank::LowRankSkce) | `low_rank_classes` | `low_rank_vectors` |
 
 mod classes;
+mod equal_labels;
 mod host_kernel;
 mod low_rank;
 mod low_rank_classes;
