@@ -10,6 +10,7 @@ use burn_calibration::{
     score::{Brier, Corp, Divergence, LogScore, RankedProbabilityScore, Score as _},
 };
 use rand::{SeedableRng, rngs::StdRng};
+use rayon::prelude::*;
 
 use crate::{
     estimate::{Estimate, NamedEstimates},
@@ -78,9 +79,9 @@ impl Redrawn {
     /// The means of estimates; none where one of them has no value.
     fn means<const N: usize>(
         &self,
-        estimates: impl Fn(&Tensor<1, Int>) -> Result<[f64; N]>,
+        estimates: impl Fn(&Tensor<1, Int>) -> Result<[f64; N]> + Sync,
     ) -> [Option<f64>; N] {
-        let found: Result<Vec<[f64; N]>> = self.0.iter().map(estimates).collect();
+        let found: Result<Vec<[f64; N]>> = self.0.par_iter().map(&estimates).collect();
         let found = found.unwrap_or_default();
         let mean =
             |k: usize| found.iter().map(|of_set| of_set[k]).sum::<f64>() / found.len() as f64;
@@ -91,7 +92,7 @@ impl Redrawn {
 /// An estimate that is above 0 for a calibrated model too, with its mean for such a model.
 fn biased(
     of: &str,
-    estimator: &dyn Estimator,
+    estimator: &(dyn Estimator + Sync),
     view: &View<Categorical>,
     redrawn: &Redrawn,
 ) -> Estimate {
@@ -209,7 +210,7 @@ const LOG_PARTS: [Name; 3] = [
 fn parts(
     names: [Name; 3],
     of: &str,
-    score: &dyn Divergence,
+    score: &(dyn Divergence + Sync),
     view: &View<Categorical>,
     redrawn: &Redrawn,
 ) -> NamedEstimates {
