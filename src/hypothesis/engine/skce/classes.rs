@@ -371,7 +371,8 @@ mod tests {
         kernel::{Bandwidth, Distance},
     };
 
-    /// Of many samples, to the last bit; with weights up to rounding.
+    /// Of many samples, to the last bit; with weights up to rounding. Both are the sums in double precision, up to the
+    /// unit of the terms.
     #[test]
     fn sets_alone_have_the_sums_that_they_have_among_others() {
         let (n, m) = (4200, 3);
@@ -400,10 +401,13 @@ mod tests {
                     let points = ClassPoints::of(predictions);
                     let skce = ClassSkce::new(kernel, factors, SkceForm::Unbiased, points);
                     assert!(!skce.few);
-                    for (set, sums) in skce.dense::<u32, 2>(&sets).iter().enumerate() {
+                    let (single, double) =
+                        (skce.dense::<u32, 2>(&sets), skce.dense::<f64, 4>(&sets));
+                    for (set, (sums, exact)) in single.iter().zip(&double).enumerate() {
                         let alone = skce.within_classes(&sets.set(set));
-                        for (sum, alone) in sums.iter().zip(alone) {
+                        for ((sum, alone), exact) in sums.iter().zip(alone).zip(exact) {
                             assert!((sum - alone).abs() <= tolerance * sum, "{sum}, {alone}");
+                            assert!((sum - exact).abs() <= 1e-6 * exact, "{sum}, {exact}");
                         }
                     }
                 }
