@@ -67,21 +67,27 @@ pub(super) fn summary(predictions: &Categorical, labels: &Tensor<1, Int>) -> Nam
 /// calibrated model.
 struct Redrawn(Vec<Tensor<1, Int>>);
 
+/// The sets of large data.
+const FEWEST: usize = 4;
+
 impl Redrawn {
     fn new(predictions: &Categorical) -> Self {
         const NUMBERS: usize = 2_000_000;
         let size = (predictions.len() * predictions.classes()).max(1);
         let mut rng = StdRng::seed_from_u64(0);
-        let sets = 0..(NUMBERS / size).clamp(4, 100);
+        let sets = 0..(NUMBERS / size).clamp(FEWEST, 100);
         Self(sets.map(|_| predictions.sample(&mut rng)).collect())
     }
 
-    /// The means of estimates; none where one of them has no value.
+    /// The means of estimates; none where one of them has no value. An estimate may copy the predictions: those of
+    /// large data are computed one after another, so that there is one copy and not one of each thread.
     fn means<const N: usize>(
         &self,
         estimates: impl Fn(&Tensor<1, Int>) -> Result<[f64; N]> + Sync,
     ) -> [Option<f64>; N] {
-        let found: Result<Vec<[f64; N]>> = self.0.par_iter().map(&estimates).collect();
+        let at_a_time = if self.0.len() > FEWEST { 1 } else { FEWEST };
+        let sets = self.0.par_iter().with_min_len(at_a_time);
+        let found: Result<Vec<[f64; N]>> = sets.map(&estimates).collect();
         let found = found.unwrap_or_default();
         let mean =
             |k: usize| found.iter().map(|of_set| of_set[k]).sum::<f64>() / found.len() as f64;
