@@ -1,9 +1,11 @@
+use std::sync::Arc;
+
 use burn::tensor::{Int, Tensor};
 use serde::{Deserialize, Serialize};
 
 use super::{Bin, Binning, Event};
 use crate::{
-    distribution::{Categorical, Weighted as _},
+    distribution::{Categorical, ClassRows, Flip, Weighted as _, Weights},
     error::Result,
     estimator::Estimator,
     parallel,
@@ -45,14 +47,92 @@ impl Discrepancy {
 
     /// `Σ_b (n_b/n) d_b` over the bins of `n` samples.
     pub fn expected(self, bins: &[Bin]) -> f64 {
-        let total: f64 = bins.iter().map(|bin| bin.weight).sum();
-        let weighted = |bin: &Bin| bin.weight * self.of(bin);
-        bins.iter().map(weighted).sum::<f64>() / total
+        Gap::mean(&self.gaps(bins))
     }
 
     /// `max_b d_b` over bins.
     pub fn greatest(self, bins: &[Bin]) -> f64 {
-        bins.iter().map(|bin| self.of(bin)).fold(0.0, f64::max)
+        Gap::largest(&self.gaps(bins))
+    }
+
+    fn gaps(self, bins: &[Bin]) -> Vec<Gap> {
+        bins.iter().map(|bin| self.gap(bin)).collect()
+    }
+
+    /// The discrepancy of a bin with its weight.
+    pub(crate) fn gap(self, bin: &Bin) -> Gap {
+        Gap {
+            size: self.of(bin),
+            weight: bin.weight,
+        }
+    }
+}
+
+/// The discrepancy of a bin.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Gap {
+    size: f64,
+    /// The weight of the bin.
+    weight: f64,
+}
+
+impl Gap {
+    /// The weighted mean over bins.
+    pub(crate) fn mean(gaps: &[Self]) -> f64 {
+        let total: f64 = gaps.iter().map(|gap| gap.weight).sum();
+        let weighted = |gap: &Self| gap.weight * gap.size;
+        gaps.iter().map(weighted).sum::<f64>() / total
+    }
+
+    /// The largest of bins.
+    pub(crate) fn largest(gaps: &[Self]) -> f64 {
+        gaps.iter().map(|gap| gap.size).fold(0.0, f64::max)
+    }
+}
+
+/// The bins of whole predictions, whatever the labels.
+pub(crate) struct VectorBins {
+    rows: Arc<ClassRows>,
+    weights: Weights,
+    partition: Vec<Vec<usize>>,
+}
+
+impl VectorBins {
+    /// Divides predictions into bins. The errors are those of [`Binning::partition`].
+    pub(crate) fn new(binning: Binning, predictions: &Categorical) -> Result<Self> {
+        let (predictions, weights) = predictions.parted();
+        let (rows, rounding) = (predictions.rows(), predictions.rounding());
+        let partition =
+            binning.partition_rounded(&rows.values, rows.classes, &weights, rounding)?;
+        Ok(Self {
+            rows,
+            weights,
+            partition,
+        })
+    }
+
+    /// Maps each bin of these labels to a number.
+    fn map<T: Send>(&self, labels: &[usize], of: impl Fn(Bin) -> T + Sync) -> Vec<T> {
+        let (rows, weights) = (&self.rows, &self.weights);
+        parallel::map(self.partition.len(), &|b| {
+            let members = &self.partition[b];
+            of(Bin::of(
+                members,
+                &rows.values,
+                labels,
+                rows.classes,
+                weights,
+            ))
+        })
+    }
+
+    /// The discrepancies where labels differ so from the most likely classes.
+    pub(crate) fn gaps(&self, discrepancy: Discrepancy, flips: &[Flip]) -> Vec<Gap> {
+        let mut labels: Vec<usize> = self.rows.top.iter().map(|&class| class as usize).collect();
+        for flip in flips {
+            labels[flip.sample as usize] = flip.class as usize;
+        }
+        self.map(&labels, |bin| discrepancy.gap(&bin))
     }
 }
 
@@ -142,6 +222,11 @@ impl Ece {
         self.map_bins(predictions, labels, |bin| bin)
     }
 
+    /// The discrepancies of the bins.
+    fn gaps(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<Vec<Gap>> {
+        self.map_bins(predictions, labels, |bin| self.discrepancy.gap(&bin))
+    }
+
     /// Maps each bin to a number; the bins of many classes are too large to hold all at once.
     fn map_bins<T: Send>(
         &self,
@@ -151,17 +236,8 @@ impl Ece {
     ) -> Result<Vec<T>> {
         match self.aspect {
             Aspect::Vector => {
-                let (predictions, weights) = predictions.parted();
-                let labels = predictions.check_labels(labels)?;
-                let rows = predictions.rows();
-                let (points, m) = (&rows.values, rows.classes);
-                let rounding = predictions.rounding();
-                let binning = self.binning;
-                let partition = binning.partition_rounded(points, m, &weights, rounding)?;
-                Ok(parallel::map(partition.len(), &|b| {
-                    let members = &partition[b];
-                    of(Bin::of(members, points, &labels, m, &weights))
-                }))
+                let labels = predictions.parted().0.check_labels(labels)?;
+                Ok(VectorBins::new(self.binning, predictions)?.map(&labels, of))
             }
             Aspect::Event(event) => {
                 let outcomes = event.weighted_outcomes(predictions, labels)?;
@@ -180,10 +256,7 @@ impl Ece {
 impl Estimator for Ece {
     /// The estimate from data. Cost: that of [`Binning::partition`], whose errors it has too, and `O(n·m)`.
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        let weighted = |bin: Bin| [bin.weight * self.discrepancy.of(&bin), bin.weight];
-        let bins = self.map_bins(predictions, labels, weighted)?;
-        let sum = |k: usize| bins.iter().map(|bin| bin[k]).sum::<f64>();
-        Ok(sum(0) / sum(1))
+        Ok(Gap::mean(&self.gaps(predictions, labels)?))
     }
 }
 
@@ -209,7 +282,6 @@ impl Mce {
 impl Estimator for Mce {
     /// The estimate from data, with the shapes, cost and errors of [`Ece::estimate`].
     fn estimate(&self, predictions: &Categorical, labels: &Tensor<1, Int>) -> Result<f64> {
-        let bins = self.ece.bins(predictions, labels)?;
-        Ok(self.ece.discrepancy.greatest(&bins))
+        Ok(Gap::largest(&self.ece.gaps(predictions, labels)?))
     }
 }

@@ -73,6 +73,7 @@ pub use binning::{Bin, Binning, equal_width_bin};
 pub use block_values::{block_values, pair_weight};
 pub use cwce::{ClassWeight, Cwce};
 pub use ece::{Aspect, Discrepancy, Ece, Mce};
+pub(crate) use ece::{Gap, VectorBins};
 pub use estimate::Estimator;
 pub use event::{Event, Outcomes};
 pub use ici::{Ici, IciErrors};

@@ -1,15 +1,15 @@
 use burn::tensor::{Int, Tensor};
 
 use super::engine::{
-    ClassPoints, ClassSkce, CumulativeGap, EvaluatorOf, OneByOne, VectorSkce, binned_error,
-    confidence_kernel,
+    ClassPoints, ClassSkce, ClassWiseError, CumulativeGap, EachSet, EvaluatorOf, OneByOne,
+    VectorSkce, binned_error, confidence_kernel,
 };
 use crate::{
-    distribution::{Categorical, Geometry, Marginals, Predictive},
+    distribution::{Categorical, Flip, Geometry, Marginals, Predictive},
     error::Result,
     estimator::{
-        Aspect, Bin, Cwce, Discrepancy, Ece, Estimator, EventBin, JointKernel, KolmogorovSmirnov,
-        Mce, Mmce, Skce, SkceForm, SmoothEce, Tce,
+        Aspect, Bin, Cwce, Ece, Estimator, EventBin, Gap, JointKernel, KolmogorovSmirnov, Mce,
+        Mmce, Skce, SkceForm, SmoothEce, Tce, VectorBins, check_order,
         regression::{Ence, IntervalCoverage, Pinball, QuantileCalibration},
     },
     kernel::{TargetKernel, TensorKernel},
@@ -142,47 +142,55 @@ impl Statistic for Mmce {
     }
 }
 
-/// Updates each bin by the labels that a set changes, for an event.
+/// Updates each bin of an event by the labels that a set changes. Of whole predictions it sums up the bins of each set,
+/// which are found once.
 impl Statistic for Ece {
     fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<EvaluatorOf<'a>> {
-        bin_evaluator(self, (self, Discrepancy::expected), predictions)
+        bin_evaluator(self, Gap::mean, predictions)
     }
 }
 
 /// Updates bins as [`Ece`] does.
 impl Statistic for Mce {
     fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<EvaluatorOf<'a>> {
-        bin_evaluator(self, (&self.ece, Discrepancy::greatest), predictions)
+        bin_evaluator(&self.ece, Gap::largest, predictions)
     }
 }
 
-/// Sums the discrepancies of bins up.
-type SumOfBins = fn(Discrepancy, &[Bin]) -> f64;
-
-/// The discrepancies of the bins of an event, summed up in some way; of the whole prediction one set after another.
+/// The discrepancies of the bins of an error, put together in some way.
 fn bin_evaluator<'a>(
-    statistic: &'a impl Statistic,
-    (ece, sum): (&'a Ece, SumOfBins),
-    predictions: &'a Categorical,
+    &Ece {
+        aspect,
+        binning,
+        discrepancy,
+    }: &Ece,
+    together: fn(&[Gap]) -> f64,
+    predictions: &Categorical,
 ) -> Result<EvaluatorOf<'a>> {
-    let Aspect::Event(event) = ece.aspect else {
-        return one_by_one(statistic, predictions);
-    };
-    let error = move |bins: &[EventBin]| sum(ece.discrepancy, &binary(bins));
-    let evaluator = binned_error(predictions, event, ece.binning, error)?;
-    Ok(Box::new(evaluator))
+    Ok(match aspect {
+        Aspect::Event(event) => {
+            let gap = move |bin: &EventBin| discrepancy.gap(&binary(bin));
+            let error =
+                move |bins: &[EventBin]| together(&bins.iter().map(gap).collect::<Vec<_>>());
+            Box::new(binned_error(predictions, event, binning, error)?)
+        }
+        Aspect::Vector => {
+            let bins = VectorBins::new(binning, predictions)?;
+            let error = move |flips: &[Flip]| together(&bins.gaps(discrepancy, flips));
+            Box::new(EachSet(error))
+        }
+    })
 }
 
-/// Bins of an event as those of two classes.
-fn binary(bins: &[EventBin]) -> Vec<Bin> {
+/// A bin of an event as one of two classes.
+fn binary(bin: &EventBin) -> Bin {
     let two = |r: f64| vec![1.0 - r, r];
-    let bin = |bin: &EventBin| Bin {
+    Bin {
         size: bin.size as usize,
         weight: bin.weight,
         prediction: two(bin.probability),
         frequency: two(bin.frequency),
-    };
-    bins.iter().map(bin).collect()
+    }
 }
 
 /// Updates each bin by the labels that a set changes.
@@ -195,6 +203,17 @@ impl Statistic for Tce {
     }
 }
 
+/// Updates the bins of each class as [`Tce`] does.
+impl Statistic for Cwce {
+    fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<EvaluatorOf<'a>> {
+        check_order(self.form.order())?;
+        Ok(Box::new(ClassWiseError {
+            of: self,
+            predictions,
+        }))
+    }
+}
+
 /// Costs `O(n)` operations for each set: the probabilities are sorted once.
 impl Statistic for KolmogorovSmirnov {
     fn evaluator<'a>(&'a self, predictions: &'a Categorical) -> Result<EvaluatorOf<'a>> {
@@ -203,7 +222,6 @@ impl Statistic for KolmogorovSmirnov {
     }
 }
 
-impl Statistic for Cwce {}
 impl Statistic for SmoothEce {}
 impl<P: Marginals> Statistic<P> for Ence {}
 impl<P: Marginals> Statistic<P> for IntervalCoverage {}

@@ -60,6 +60,8 @@ fn memory_is_bounded() {
     for logits in ["", " --logits --force"] {
         let arguments = format!("{EVALUATE} --redraws 19 --bandwidth 0.5{logits}");
         let mut evaluate = command(&folder, &arguments);
+        // each thread has some of its own
+        let evaluate = evaluate.env("RAYON_NUM_THREADS", "2");
         let evaluate = evaluate.stdout(std::process::Stdio::null());
         let mut child = evaluate.spawn().unwrap();
         // the most so far, while it runs, without the pages of the program itself: many of a debug build

@@ -2,10 +2,12 @@
 
 use burn::tensor::{Int, Tensor};
 use burn_calibration::{
-    distribution::{Categorical, Predictive as _, Subject, Weighted as _},
+    distribution::{
+        Categorical, LabelSets, Predictive as _, Redrawn as _, Redraws as _, Subject, Weighted as _,
+    },
     error::Result,
-    estimator::{Cwce, Ece, Estimator, Event, Ici, KolmogorovSmirnov, MeanEstimate, Tce},
-    hypothesis::Cox,
+    estimator::{Cwce, Ece, Event, Ici, KolmogorovSmirnov, MeanEstimate, Tce},
+    hypothesis::{Cox, Statistic},
     names::{self, Name},
     score::{Brier, Corp, Divergence, LogScore, RankedProbabilityScore, Score as _},
 };
@@ -63,31 +65,38 @@ pub(super) fn summary(predictions: &Categorical, labels: &Tensor<1, Int>) -> Nam
     shares.map(estimate).collect()
 }
 
-/// Sets of labels that are drawn from the predictions, from 100 of small data to 4 of large: what estimates are for a
-/// calibrated model.
-struct Redrawn(Vec<Tensor<1, Int>>);
+/// Sets of labels that are drawn from the predictions: what estimates are for a calibrated model.
+struct Redrawn<'a> {
+    predictions: &'a Categorical,
+    sets: LabelSets,
+}
 
-/// The sets of large data.
-const FEWEST: usize = 4;
-
-impl Redrawn {
-    fn new(predictions: &Categorical) -> Self {
-        const NUMBERS: usize = 2_000_000;
-        let size = (predictions.len() * predictions.classes()).max(1);
-        let mut rng = StdRng::seed_from_u64(0);
-        let sets = 0..(NUMBERS / size).clamp(FEWEST, 100);
-        Self(sets.map(|_| predictions.sample(&mut rng)).collect())
+impl<'a> Redrawn<'a> {
+    fn new(predictions: &'a Categorical, sets: usize) -> Self {
+        Self {
+            predictions,
+            sets: (predictions.redrawer().draw)(sets, &mut StdRng::seed_from_u64(0)),
+        }
     }
 
-    /// The means of estimates; none where one of them has no value. An estimate may copy the predictions: those of
-    /// large data are computed one after another, so that there is one copy and not one of each thread.
+    /// The mean of a statistic; none where it has no value.
+    fn mean(&self, statistic: &dyn Statistic) -> Option<f64> {
+        let evaluator = statistic.evaluator(self.predictions).ok()?;
+        let values = evaluator.values(&self.sets).ok()?;
+        Some(values.iter().sum::<f64>() / values.len() as f64)
+    }
+
+    /// The means of numbers of predictions and labels; none where one of them has no value.
     fn means<const N: usize>(
         &self,
-        estimates: impl Fn(&Tensor<1, Int>) -> Result<[f64; N]> + Sync,
+        numbers: impl Fn(&Categorical, &Tensor<1, Int>) -> Result<[f64; N]> + Sync,
     ) -> [Option<f64>; N] {
-        let at_a_time = if self.0.len() > FEWEST { 1 } else { FEWEST };
-        let sets = self.0.par_iter().with_min_len(at_a_time);
-        let found: Result<Vec<[f64; N]>> = sets.map(&estimates).collect();
+        let of_set = |set| {
+            let labels = self.predictions.observed(&self.sets.set(set));
+            numbers(self.predictions, &labels)
+        };
+        let found: Result<Vec<[f64; N]>> =
+            (0..self.sets.len()).into_par_iter().map(of_set).collect();
         let found = found.unwrap_or_default();
         let mean =
             |k: usize| found.iter().map(|of_set| of_set[k]).sum::<f64>() / found.len() as f64;
@@ -95,19 +104,24 @@ impl Redrawn {
     }
 }
 
+/// The number of sets that are drawn, from 100 of small data to 4 of large.
+fn redrawn_sets(predictions: &Categorical) -> usize {
+    const NUMBERS: usize = 2_000_000;
+    let size = (predictions.len() * predictions.classes()).max(1);
+    (NUMBERS / size).clamp(4, 100)
+}
+
 /// An estimate that is above 0 for a calibrated model too, with its mean for such a model.
 fn biased(
     of: &str,
-    estimator: &(dyn Estimator + Sync),
+    statistic: &dyn Statistic,
     view: &View<Categorical>,
     redrawn: &Redrawn,
 ) -> Estimate {
     let (predictions, labels) = view.data();
-    let estimate = |labels: &_| estimator.estimate(predictions, labels);
-    let [if_calibrated] = redrawn.means(|drawn| Ok([estimate(drawn)?]));
     Estimate {
-        if_calibrated,
-        ..Estimate::new(of, estimate(labels))
+        if_calibrated: redrawn.mean(statistic),
+        ..Estimate::new(of, statistic.estimate(predictions, labels))
     }
 }
 
@@ -116,11 +130,11 @@ fn distances(view: &View<Categorical>, redrawn: &Redrawn) -> NamedEstimates {
     const MEAN: &str = "Mean distance of the probabilities from the isotonic line of the diagram without bins. It uses \
         only one probability of each prediction, and is above 0 for a calibrated model too.";
     let (predictions, labels) = view.data();
-    let errors = |labels: &_| {
+    let errors = |predictions: &_, labels: &_| {
         let errors = Ici::new(view.event()).errors(predictions, labels)?;
         Ok([errors.mean, errors.median, errors.ninetieth])
     };
-    let (found, drawn) = (errors(labels), redrawn.means(errors));
+    let (found, drawn) = (errors(predictions, labels), redrawn.means(errors));
     let meanings = [
         (names::ICI, MEAN),
         (names::E50, "The median of the same distances."),
@@ -212,32 +226,50 @@ const LOG_PARTS: [Name; 3] = [
     Name::new("log_uncertainty", "log, CORP uncertainty"),
 ];
 
+/// The event of quantities that need one, as predictions of it, and whether it occurred.
+fn one_event(view: &View<Categorical>) -> Result<(Categorical, Tensor<1, Int>)> {
+    let (predictions, labels) = view.data();
+    match Event::one_of(predictions) {
+        Event::TopLabel => predictions.top_label(labels),
+        Event::Class(_) => Ok((predictions.clone(), labels.clone())), // of two
+    }
+}
+
 /// The decomposition of a score of one event; a calibrated model has a miscalibration above 0 too.
 fn parts(
     names: [Name; 3],
     of: &str,
     score: &(dyn Divergence + Sync),
-    view: &View<Categorical>,
-    redrawn: &Redrawn,
+    event: &Result<(Categorical, Tensor<1, Int>)>,
+    sets: usize,
 ) -> NamedEstimates {
-    let (predictions, labels) = view.data();
-    let one = Event::one_of(predictions);
-    let corp = |labels: &_| Corp::of(score, one, predictions, labels);
-    let parts = corp(labels).map(|c| [c.miscalibration, c.discrimination, c.uncertainty]);
+    let parts = |predictions: &_, occurred: &_| {
+        let corp = Corp::of(score, Event::Class(1), predictions, occurred)?;
+        Ok([corp.miscalibration, corp.discrimination, corp.uncertainty])
+    };
+    let event = event.as_ref().map_err(Clone::clone);
+    let found = event
+        .clone()
+        .and_then(|(predictions, occurred)| parts(predictions, occurred));
+    let if_calibrated = event.map_or([None; 3], |(predictions, _)| {
+        Redrawn::new(predictions, sets).means(parts)
+    });
     let part = |(k, name)| {
-        let part = parts.clone().map(|parts: [f64; 3]| parts[k]);
+        let part = found.clone().map(|parts| parts[k]);
         (name, Estimate::new(of, part))
     };
-    let mut parts: Vec<_> = names.into_iter().enumerate().map(part).collect();
-    [parts[0].1.if_calibrated] = redrawn.means(|labels| Ok([corp(labels)?.miscalibration]));
-    parts
+    let mut estimates: Vec<_> = names.into_iter().enumerate().map(part).collect();
+    estimates[0].1.if_calibrated = if_calibrated[0];
+    estimates
 }
 
 /// All estimates of classes.
 pub(super) fn estimates(view: &View<Categorical>) -> NamedEstimates {
     let ((predictions, labels), of) = (view.data(), &view.of);
     let one = Event::one_of(predictions);
-    let redrawn = &Redrawn::new(predictions);
+    let sets = redrawn_sets(predictions);
+    let redrawn = &Redrawn::new(predictions, sets);
+    let event = one_event(view);
     let new = Name::new;
     let mut estimates = vec![
         (
@@ -281,12 +313,12 @@ pub(super) fn estimates(view: &View<Categorical>) -> NamedEstimates {
     let brier = Estimate::score(&of.sum, Brier.upper_bound(predictions, labels));
     estimates.push((names::BRIER, brier.on_page(Unit::Decimals, BRIER)));
     let summed = format!("{}, summed over both outcomes", of.one);
-    estimates.extend(parts(BRIER_PARTS, &summed, &Brier, view, redrawn));
+    estimates.extend(parts(BRIER_PARTS, &summed, &Brier, &event, sets));
     const LOG: &str = "Mean of −ln of the probability of the outcome, 0 at best. Like the Brier score it measures \
         calibration and accuracy together. A single confident error can dominate it.";
     let log = Estimate::score(&of.whole, LogScore.upper_bound(predictions, labels));
     estimates.push((names::LOG, log.on_page(Unit::Decimals, LOG)));
-    estimates.extend(parts(LOG_PARTS, &of.one, &LogScore, view, redrawn));
+    estimates.extend(parts(LOG_PARTS, &of.one, &LogScore, &event, sets));
     if view.is_ordered && predictions.subject() == Subject::Classes {
         const RANKED: &str = "Squared distance of the cumulative probabilities from those of the outcome, summed over \
             the ordered classes, 0 at best. A probability costs more the farther its class is from the outcome.";

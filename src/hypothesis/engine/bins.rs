@@ -2,9 +2,10 @@ use std::sync::Arc;
 
 use super::{Detail, EachSet, Evaluator, Place};
 use crate::{
-    distribution::{Categorical, ClassRows, Flip, LabelSets, Weighted as _, Weights},
+    distribution::{Categorical, ClassRows, Flip, LabelSets, Redrawn as _, Weighted as _, Weights},
     error::Result,
-    estimator::{Binning, Event, EventBin, ScoredSample},
+    estimator::{Binning, Cwce, Event, EventBin, ScoredSample},
+    parallel,
 };
 
 /// A binned error of an event: the bins are those of its probabilities, whatever the labels.
@@ -47,6 +48,34 @@ pub fn binned_error<F: Fn(&[EventBin]) -> f64 + Sync>(
         };
         error(&bins.iter().zip(changes).map(changed).collect::<Vec<_>>())
     }))
+}
+
+/// A class-wise error: classes in turn, because the bins of many are too much to hold.
+pub struct ClassWiseError<'a> {
+    pub of: &'a Cwce,
+    pub predictions: &'a Categorical,
+}
+
+impl Evaluator<LabelSets> for ClassWiseError<'_> {
+    fn values(&self, sets: &LabelSets) -> Result<Vec<f64>> {
+        let Cwce {
+            binning,
+            form,
+            weight,
+        } = *self.of;
+        let classes = self.predictions.classes();
+        let power = |bins: &[EventBin]| form.expected(bins.iter().copied());
+        let powers = parallel::map(classes, &|class| {
+            binned_error(self.predictions, Event::Class(class), binning, power)?.values(sets)
+        });
+        let mut sums = vec![0.0; sets.len()];
+        for of_class in powers {
+            let pairs = sums.iter_mut().zip(of_class?);
+            pairs.for_each(|(sum, power)| *sum += power);
+        }
+        let error = |sum| form.root(weight.total(sum, classes));
+        Ok(sums.into_iter().map(error).collect())
+    }
 }
 
 /// The change in the occurrence of an event by a label that is not the most likely class.

@@ -29,7 +29,7 @@ mod sums;
 
 use rand::Rng;
 
-pub(super) use bins::{BinnedCounts, CumulativeGap, binned_error};
+pub(super) use bins::{BinnedCounts, ClassWiseError, CumulativeGap, binned_error};
 pub use detail::{Detail, Place};
 pub(super) use detail::{p_value_of_count, p_value_of_sum};
 pub(super) use least::LeastLikelyLabel;

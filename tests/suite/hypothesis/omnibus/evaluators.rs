@@ -174,6 +174,14 @@ fn bins_and_cumulative_gaps() {
         Ece::new(top, Binning::MedianVariance { minimum: 5 }),
         Ece::new(Aspect::Event(Event::Class(1)), uniform),
         Ece::uniform(3),
+        Ece::median_variance(5),
+    ];
+    let cwces = [
+        Cwce::default(),
+        Cwce::new(2.0).with_weight(ClassWeight::Sum),
+        Cwce::default()
+            .with_form(TceForm::Unbiased)
+            .with_binning(Binning::EqualMass { bins: 6 }),
     ];
     let plug_in = |order| Tce::default().with_form(TceForm::PlugIn { order });
     let tces = [
@@ -191,6 +199,9 @@ fn bins_and_cumulative_gaps() {
         }
         for tce in tces {
             check(&format!("{tce:?}, {what}"), tce, data, (1e-10, square));
+        }
+        for cwce in cwces {
+            check(&format!("{cwce:?}, {what}"), cwce, data, (1e-10, square));
         }
         for event in [Event::TopLabel, Event::Class(0)] {
             let gap = KolmogorovSmirnov::new(event);
@@ -224,6 +235,8 @@ fn many_sets_at_once() {
         let skce = Skce::unbiased(Kernel::exponential());
         compare(kind, skce, &predictions, &drawn);
         compare(kind, Ece::default(), &predictions, &drawn);
+        compare(kind, Ece::uniform(3), &predictions, &drawn);
+        compare(kind, Cwce::default(), &predictions, &drawn);
         compare(kind, Mmce::default(), &predictions, &drawn);
     }
 }
