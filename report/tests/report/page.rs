@@ -293,3 +293,53 @@ fn the_page_is_well_formed_and_complete() {
         }
     }
 }
+
+/// What a calibrated model has on average, against estimates of labels that are drawn here.
+#[test]
+fn means_if_calibrated() {
+    let (classes, _) = sample(300, 4, 5);
+    let mut rng = rng(17);
+    let r: Vec<f64> = (0..300).map(|_| 0.4 * rng.random::<f64>()).collect();
+    let event = binary(&r).about(Subject::Event).unwrap();
+    for (predictions, one) in [(classes, Event::TopLabel), (event, Event::Class(1))] {
+        let e90 = |y: &_| Ici::new(one).errors(&predictions, y).unwrap().ninetieth;
+        let corp = |score: &dyn Divergence, y: &_| {
+            Corp::of(score, one, &predictions, y)
+                .unwrap()
+                .miscalibration
+        };
+        type Of<'a> = Box<dyn Fn(&Tensor<1, Int>) -> f64 + 'a>;
+        let p = &predictions;
+        let estimates: Vec<(&str, Of)> = vec![
+            ("ece_uniform", Box::new(|y| Ece::uniform(10).on(p, y))),
+            (
+                "ece_median_variance",
+                Box::new(|y| Ece::median_variance(100).on(p, y)),
+            ),
+            ("ece_class_wise", Box::new(|y| Cwce::default().on(p, y))),
+            ("ks", Box::new(|y| KolmogorovSmirnov::new(one).on(p, y))),
+            ("e90", Box::new(e90)),
+            ("brier_miscalibration", Box::new(|y| corp(&Brier, y))),
+            ("log_miscalibration", Box::new(|y| corp(&LogScore, y))),
+        ];
+        let draws: Vec<_> = (0..400).map(|_| predictions.sample(&mut rng)).collect();
+        let report = ReportBuilder::new(&predictions, &draws[0]).build().unwrap();
+        let mut compared = 0;
+        for (name, estimate) in estimates {
+            let Some(found) = report.before.answer.estimates.0.get(name) else {
+                continue;
+            };
+            let values: Vec<f64> = draws.iter().map(&estimate).collect();
+            let mean = values.iter().sum::<f64>() / 400.0;
+            let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 399.0;
+            let error = 4.5 * (variance * (1.0 / 400.0 + 1.0 / 100.0)).sqrt(); // 100 sets at this size
+            let found = found.if_calibrated.unwrap();
+            assert!(
+                (found - mean).abs() <= error,
+                "{name}: {found}, expected {mean} ± {error}"
+            );
+            compared += 1;
+        }
+        assert_eq!(compared, 6); // class-wise errors are of classes, E90 is of an event
+    }
+}
