@@ -131,7 +131,12 @@ fn a_map_is_chosen() {
     contains(&warnings, "40 samples are too few");
 
     let text = printed(&folder, fit);
-    contains(&text, "\nchosen:     temperature, the simplest map");
+    let why = "the simplest map within one standard error of the best (± below includes the variation of the fits too)";
+    let score = "the score test rejects the predictions before: p ≤ 0.001";
+    contains(
+        &text,
+        &format!("\nchosen:     temperature, {why}; {score}\n"),
+    );
     for (keep, kept) in [
         ("order", "keeps_order"),
         ("accuracy", "keeps_accuracy"),
