@@ -56,7 +56,7 @@ impl Reportable for QuantileForecasts {
     }
 
     /// The weighted interval score and its parts, with their standard errors, and the quantile calibration error.
-    fn estimates(view: &View<Self>) -> NamedEstimates {
+    fn estimates(view: &View<Self>, _seed: u64) -> NamedEstimates {
         let (forecasts, targets, score) = (&view.predictions, &view.targets, WeightedIntervalScore);
         let parts = score.parts(forecasts, targets);
         let part = |part: fn(&IntervalScoreParts) -> MeanEstimate| {

@@ -95,7 +95,7 @@ where
         sizing.intervals_in_the_large(self, targets)
     }
 
-    fn estimates(view: &View<Self>) -> NamedEstimates {
+    fn estimates(view: &View<Self>, _seed: u64) -> NamedEstimates {
         let (predictions, targets) = (&view.predictions, &view.targets);
         let number = |value| Estimate::new("", value);
         let mean = |mean| Estimate::score("", mean);

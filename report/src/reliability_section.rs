@@ -150,8 +150,8 @@ impl Reportable for Categorical {
         estimates::summary(self, labels)
     }
 
-    fn estimates(view: &View<Self>) -> NamedEstimates {
-        estimates::estimates(view)
+    fn estimates(view: &View<Self>, seed: u64) -> NamedEstimates {
+        estimates::estimates(view, seed)
     }
 
     fn view(&self, plan: &Plan<Self>) -> View<Self> {

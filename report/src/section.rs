@@ -81,7 +81,9 @@ pub trait Reportable: Omnibus + 'static {
     }
 
     /// Computes the estimates that need no kernel.
-    fn estimates(view: &View<Self>) -> NamedEstimates;
+    ///
+    /// - seed: of the labels that a calibrated model would have
+    fn estimates(view: &View<Self>, seed: u64) -> NamedEstimates;
 
     /// Returns the view of a page.
     fn view(&self, plan: &Plan<Self>) -> View<Self> {
@@ -246,7 +248,7 @@ impl<P: Reportable> Plan<'_, P> {
         let sizing = Sizing::new(self.level, &view.of.event);
         let sizes = view.sizes(&sizing, Some(self.kernel));
         let mut estimates = self.kernel.linear_skce(&view);
-        estimates.extend(P::estimates(&view));
+        estimates.extend(P::estimates(&view, self.seed));
         let answer = Answer::new(omnibus, sizes).with_estimates(estimates);
         Ok(Assessed::new(
             answer,

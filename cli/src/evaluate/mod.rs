@@ -258,7 +258,7 @@ fn aspect<P: Kind>(
     let unbiased = unbiased.filter(|_| predictions.len() <= QUADRATIC_LIMIT);
     let mut estimates = kernel.quadratic(view, unbiased);
     estimates.extend(kernel.linear_skce(view));
-    estimates.extend(P::estimates(view));
+    estimates.extend(P::estimates(view, args.source.seed));
     let test = |test: &Test<P>| {
         progress.step(&test.name.title);
         let build = (test.build)(kernel, view, replicates);

@@ -319,7 +319,6 @@ impl AspectAnswer {
         for (Name { title, .. }, estimate) in shown.filter(|(name, _)| name.key != UNUSUAL) {
             let mut note = estimate.of.clone();
             if let Some(mean) = estimate.if_calibrated {
-                let mean = significant(mean, 3);
                 note.push_str(&format!("; a calibrated model has {mean}"));
             }
             let note = note.trim_start_matches("; ");

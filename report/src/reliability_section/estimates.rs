@@ -65,25 +65,47 @@ pub(super) fn summary(predictions: &Categorical, labels: &Tensor<1, Int>) -> Nam
     shares.map(estimate).collect()
 }
 
+/// How sets of labels are drawn that a calibrated model would have.
+#[derive(Debug, Clone, Copy)]
+struct Redraws {
+    sets: usize,
+    seed: u64,
+}
+
+impl Redraws {
+    /// From 100 sets of small data to 10 of large.
+    fn of(predictions: &Categorical, seed: u64) -> Self {
+        const NUMBERS: usize = 4_000_000;
+        let size = (predictions.len() * predictions.classes()).max(1);
+        Self {
+            sets: (NUMBERS / size).clamp(10, 100),
+            seed,
+        }
+    }
+
+    fn drawn(self, predictions: &Categorical) -> Redrawn<'_> {
+        let mut rng = StdRng::seed_from_u64(self.seed);
+        Redrawn {
+            predictions,
+            sets: (predictions.redrawer().draw)(self.sets, &mut rng),
+        }
+    }
+}
+
 /// Sets of labels that are drawn from the predictions: what estimates are for a calibrated model.
 struct Redrawn<'a> {
     predictions: &'a Categorical,
     sets: LabelSets,
 }
 
-impl<'a> Redrawn<'a> {
-    fn new(predictions: &'a Categorical, sets: usize) -> Self {
-        Self {
-            predictions,
-            sets: (predictions.redrawer().draw)(sets, &mut StdRng::seed_from_u64(0)),
-        }
-    }
-
+impl Redrawn<'_> {
     /// The mean of a statistic; none where it has no value.
     fn mean(&self, statistic: &dyn Statistic) -> Option<f64> {
         let evaluator = statistic.evaluator(self.predictions).ok()?;
-        let values = evaluator.values(&self.sets).ok()?;
-        Some(values.iter().sum::<f64>() / values.len() as f64)
+        evaluator
+            .values(&self.sets)
+            .ok()
+            .map(|values| known(&values))
     }
 
     /// The means of numbers of predictions and labels; none where one of them has no value.
@@ -97,18 +119,19 @@ impl<'a> Redrawn<'a> {
         };
         let found: Result<Vec<[f64; N]>> =
             (0..self.sets.len()).into_par_iter().map(of_set).collect();
-        let found = found.unwrap_or_default();
-        let mean =
-            |k: usize| found.iter().map(|of_set| of_set[k]).sum::<f64>() / found.len() as f64;
-        std::array::from_fn(|k| (!found.is_empty()).then(|| mean(k)))
+        let mean = |found: &[[f64; N]], k: usize| {
+            known(&found.iter().map(|of_set| of_set[k]).collect::<Vec<_>>())
+        };
+        std::array::from_fn(|k| found.as_ref().ok().map(|found| mean(found, k)))
     }
 }
 
-/// The number of sets that are drawn, from 100 of small data to 4 of large.
-fn redrawn_sets(predictions: &Categorical) -> usize {
-    const NUMBERS: usize = 2_000_000;
-    let size = (predictions.len() * predictions.classes()).max(1);
-    (NUMBERS / size).clamp(4, 100)
+/// The mean of draws, with the digits that so many draws give it: down to the first of its standard error.
+fn known(draws: &[f64]) -> f64 {
+    let mean = MeanEstimate::of(draws);
+    let exponent = mean.standard_error.log10().floor();
+    let digits = format!("{:.0}e{exponent}", mean.estimate / 10f64.powf(exponent));
+    digits.parse().unwrap_or(mean.estimate) // of equal draws
 }
 
 /// An estimate that is above 0 for a calibrated model too, with its mean for such a model.
@@ -241,7 +264,7 @@ fn parts(
     of: &str,
     score: &(dyn Divergence + Sync),
     event: &Result<(Categorical, Tensor<1, Int>)>,
-    sets: usize,
+    redraws: Redraws,
 ) -> NamedEstimates {
     let parts = |predictions: &_, occurred: &_| {
         let corp = Corp::of(score, Event::Class(1), predictions, occurred)?;
@@ -252,7 +275,7 @@ fn parts(
         .clone()
         .and_then(|(predictions, occurred)| parts(predictions, occurred));
     let if_calibrated = event.map_or([None; 3], |(predictions, _)| {
-        Redrawn::new(predictions, sets).means(parts)
+        redraws.drawn(predictions).means(parts)
     });
     let part = |(k, name)| {
         let part = found.clone().map(|parts| parts[k]);
@@ -264,11 +287,13 @@ fn parts(
 }
 
 /// All estimates of classes.
-pub(super) fn estimates(view: &View<Categorical>) -> NamedEstimates {
+///
+/// - seed: of the labels that a calibrated model would have
+pub(super) fn estimates(view: &View<Categorical>, seed: u64) -> NamedEstimates {
     let ((predictions, labels), of) = (view.data(), &view.of);
     let one = Event::one_of(predictions);
-    let sets = redrawn_sets(predictions);
-    let redrawn = &Redrawn::new(predictions, sets);
+    let redraws = Redraws::of(predictions, seed);
+    let redrawn = &redraws.drawn(predictions);
     let event = one_event(view);
     let new = Name::new;
     let mut estimates = vec![
@@ -313,12 +338,12 @@ pub(super) fn estimates(view: &View<Categorical>) -> NamedEstimates {
     let brier = Estimate::score(&of.sum, Brier.upper_bound(predictions, labels));
     estimates.push((names::BRIER, brier.on_page(Unit::Decimals, BRIER)));
     let summed = format!("{}, summed over both outcomes", of.one);
-    estimates.extend(parts(BRIER_PARTS, &summed, &Brier, &event, sets));
+    estimates.extend(parts(BRIER_PARTS, &summed, &Brier, &event, redraws));
     const LOG: &str = "Mean of −ln of the probability of the outcome, 0 at best. Like the Brier score it measures \
         calibration and accuracy together. A single confident error can dominate it.";
     let log = Estimate::score(&of.whole, LogScore.upper_bound(predictions, labels));
     estimates.push((names::LOG, log.on_page(Unit::Decimals, LOG)));
-    estimates.extend(parts(LOG_PARTS, &of.one, &LogScore, &event, sets));
+    estimates.extend(parts(LOG_PARTS, &of.one, &LogScore, &event, redraws));
     if view.is_ordered && predictions.subject() == Subject::Classes {
         const RANKED: &str = "Squared distance of the cumulative probabilities from those of the outcome, summed over \
             the ordered classes, 0 at best. A probability costs more the farther its class is from the outcome.";
