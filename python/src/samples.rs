@@ -7,7 +7,7 @@ use burn_calibration::{
         Samples, Subject,
     },
     error::{Error, Result, checks::check_count},
-    estimator::{Estimator, Event, MeanEstimate},
+    estimator::{Estimator, Event},
     hypothesis::{CalibrationTest, TestOutcome},
     recalibration::ScaleFamily,
     score::{ErrorSize, Quantify, Score},
@@ -18,6 +18,7 @@ use rand::{SeedableRng, rngs::StdRng};
 
 use crate::{
     arrays::{device, label_tensor, labels, value_error, weight_tensor},
+    metrics::Estimate,
     work,
 };
 
@@ -53,8 +54,11 @@ impl<P: Predictive> Sample<P> {
         error.size(&self.predictions, &self.targets)
     }
 
-    pub fn mean(&self, score: &impl Score<P>) -> Result<MeanEstimate> {
-        score.mean(&self.predictions, &self.targets)
+    pub fn score(&self, score: &impl Score<P>, level: Option<f64>) -> Result<Estimate> {
+        let mean = score.mean(&self.predictions, &self.targets)?;
+        Estimate::new(mean.estimate, level, |level| {
+            score.interval(&self.predictions, &self.targets, level)
+        })
     }
 
     pub fn test(&self, test: &impl CalibrationTest<P>, seed: u64) -> Result<TestOutcome> {

@@ -1,7 +1,7 @@
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::{
-    distribution::Weights,
+    distribution::{Predictive, Weights},
     error::Result,
     estimator::{ASYMPTOTIC_FLOOR, Interval, MeanEstimate, check_level, student},
     root::{Evaluation, enclose, increasing_root},
@@ -104,6 +104,47 @@ impl BoundedMean {
         let lowest = terms.iter().copied().fold(f64::INFINITY, f64::min);
         let highest = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         Self::new(terms, bound(least, lowest), bound(greatest, highest))
+    }
+
+    /// The mean of scores, or of their differences, of which data can have missed some, with Student's limits where the
+    /// terms show that these hold.
+    pub(super) fn of_differences(
+        terms: Vec<f64>,
+        weights: Weights,
+        missed: Vec<Vec<PossibleTerm>>,
+        are_classes: bool,
+    ) -> Self {
+        let (mean, most) = if are_classes {
+            (Self::with_missed(terms, missed), MOST_SKEWNESS)
+        } else {
+            let mean = Self::without_bounds(terms, &weights, missed);
+            (mean, MOST_SKEWNESS_UNBOUNDED)
+        };
+        mean.with_weights(weights).or_student(most)
+    }
+
+    /// The mean of the scores of predictions. What data can have missed are the scores that a calibrated model could
+    /// have.
+    ///
+    /// - scores: of the predictions without weights, for some targets, which may be infinite
+    ///
+    /// # Errors
+    ///
+    /// Those of the scores.
+    pub(crate) fn of_scores<P: Predictive>(
+        predictions: &P,
+        terms: Vec<f64>,
+        scores: impl Fn(&P::Targets) -> Result<Vec<f64>>,
+    ) -> Result<Self> {
+        let of_targets = |(targets, probabilities): (P::Targets, Vec<f64>)| {
+            let pairs = scores(&targets)?.into_iter().zip(probabilities);
+            let possible = |(value, probability)| PossibleTerm { value, probability };
+            Ok(pairs.map(possible).collect())
+        };
+        let missed = predictions.expected_targets().into_iter().map(of_targets);
+        let (missed, weights) = (missed.collect::<Result<_>>()?, predictions.parted().1);
+        let are_classes = predictions.expected_errors().is_some();
+        Ok(Self::of_differences(terms, weights, missed, are_classes))
     }
 
     /// The same mean with the limits and p-values of Student, where the terms show that these hold: the skewness of

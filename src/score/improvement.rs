@@ -2,7 +2,7 @@ use std::fmt;
 
 use super::{
     BoundedMean, Interval, MeanEstimate, Score,
-    bounded_mean::{MOST_SKEWNESS, MOST_SKEWNESS_UNBOUNDED, PossibleTerm},
+    bounded_mean::PossibleTerm,
     error_size::{FEWEST_ERRORS, check_errors},
     proper_score::check_scores,
 };
@@ -156,23 +156,18 @@ impl Improvement {
         let differ_nowhere = differences.iter().chain(missed_terms).all(is_zero);
         let [before, after, difference] = [&before_each, &after_each, &differences]
             .map(|values| MeanEstimate::weighted(values, &weights));
-        let (law, most) = if differ_nowhere {
+        let law = if differ_nowhere {
             infinite.1 = Some(DIFFER_NOWHERE.into());
-            let law = BoundedMean::new(differences, f64::NEG_INFINITY, f64::INFINITY);
-            (law, MOST_SKEWNESS)
-        } else if is_of_classes {
-            let law = BoundedMean::with_missed(differences, missed);
-            (law, MOST_SKEWNESS)
+            BoundedMean::new(differences, f64::NEG_INFINITY, f64::INFINITY).with_weights(weights)
         } else {
-            let law = BoundedMean::without_bounds(differences, &weights, missed);
-            (law, MOST_SKEWNESS_UNBOUNDED)
+            BoundedMean::of_differences(differences, weights, missed, is_of_classes)
         };
         Ok(Self {
             before,
             after,
             difference,
             injective: None,
-            law: Law::Bounded(law.with_weights(weights).or_student(most)),
+            law: Law::Bounded(law),
             infinite: infinite.1,
         })
     }

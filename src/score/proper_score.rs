@@ -1,6 +1,6 @@
 use std::fmt::Debug;
 
-use super::{Improvement, MeanEstimate};
+use super::{BoundedMean, Improvement, Interval, MeanEstimate};
 use crate::{
     distribution::{Batch as _, Predictive, Targets},
     error::{Error, Result},
@@ -103,6 +103,23 @@ pub trait Score<P: Predictive>: Debug {
         let (plain, weights) = predictions.parted();
         let each = self.each(&plain, targets)?;
         Ok(MeanEstimate::weighted(&each, &weights))
+    }
+
+    /// The confidence interval of the mean score of new samples, with the mean of the data.
+    ///
+    /// It is Student's where the scores show that this holds. Elsewhere scores that did not happen, but can be
+    /// expected of a calibrated model, count too ([`BoundedMean`]): of 20 predictions of 2 % without an event the
+    /// data do not say what an event costs. An end is infinite where an infinite score can be expected. Scores
+    /// that no model expects, of outliers, are in no interval. Simulated coverage is in `docs/levels.md`.
+    ///
+    /// # Errors
+    ///
+    /// As [`each`](Self::each), and a level that is not between 0 and 1.
+    fn interval(&self, predictions: &P, targets: &P::Targets, level: f64) -> Result<Interval> {
+        let (plain, _) = predictions.parted();
+        let scores = self.each(&plain, targets)?;
+        let possible = |targets: &_| self.each_or_infinite(&plain, targets);
+        BoundedMean::of_scores(predictions, scores, possible)?.interval(level)
     }
 
     /// The upper bound `U_S = E[S] − inf_P g_S(P)` of the proper calibration error (Gruber and Buettner

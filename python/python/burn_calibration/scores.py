@@ -1,6 +1,7 @@
 """Proper scores: lower is better.
 
-All are means over the samples. Their intervals are those of Student's distribution.
+All are means over the samples. Their intervals are for new samples: Student's where the scores show that these hold,
+elsewhere wider, since scores that did not happen can be expected too.
 """
 
 from __future__ import annotations

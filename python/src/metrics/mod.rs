@@ -7,7 +7,7 @@ pub mod significance;
 
 use burn_calibration::{
     error::{Error, Result},
-    estimator::{Binning, Interval, MeanEstimate},
+    estimator::{Binning, Interval},
     kernel::{Bandwidth, Kernel},
 };
 use pyo3::prelude::*;
@@ -21,7 +21,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    fn new(
+    pub fn new(
         estimate: f64,
         level: Option<f64>,
         interval: impl FnOnce(f64) -> Result<Interval>,
@@ -32,10 +32,6 @@ impl Estimate {
             lower: interval.map(|interval| interval.lower),
             upper: interval.map(|interval| interval.upper),
         })
-    }
-
-    fn of_mean(mean: &MeanEstimate, level: Option<f64>) -> Result<Self> {
-        Self::new(mean.estimate, level, |level| mean.interval(level))
     }
 
     fn times(self, factor: f64) -> Self {

@@ -3,7 +3,7 @@
 use burn_calibration::{
     distribution::Marginals,
     error::Result,
-    estimator::{MeanEstimate, regression::Pinball},
+    estimator::regression::Pinball,
     score::{Brier, Crps, LogScore, Spherical, WeightedIntervalScore},
 };
 use pyo3::prelude::*;
@@ -23,7 +23,7 @@ pub fn brier_score(
             2 => 0.5,
             _ => 1.0,
         };
-        Ok(Estimate::of_mean(&data.mean(&Brier)?, level)?.times(factor))
+        Ok(data.score(&Brier, level)?.times(factor))
     })
 }
 
@@ -34,17 +34,13 @@ pub fn spherical_score(
     data: ClassArrays<'_>,
     level: Option<f64>,
 ) -> PyResult<Estimate> {
-    data.compute(py, move |data| {
-        Estimate::of_mean(&data.mean(&Spherical)?, level)
-    })
+    data.compute(py, move |data| data.score(&Spherical, level))
 }
 
 /// The log score of classes.
 #[pyfunction]
 pub fn log_loss(py: Python<'_>, data: ClassArrays<'_>, level: Option<f64>) -> PyResult<Estimate> {
-    data.compute(py, move |data| {
-        Estimate::of_mean(&data.mean(&LogScore)?, level)
-    })
+    data.compute(py, move |data| data.score(&LogScore, level))
 }
 
 /// The log score of densities.
@@ -54,37 +50,31 @@ pub fn log_loss_of_reals(
     data: RealArrays<'_>,
     level: Option<f64>,
 ) -> PyResult<Estimate> {
-    data.compute(py, move |data| {
-        let mean = match data {
-            Reals::Normal(data) => data.mean(&LogScore),
-            Reals::Laplace(data) => data.mean(&LogScore),
-            Reals::NormalMixture(data) => data.mean(&LogScore),
-            Reals::LaplaceMixture(data) => data.mean(&LogScore),
-            Reals::Samples(_) | Reals::Quantiles(_) => Err(unsupported(
-                "samples and quantiles have no density",
-                "crps, interval_score or pinball_loss",
-            )),
-        };
-        Estimate::of_mean(&mean?, level)
+    data.compute(py, move |data| match data {
+        Reals::Normal(data) => data.score(&LogScore, level),
+        Reals::Laplace(data) => data.score(&LogScore, level),
+        Reals::NormalMixture(data) => data.score(&LogScore, level),
+        Reals::LaplaceMixture(data) => data.score(&LogScore, level),
+        Reals::Samples(_) | Reals::Quantiles(_) => Err(unsupported(
+            "samples and quantiles have no density",
+            "crps, interval_score or pinball_loss",
+        )),
     })
 }
 
 /// The continuous ranked probability score.
 #[pyfunction]
 pub fn crps(py: Python<'_>, data: RealArrays<'_>, level: Option<f64>) -> PyResult<Estimate> {
-    data.compute(py, move |data| {
-        let mean = match data {
-            Reals::Normal(data) => data.mean(&Crps),
-            Reals::Laplace(data) => data.mean(&Crps),
-            Reals::NormalMixture(data) => data.mean(&Crps),
-            Reals::LaplaceMixture(data) => data.mean(&Crps),
-            Reals::Samples(data) => data.mean(&Crps),
-            Reals::Quantiles(_) => Err(unsupported(
-                "quantiles have no CRPS",
-                "interval_score, which approximates it",
-            )),
-        };
-        Estimate::of_mean(&mean?, level)
+    data.compute(py, move |data| match data {
+        Reals::Normal(data) => data.score(&Crps, level),
+        Reals::Laplace(data) => data.score(&Crps, level),
+        Reals::NormalMixture(data) => data.score(&Crps, level),
+        Reals::LaplaceMixture(data) => data.score(&Crps, level),
+        Reals::Samples(data) => data.score(&Crps, level),
+        Reals::Quantiles(_) => Err(unsupported(
+            "quantiles have no CRPS",
+            "interval_score, which approximates it",
+        )),
     })
 }
 
@@ -95,14 +85,12 @@ pub fn interval_score(
     data: RealArrays<'_>,
     level: Option<f64>,
 ) -> PyResult<Estimate> {
-    data.compute(py, move |data| {
-        Estimate::of_mean(&interval_score_of(data)?, level)
-    })
+    data.compute(py, move |data| interval_score_of(data, level))
 }
 
-fn interval_score_of(data: &Reals) -> Result<MeanEstimate> {
+fn interval_score_of(data: &Reals, level: Option<f64>) -> Result<Estimate> {
     match data {
-        Reals::Quantiles(data) => data.mean(&WeightedIntervalScore),
+        Reals::Quantiles(data) => data.score(&WeightedIntervalScore, level),
         _ => Err(unsupported(
             "the interval score is of quantiles",
             "quantiles(values, levels)",
@@ -120,22 +108,27 @@ pub fn pinball_loss(
 ) -> PyResult<Estimate> {
     data.compute(py, move |data| {
         if let Reals::Quantiles(_) = data {
-            let mean = interval_score_of(data)?;
-            return Ok(Estimate::of_mean(&mean, level)?.times(0.5));
+            return Ok(interval_score_of(data, level)?.times(0.5));
         }
         let pinball = levels.map_or_else(|| Ok(Pinball::default()), Pinball::new)?;
-        let mean = match data {
-            Reals::Normal(data) => mean_pinball(&pinball, data),
-            Reals::Laplace(data) => mean_pinball(&pinball, data),
-            Reals::NormalMixture(data) => mean_pinball(&pinball, data),
-            Reals::LaplaceMixture(data) => mean_pinball(&pinball, data),
-            Reals::Samples(data) => mean_pinball(&pinball, data),
+        match data {
+            Reals::Normal(data) => score_by_pinball(&pinball, data, level),
+            Reals::Laplace(data) => score_by_pinball(&pinball, data, level),
+            Reals::NormalMixture(data) => score_by_pinball(&pinball, data, level),
+            Reals::LaplaceMixture(data) => score_by_pinball(&pinball, data, level),
+            Reals::Samples(data) => score_by_pinball(&pinball, data, level),
             Reals::Quantiles(_) => unreachable!("returned above"),
-        };
-        Estimate::of_mean(&mean?, level)
+        }
     })
 }
 
-fn mean_pinball<P: Marginals>(pinball: &Pinball, data: &Sample<P>) -> Result<MeanEstimate> {
-    pinball.mean(&data.predictions, &data.targets)
+fn score_by_pinball<P: Marginals>(
+    pinball: &Pinball,
+    data: &Sample<P>,
+    level: Option<f64>,
+) -> Result<Estimate> {
+    let mean = pinball.mean(&data.predictions, &data.targets)?;
+    Estimate::new(mean.estimate, level, |level| {
+        pinball.interval(&data.predictions, &data.targets, level)
+    })
 }

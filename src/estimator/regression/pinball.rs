@@ -7,8 +7,9 @@ use super::{
 use crate::{
     distribution::Marginals,
     error::Result,
-    estimator::{Estimator, MeanEstimate},
+    estimator::{Estimator, Interval, MeanEstimate},
     host::tensor_like,
+    score::BoundedMean,
 };
 
 /// The pinball score of predicted quantiles `q` at some levels `τ`: `max(τ(y − q), (τ − 1)(y − q))`,
@@ -60,11 +61,36 @@ impl Pinball {
     /// The mean over samples and levels, with its standard error.
     pub fn mean<P: Marginals>(&self, predictions: &P, targets: &Tensor<2>) -> Result<MeanEstimate> {
         let (plain, weights) = predictions.parted();
-        let each = self.each(&plain, targets)?;
+        Ok(MeanEstimate::weighted(
+            &self.values(&plain, targets)?,
+            &weights,
+        ))
+    }
+
+    /// The confidence interval of the mean over new samples, with the mean of the data, as
+    /// [`Score::interval`](crate::score::Score::interval).
+    ///
+    /// # Errors
+    ///
+    /// As [`mean`](Self::mean), and a level that is not between 0 and 1.
+    pub fn interval<P: Marginals>(
+        &self,
+        predictions: &P,
+        targets: &Tensor<2>,
+        level: f64,
+    ) -> Result<Interval> {
+        let (plain, _) = predictions.parted();
+        let scores = self.values(&plain, targets)?;
+        let possible = |targets: &Tensor<2>| self.values(&plain, targets);
+        BoundedMean::of_scores(predictions, scores, possible)?.interval(level)
+    }
+
+    /// The score of each sample, averaged over the levels.
+    fn values<P: Marginals>(&self, predictions: &P, targets: &Tensor<2>) -> Result<Vec<f64>> {
+        let each = self.each(predictions, targets)?;
         let sum = |i: usize| each.iter().map(|values| values[i]).sum::<f64>();
         let mean = |i: usize| sum(i) / each.len() as f64;
-        let values: Vec<f64> = (0..each[0].len()).map(mean).collect();
-        Ok(MeanEstimate::weighted(&values, &weights))
+        Ok((0..each[0].len()).map(mean).collect())
     }
 
     /// The scores of the samples at each level.

@@ -4,6 +4,7 @@ mod bounded_mean;
 mod corp;
 mod few_errors;
 mod improvement;
+mod intervals;
 mod lp_bound;
 mod observed_expected;
 mod population;
