@@ -20,8 +20,8 @@
 //!
 //! [`FairCrps`] scores the distribution that samples are from.
 //!
-//! All but the decomposition, which is an identity of the data, come with standard errors and
-//! confidence intervals ([`MeanEstimate`]).
+//! All but the decomposition, which is an identity of the data, come with standard errors ([`MeanEstimate`]) and
+//! confidence intervals ([`Score::interval`]).
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};
