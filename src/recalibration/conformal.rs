@@ -14,7 +14,7 @@ use crate::{
     distribution::{Batch as _, Predictive, QuantileForecasts, Targets, Weighted as _, Weights},
     error::{Error, Result, check_samples},
     host::to_vec,
-    score::{Score, WeightedIntervalScore},
+    score::{MeanEstimate, Score, WeightedIntervalScore},
 };
 
 /// Configuration of [`ConformalShift`], which it fits: `O(K n log n)` on the host, without a criterion. The report
@@ -114,8 +114,11 @@ impl Fit<QuantileForecasts, Tensor<2>> for ConformalShiftConfig {
         let after = WeightedIntervalScore.mean(&form.apply(forecasts.clone()), &targets)?;
         let mut report = FitReport::found(after.estimate, task.options.progress);
         let change = left_out_change(&forecasts, &targets, needed)?;
-        if let Some(change) = change.filter(|change| *change > 0.0) {
-            report.warnings.push(FitWarning::NoGain { change });
+        if let Some(change) = change.filter(|change| change.estimate > 0.0) {
+            report.warnings.push(FitWarning::NoGain {
+                change: change.estimate,
+                standard_error: change.standard_error,
+            });
         }
         checked(ConformalShift::new(form, report))
     }
@@ -124,14 +127,14 @@ impl Fit<QuantileForecasts, Tensor<2>> for ConformalShiftConfig {
 /// The folds of samples that fits leave out.
 const FOLDS: usize = 5;
 
-/// The rise of the mean score of samples that each of some fits leaves out; none where the others are too few.
+/// The change of the mean score of samples that each of some fits leaves out; none where the others are too few.
 fn left_out_change(
     forecasts: &QuantileForecasts,
     targets: &Tensor<2>,
     needed: usize,
-) -> Result<Option<f64>> {
+) -> Result<Option<MeanEstimate>> {
     let (n, (forecasts, weights)) = (forecasts.len(), forecasts.parted());
-    let mut change = 0.0;
+    let mut changes = vec![0.0; n];
     for fold in 0..FOLDS {
         let (left, kept): (Vec<usize>, Vec<usize>) = (0..n).partition(|row| row % FOLDS == fold);
         let of_kept = weights.select(&kept);
@@ -141,14 +144,13 @@ fn left_out_change(
         let observed = targets.select_rows(&kept).drawn();
         let form = LevelShifts::from_residuals(&forecasts.select_rows(&kept), &of_kept, &observed);
         let (before, targets) = (forecasts.select_rows(&left), targets.select_rows(&left));
-        let sum = |forecasts: &QuantileForecasts| -> Result<f64> {
-            let scores = WeightedIntervalScore.each(forecasts, &targets)?;
-            let terms = scores.iter().zip(&left);
-            Ok(terms.map(|(score, &row)| weights.at(row) * score).sum())
-        };
-        change += sum(&form.apply(before.clone()))? - sum(&before)?;
+        let scores = |forecasts| WeightedIntervalScore.each(forecasts, &targets);
+        let (after, before) = (scores(&form.apply(before.clone()))?, scores(&before)?);
+        for ((row, after), before) in left.into_iter().zip(after).zip(before) {
+            changes[row] = after - before;
+        }
     }
-    Ok(Some(change / weights.total(n)))
+    Ok(Some(MeanEstimate::weighted(&changes, &weights)))
 }
 
 /// A rank is whole that is so close to a whole number.

@@ -5,7 +5,11 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{data::FitData, scalar::event::EventOutcomes};
-use crate::{distribution::Weights, hypothesis::Unrelated, numbers::counted};
+use crate::{
+    distribution::Weights,
+    hypothesis::Unrelated,
+    numbers::{counted, significant},
+};
 
 /// A reason for care with a fitted map.
 ///
@@ -75,6 +79,8 @@ pub enum FitWarning {
     NoGain {
         /// The rise of the mean.
         change: f64,
+        /// Its standard error, over the samples.
+        standard_error: f64,
     },
     /// Maps that were not tried.
     TooFew {
@@ -213,9 +219,14 @@ impl FitWarning {
                 "the map raises the mean log loss of the data of its own fit by {change:.4}: without it the \
                  predictions are better"
             ),
-            Self::NoGain { change } => format!(
-                "the map raises the mean score of samples that were left out of five fits by {change:.4}: the \
-                 predictions may be as good without it"
+            Self::NoGain {
+                change,
+                standard_error,
+            } => format!(
+                "samples that were left out of five fits, each to four fifths of the data, show no gain: the map \
+                 raises their mean score by {} ± {}",
+                significant(*change, 2),
+                significant(*standard_error, 2)
             ),
             Self::TooFew { samples, names } => {
                 let are = if *samples == 1 { "is" } else { "are" };

@@ -106,7 +106,7 @@ fn improvement_of_the_score() {
         let map = ConformalShiftConfig::new();
         let map = map.fit(forecasts(&USUAL, &held_out), column(&y)).unwrap();
         let warnings = &map.report().unwrap().warnings;
-        matches!(warnings[..], [FitWarning::NoGain { change }] if change > 0.0)
+        matches!(warnings[..], [FitWarning::NoGain { change, .. }] if change > 0.0)
     });
     assert!(warned.count() >= 15);
 }
