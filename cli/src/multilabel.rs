@@ -61,7 +61,7 @@ pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<(Views, LazyViews<Cate
         files.row_weights.clone().map(SampleWeights::from),
     );
     // no more likely than each label are all labels of a row
-    let mut of_labels = vec![1.0f64; table.rows()];
+    let mut of_rows = vec![1.0f64; table.rows()];
     for column in 0..count {
         let mut file = File {
             path: path.clone(),
@@ -76,7 +76,7 @@ pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<(Views, LazyViews<Cate
         let TextColumn { name, at, .. } = &of_labels.table.labels[at];
         let labels = labels.map_err(|error| error.in_column(titled(*at, name)))?;
         let of_label = probabilities_of(&event, labels.clone());
-        for (least, p) in of_labels.iter_mut().zip(of_label) {
+        for (least, p) in of_rows.iter_mut().zip(of_label) {
             *least = least.min(p);
         }
         let shape = [labels.len()];
@@ -87,7 +87,7 @@ pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<(Views, LazyViews<Cate
         let event = SampleWeights::on(&samples, event, &labels)?;
         list.push(Ok(View::new(event, labels, Some(column), &names)));
     }
-    noted(|notes| files.note_copies(|| of_labels, notes));
+    noted(|notes| files.note_copies(|| of_rows, notes));
     let views = Views {
         data: DataWords {
             class_names: names,
