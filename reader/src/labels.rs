@@ -13,8 +13,8 @@ use crate::{
 /// What makes the stream of drawn labels another than that of redraws.
 const SOFT: u64 = 0x736f_6674;
 
-/// The smallest ratio of likelihoods for which labels may count from 1. That of a calibrated model is as large or larger
-/// with a probability of at most 1/20, because its expectation is at most 1.
+/// The smallest ratio of likelihoods for which labels may count from 1. The ratio of a calibrated model has an expectation
+/// of at most 1, and so is as large with a probability of at most 1/20.
 const FITS_BETTER: f64 = 20.0;
 /// The least probability in this ratio: a zero may be rounded.
 const LEAST: f64 = 1e-12;

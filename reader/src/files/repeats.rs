@@ -107,11 +107,11 @@ impl Files {
         is_told.then_some(repeats)
     }
 
-    /// A bound of the probability that labels agree within groups of equal predictions as often as they do, if a label is
-    /// as likely to agree with that of the most similar predictions. So it is whatever the predictions are worth.
+    /// A bound of the probability that labels agree within groups of equal predictions as often as they do, if a label
+    /// is as likely to agree with that of the most similar predictions. It holds for predictions that are wrong, too.
     ///
-    /// Of the first two rows of a group and the first one of the next group, two have the same label and one another. If
-    /// the three are exchangeable, the two are those of the group with probability 1/3.
+    /// The first two rows of a group and the first one of the next group count if two of the three labels are equal and
+    /// one is another. If the three are exchangeable, the two are those of the group with probability 1/3.
     fn chance_of_agreement(&self, mut groups: Vec<Group>) -> f64 {
         let place = |group: &Group| place(self.numbers(group.first));
         groups.sort_by(|a, b| {

@@ -233,7 +233,7 @@ fn samples_that_agree_are_no_copies() {
     }
 }
 
-/// Draws calibrated sets of classes, with labels from 0, or from 1 if `first` is 1, and counts those of which a note asks
+/// Draws calibrated sets of classes, with labels from 0, or from 1 if `first` is 1. Counts those of which a note asks
 /// whether labels count from 1.
 fn one_based_told(sets: u64, n: usize, logits: &[f64], scale: f64, first: usize) -> usize {
     let count = |seed: u64| {
@@ -280,8 +280,8 @@ fn one_based_told(sets: u64, n: usize, logits: &[f64], scale: f64, first: usize)
     (0..sets).filter_map(count).sum()
 }
 
-/// Labels that count from 0 may lack a 0 by chance: of many classes, and of a rare one. Of 40 sets of which one in twenty
-/// may be told, seven or more are with probability 0.003.
+/// Labels that count from 0 may lack a 0 by chance: of many classes, and of a rare one. Of 40 sets one in twenty may be
+/// told: seven or more are with probability 0.003.
 #[test]
 fn labels_without_a_zero() {
     let many = [0.0; 100];
@@ -294,12 +294,10 @@ fn labels_without_a_zero() {
         (one_based_told(40, 200, &rare, 1.5, 0), 0),
         (one_based_told(40, 4, &[0.0; 5], 1.0, 0), 0),
     ] {
-        println!("{told} {of_shifted}");
         assert!(told <= 6, "{told}");
     }
     let rare_last = [0.0, 0.0, 0.0, -9.0];
     let of_shifted = one_based_told(40, 200, &rare_last, 1.5, 1);
-    println!("{of_shifted}");
     assert!(of_shifted >= 38, "{of_shifted}");
 }
 
