@@ -114,7 +114,7 @@ fn levels_beside_text() {
             "date,0.1,0.5,0.9",
         ),
         (
-            format!("city,day,0.1,0.9\nBonn,2024-01-01,0.2,0.8\n"),
+            "city,day,0.1,0.9\nBonn,2024-01-01,0.2,0.8\n".to_owned(),
             "city,day,0.1,0.9",
         ),
         // text of one kind, and numbers that are no levels
