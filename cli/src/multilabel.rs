@@ -17,7 +17,8 @@ use crate::{
     given,
     kind::LazyViews,
     limits::redraws,
-    rows::{PredictionForm, rows_of},
+    notes::noted,
+    rows::{PredictionForm, probabilities_of, rows_of},
     words::{DataWords, Named, OutcomeSpace, counted},
 };
 
@@ -59,6 +60,8 @@ pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<(Views, LazyViews<Cate
         Vec::new(),
         files.row_weights.clone().map(SampleWeights::from),
     );
+    // no more likely than each label are all labels of a row
+    let mut of_rows = vec![1.0f64; table.rows()];
     for column in 0..count {
         let mut file = File {
             path: path.clone(),
@@ -72,6 +75,10 @@ pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<(Views, LazyViews<Cate
         let labels = labels::numbers(2, options.one_based, of_labels, at);
         let TextColumn { name, at, .. } = &of_labels.table.labels[at];
         let labels = labels.map_err(|error| error.in_column(titled(*at, name)))?;
+        let of_label = probabilities_of(&event, labels.clone());
+        for (least, p) in of_rows.iter_mut().zip(of_label) {
+            *least = least.min(p);
+        }
         let shape = [labels.len()];
         let labels = Tensor::from_data(TensorData::new(labels, shape), &Device::flex());
         if let Some(weights) = &mut samples {
@@ -80,6 +87,7 @@ pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<(Views, LazyViews<Cate
         let event = SampleWeights::on(&samples, event, &labels)?;
         list.push(Ok(View::new(event, labels, Some(column), &names)));
     }
+    noted(|notes| files.note_copies(|| of_rows, notes));
     let views = Views {
         data: DataWords {
             class_names: names,

@@ -180,8 +180,11 @@ pub fn read_classes(
     let labels = if args.arrays.is_some() && of_labels.table.labels.len() == 1 {
         labels::numbers(own.predictions.classes(), false, of_labels, 0)?
     } else {
-        noted(|notes| labels::of_files(&options, &files, &classes, notes))?
+        let logarithms = |classes| logarithms_of(&own.predictions, classes);
+        noted(|notes| labels::of_files(&options, &files, &classes, logarithms, notes))?
     };
+    let of_labels = || probabilities_of(&own.predictions, labels.clone());
+    noted(|notes| files.note_copies(of_labels, notes));
     let (first, others) = files.sets.split_first_mut().expect("there is a file");
     let of = first.path.display().to_string();
     let mut sets = Vec::new();
@@ -246,6 +249,21 @@ pub fn read_classes(
         event,
         given,
     })
+}
+
+/// The logarithms of the probabilities of one class in each row.
+fn logarithms_of(predictions: &Categorical, classes: Vec<i64>) -> Vec<f64> {
+    let shape = [classes.len(), 1];
+    let classes = Tensor::from_data(TensorData::new(classes, shape), &Device::flex());
+    let of_classes = predictions.log_probabilities().gather(1, classes);
+    let numbers = of_classes.try_into_vec_as::<f64>();
+    numbers.expect("the numbers of files are in memory")
+}
+
+/// The probabilities of one class in each row.
+pub fn probabilities_of(predictions: &Categorical, classes: Vec<i64>) -> Vec<f64> {
+    let logarithms = logarithms_of(predictions, classes);
+    logarithms.into_iter().map(f64::exp).collect()
 }
 
 /// Whether a map depends on no more than the order of the log-odds of each class, and so takes the infinite

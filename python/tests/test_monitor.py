@@ -43,7 +43,6 @@ def test_the_wealth_is_that_of_numpy():
     assert state["overprediction"]["estimate"] == pytest.approx(np.mean(p - y), abs=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore:y_true. no label is 0")
 def test_the_wealth_is_a_martingale():
     rng = np.random.default_rng(6)
     for m, rows in ((2, 80), (5, 80), (100, 20)):

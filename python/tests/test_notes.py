@@ -51,10 +51,11 @@ def test_a_note_is_a_warning_at_the_users_line_and_in_the_answer(three):
 
 def test_notes_of_arguments_are_in_the_answer(three):
     y, p = three
+    from_1 = np.clip(y, 0, 1) + 1
     calls = (
         lambda: bc.evaluate(y, logits=p, redraws=99),
         lambda: bc.compare(y, bc.Logits(p), bc.Logits(p), redraws=99),
-        lambda: bc.Monitor().update(np.where(y == 0, 1, y), p),
+        lambda: bc.Monitor().update(from_1, p),
     )
     for call in calls:
         with pytest.warns(bc.CalibrationWarning, match="as probabilities are|no label is 0") as found:
@@ -200,8 +201,10 @@ def test_labels_of_any_kind(three):
         bc.ece(np.where(np.arange(200) == 5, "cow", np.array(kinds[0])[y]), p, classes=kinds[0])
     with pytest.raises(ValueError, match=r"expected classes=\[…\], the class of each column: classes=\['cat', 'dog'"):
         bc.evaluate(np.array(kinds[0])[y], p)
-    with pytest.warns(bc.CalibrationWarning, match=r"no label is 0.*classes=range\(1, 4\)"):
-        bc.ece(np.where(y == 0, 1, y), p)
+    from_1 = np.clip(y, 0, 1) + 1
+    for call in (lambda: bc.ece(from_1, p), lambda: bc.TemperatureScaling().fit(np.log(p), from_1)):
+        with pytest.warns(bc.CalibrationWarning, match=r"no label is 0.*classes=range\(1, 4\)"):
+            call()
     with pytest.raises(ValueError, match=r"labels run from 1: classes=range\(1, 4\)"):
         bc.ece(y + 1, p)
     assert bc.ece(y + 1, p, classes=range(1, 4)) == bc.ece(y, p)
@@ -259,3 +262,19 @@ def test_frames_of_polars(three):
     frame = polars.DataFrame({**given, "y": y})
     found = bc.evaluate(frame["y"], polars.DataFrame(p), given=frame.drop("y"), redraws=99)
     assert found.to_dict() == plain
+
+
+def test_labels_without_a_zero_that_count_from_0():
+    """Of 60 calibrated sets at most one in twenty may be told: nine or more are with probability 0.002."""
+    rng = np.random.default_rng(0)
+    told = 0
+    for _ in range(60):
+        z = 3 * rng.normal(size=(20, 100))
+        p = softmax(z)
+        y = np.array([rng.choice(100, p=row) for row in p])
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            bc.ece(y, p)
+            bc.ece(y, bc.Logits(z))
+        told += any("no label is 0" in str(warning.message) for warning in found)
+    assert told <= 8

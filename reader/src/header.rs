@@ -3,6 +3,9 @@
 use super::{Cells, OpenOptions, clipped, records::Record, text::has_decimal_comma};
 use crate::error::{Result, ensure};
 
+/// The most characters of a level that may be a number of a row instead, as `0.9999`.
+const SHORT: usize = 6;
+
 /// A first line that names the columns.
 #[derive(Debug, Default, PartialEq)]
 pub struct Header {
@@ -49,6 +52,7 @@ impl Header {
             !cells.any(|(column, cell)| is_number(cell) || is_word(cell) && !is_name(column));
         let is_certain = |second: &Cells| {
             has_names(first, second)
+                || !options.are_probabilities && stand_above_dates(first, second)
                 || are_words(first) && stands_above(first, second)
                 || counts(first, second)
                     && (stands_above(first, second)
@@ -60,8 +64,16 @@ impl Header {
                 note: (!is_plain && !is_said).then_some("line 1 is a header"),
             }));
         }
+        // levels have few digits
+        let is_short = |cell: &str| !is_number(cell) || cell.len() <= SHORT;
+        let may_be_levels = |second: &Cells| {
+            !options.are_probabilities
+                && first.iter().all(|cell| is_short(cell) && !is_word(cell))
+                && are_levels(first, second)
+        };
+        let may_be_header = |second| may_be_header(first, second) || may_be_levels(second);
         ensure!(
-            options.is_counted || !second.is_some_and(|second| may_be_header(first, second)),
+            options.is_counted || !second.is_some_and(may_be_header),
             "line {line} ({}) may be a header or a row, expected --header yes or --header no",
             clipped(&names().collect::<Vec<_>>().join(","))
         );
@@ -114,8 +126,14 @@ fn stands_above(first: &Cells, second: &Cells) -> bool {
 }
 
 /// Whether the first line names columns by words and, beside them, two or more by numbers that rise, such as
-/// the levels of quantiles. A row in which a value is missing has no such words.
+/// the levels of quantiles.
 fn has_names(first: &Cells, second: &Cells) -> bool {
+    stands_above(first, second) && are_names(first)
+}
+
+/// Whether each cell is a word or a number, and the numbers rise, two or more. A row in which a value is missing has no
+/// such words.
+fn are_names(first: &Cells) -> bool {
     const MISSING: [&str; 6] = ["na", "n/a", "null", "none", "nil", "missing"];
     let is_word = |cell: &str| {
         cell.starts_with(|c: char| c.is_alphabetic() || c == '_')
@@ -123,10 +141,28 @@ fn has_names(first: &Cells, second: &Cells) -> bool {
             && !MISSING.contains(&&*cell.to_lowercase())
     };
     let numbers: Vec<f64> = first.iter().flat_map(str::parse).collect();
-    stands_above(first, second)
-        && numbers.len() > 1
+    numbers.len() > 1
         && first.iter().all(|cell| is_number(cell) || is_word(cell))
         && numbers.is_sorted_by(|a, b| a < b)
+}
+
+/// Whether the first line may be levels of quantiles, in (0, 1), beside words other than those of the row below.
+fn are_levels(first: &Cells, second: &Cells) -> bool {
+    let is_level = |level: f64| 0.0 < level && level < 1.0;
+    let mut pairs = first.iter().zip(second.iter());
+    are_names(first)
+        && first.iter().flat_map(str::parse).all(is_level)
+        && !pairs.clone().all(|(name, _)| is_number(name))
+        && pairs.all(|(name, below)| is_number(name) || name != below)
+}
+
+/// Whether the first line is levels beside a word above what begins with a digit and is no number, such as a date. As a
+/// row it would have text of two kinds in one column.
+fn stand_above_dates(first: &Cells, second: &Cells) -> bool {
+    let has_digit = |cell: &str| cell.contains(|c: char| c.is_ascii_digit());
+    let is_date = |cell: &str| cell.starts_with(|c: char| c.is_ascii_digit()) && !is_number(cell);
+    let mut pairs = first.iter().zip(second.iter());
+    are_levels(first, second) && pairs.any(|(name, below)| !has_digit(name) && is_date(below))
 }
 
 /// Whether the first line may be names that count, or that of a single column, or a row.

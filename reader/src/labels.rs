@@ -13,11 +13,20 @@ use crate::{
 /// What makes the stream of drawn labels another than that of redraws.
 const SOFT: u64 = 0x736f_6674;
 
+/// The smallest ratio of likelihoods for which labels may count from 1. The ratio of a calibrated model has an expectation
+/// of at most 1, and so is as large with a probability of at most 1/20.
+const FITS_BETTER: f64 = 20.0;
+/// The least probability in this ratio: a zero may be rounded.
+const LEAST: f64 = 1e-12;
+
 /// The labels of the predictions of the first file.
+///
+/// - `logarithms`: returns the logarithms of the probabilities of one class in each row
 pub fn of_files(
     options: &ReadOptions,
     files: &Files,
     classes: &LabelClasses,
+    logarithms: impl Fn(Vec<i64>) -> Vec<f64>,
     notes: &mut Notes,
 ) -> Result<Vec<i64>> {
     let File { path, table } = files.of_labels();
@@ -30,11 +39,24 @@ pub fn of_files(
     if options.soft_labels {
         let note = "labels are frequencies: one is drawn for each row, seed";
         notes.say(path, format_args!("{note} {}", options.seed));
-    } else if classes.count > 2 && classes.may_count_from_1(table, &labels) {
+    } else if classes.count > 2
+        && classes.may_count_from_1(table, &labels)
+        && fit_from_1(&labels, logarithms)
+    {
         let note = "no label is 0, the first class: add --one-based if labels count from 1";
         notes.say(path, note);
     }
     Ok(labels)
+}
+
+/// Whether the predictions fit labels that count from 1 better: `Π p_i(y_i − 1) / p_i(y_i)` is large.
+fn fit_from_1(labels: &[i64], logarithms: impl Fn(Vec<i64>) -> Vec<f64>) -> bool {
+    let total = |labels: Vec<i64>| {
+        let logarithms = logarithms(labels).into_iter();
+        logarithms.map(|log| log.max(LEAST.ln())).sum::<f64>()
+    };
+    let shifted = labels.iter().map(|label| label - 1).collect();
+    total(shifted) - total(labels.to_vec()) >= FITS_BETTER.ln()
 }
 
 /// The labels in a column of a file, as numbers of so many classes whatever the names of these.

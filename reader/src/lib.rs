@@ -32,7 +32,7 @@ pub use cells::{Cells, RowLines, TextColumn};
 pub use choice::{Choice, PredictionColumns};
 pub use class_numbers::ClassNumbers;
 pub use error::{Context, Error, Result};
-pub use files::{File, Files, Inputs, LeftOut, OpenFiles, RowWeights};
+pub use files::{File, Files, Inputs, LeftOut, OpenFiles, Repeats, RowWeights};
 pub use notes::Notes;
 pub use open::is_standard_input;
 pub use opened::Opened;

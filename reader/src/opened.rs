@@ -17,6 +17,10 @@ use super::{
 };
 use crate::error::{Context, Result};
 
+/// What is said of a name in a first line that is no header.
+const LINE_1: &str = "line 1 has it and is read as a row; --header yes takes it as names, and --labels-header yes that \
+                      of the labels";
+
 /// A file whose columns are known, and whose rows are still to be read.
 pub struct Opened {
     /// The path.
@@ -121,7 +125,13 @@ impl Opened {
             self.columns = file.columns();
             return found.of(&self.path);
         }
-        select::select(spec, &self.names(), self.columns.len(), option).of(&self.path)
+        let found = select::select(spec, &self.names(), self.columns.len(), option);
+        let is_row = |file: &TextFile| !self.has_header && file.begins_with(spec);
+        let found = match &self.body {
+            Body::Text(file) if is_row(file) => found.map_err(|error| error.with_hint(LINE_1)),
+            _ => found,
+        };
+        found.of(&self.path)
     }
 
     /// The columns that an option names, if it names some, and whether they must be there under their names.

@@ -65,6 +65,11 @@ impl TextFile {
         self.columns.clone()
     }
 
+    /// Whether the first line that is read as a row has a cell.
+    pub fn begins_with(&self, cell: &str) -> bool {
+        self.head[0].cells.iter().any(|found| found == cell)
+    }
+
     /// Reads the rows.
     pub fn read(self, plan: &Plan) -> Result<Rows> {
         let Self {

@@ -57,8 +57,8 @@ pub trait Redraws: Sized {
     }
 
     /// Splits each prediction into two that are independent given the target: of
-    /// [`Samples`](super::Samples), the halves of the draws. None where a prediction is a distribution
-    /// that is known.
+    /// [`Samples`](super::Samples), the first half of the draws and the second, which depend on the order of the draws.
+    /// None where a prediction is a distribution that is known.
     fn halves(&self) -> Option<Halves<Self>>
     where
         Self: Predictive,

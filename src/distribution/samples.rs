@@ -22,7 +22,9 @@ use crate::{
 /// For estimators and losses a prediction is the empirical distribution of its samples, so all expectations
 /// are sums. The target does not have this distribution. So tests, and sizes of errors
 /// ([`Quantify`](crate::score::Quantify)), ask whether the target is one more draw from the distribution of
-/// the samples ([`Redraws::pooled`]), for any number of samples.
+/// the samples ([`Redraws::pooled`]), for any number of samples. The order of the samples of a prediction counts only
+/// for estimates and tests of the SKCE that use their halves, as
+/// [`Skce::fair_estimate`](crate::estimator::Skce::fair_estimate).
 ///
 /// The distance is the 2-Wasserstein distance of the empirical distributions: for `d = 1` between sorted
 /// samples, otherwise a linear program for each pair of predictions, over `S²` costs: keep `S` small there.

@@ -183,8 +183,9 @@ impl<K> Skce<K> {
 
     /// Returns the estimate from data whose unbiased forms have mean 0 if the model is calibrated, of
     /// [`Samples`](crate::distribution::Samples) of one dimension as well: [`estimate`](Estimator::estimate) takes
-    /// their draws for the whole distribution, and is the larger the fewer there are. See
-    /// [`PairMatrix::fair`].
+    /// their draws for the whole distribution, and is the larger the fewer there are. The estimate of `Samples` depends
+    /// on the order of the draws of a prediction, because it compares their first half and takes expectations over the
+    /// second. See [`PairMatrix::fair`].
     ///
     /// # Errors
     ///

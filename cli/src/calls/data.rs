@@ -170,7 +170,7 @@ impl Data {
             given: (!self.given.is_empty()).then(|| file(GIVEN, Table::of_texts(given))),
             ..Files::default()
         };
-        files.joined(&ReadOptions::default(), &[], notes)
+        files.joined(&ReadOptions::default(), are_classes, &[], notes)
     }
 }
 

@@ -19,7 +19,7 @@ from ._checks import (
     unmasked,
     warn_of_probabilities,
 )
-from ._labels import encode, headers_of, listed, rows_in, shown
+from ._labels import Rows, encode, headers_of, listed, rows_in, shown
 from ._warnings import CalibrationWarning
 from .predictions import Predictions, check_order, predictions_of
 
@@ -120,7 +120,7 @@ def classes_of(y_true: Any, y_prob: Any, sample_weight: Any, pos_label: Any = No
         event = rows.reshape(-1)
         rows = np.column_stack([np.zeros_like(event) if predictions.is_logits else 1 - event, event])
     _check_lengths(rows, y_true)
-    labels, known = encode(y_true, rows.shape[1], classes, headers=headers_of(y_prob))
+    labels, known = encode(y_true, Rows(rows, predictions.is_logits), classes, headers=headers_of(y_prob))
     weights = weights_of(sample_weight, len(labels))
     if is_event and pos_label is not None:
         raise ValueError("pos_label: probabilities [n] are those of the event 1, expected no pos_label")

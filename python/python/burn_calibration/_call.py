@@ -20,7 +20,7 @@ from ._checks import (
     unmasked,
     warn_of_probabilities,
 )
-from ._labels import encode, rows_in
+from ._labels import Rows, encode, rows_in
 from ._warnings import CalibrationWarning, warn
 from .predictions import Predictions
 
@@ -116,10 +116,13 @@ class Call:
             check_rows(sets[name], rows, name)
         names: list[str] = []
         if are_classes:
-            self.count = 2 if first.is_event else numbers[next(iter(numbers))].shape[1]
+            own = numbers[next(iter(numbers))]
+            if first.is_event:
+                own = np.column_stack([np.zeros_like(own) if first.is_logits else 1 - own, own])
+            self.count = own.shape[1]
             if self.count < 2:
                 raise ValueError(f"{next(iter(sets))}: one class, expected two or more, or an event, [n]")
-            labels, known = encode(truth, self.count, classes, headers=headers)
+            labels, known = encode(truth, Rows(own, first.is_logits), classes, headers=headers)
             names = [] if known is None else [_name(label) for label in known]
             truth = labels.astype(np.float64)[:, None]
         else:

@@ -73,8 +73,24 @@ def as_array(values: Any, name: str = "y_true") -> np.ndarray:
     return found
 
 
+class Rows(NamedTuple):
+    """Predictions of classes, ``[n, m]``."""
+
+    numbers: np.ndarray
+    are_logits: bool
+
+
+# the ratio of likelihoods that calibrated predictions have with a probability of at most 1/20, as the command
+_FITS_BETTER = np.log(20.0)
+_LEAST_LOG = np.log(1e-12)
+
+
 def encode(
-    values: Any, count: int, classes: Any = None, name: str = "y_true", headers: Sequence[Any] | None = None
+    values: Any,
+    rows: Rows,
+    classes: Any = None,
+    name: str = "y_true",
+    headers: Sequence[Any] | None = None,
 ) -> Labels:
     """The columns of labels: those of ``classes``, else of the categories of pandas, else numbers from 0.
 
@@ -85,9 +101,10 @@ def encode(
     ValueError
         A label that is no class, with its row, or another number of classes than of columns.
     """
+    count = rows.numbers.shape[1]
     known = categories_of(values) if classes is None else as_array(classes, "classes").tolist()
     if known is None:
-        return Labels(_numbers(values, count, name, headers), None)
+        return Labels(_numbers(values, rows, name, headers), None)
     what = "classes" if classes is not None else f"{name}: the categories"
     if len(known) != count:
         raise ValueError(f"{what}: {len(known)} classes, expected {count}, one for each column of the predictions")
@@ -96,7 +113,7 @@ def encode(
         twice = next(label for label in known if known.count(label) > 1)
         raise ValueError(f"{what}: {shown(twice)} twice, expected each class once")
     if _are_numbers(values) and all(isinstance(label, str) for label in known):
-        return Labels(_numbers(values, count, name), known)  # the classes are names of the columns
+        return Labels(_numbers(values, rows, name), known)  # the classes are names of the columns
     labels = as_array(values, name).tolist()
     found = np.array([places.get(label, -1) for label in labels], dtype=np.int64)
     wrong = np.flatnonzero(found < 0)
@@ -130,8 +147,22 @@ def headers_of(frame: Any) -> list[Any] | None:
     return None if headers is None or callable(headers) else list(headers)
 
 
-def _numbers(values: Any, count: int, name: str, headers: Sequence[Any] | None = None) -> np.ndarray:
+def _fit_from_1(labels: np.ndarray, rows: Rows) -> bool:
+    """Whether predictions fit labels that count from 1 better: ``Π p_i(y_i − 1) / p_i(y_i)`` is large."""
+    if len(labels) != len(rows.numbers):
+        return False  # an error follows
+    columns = np.stack([labels - 1, labels]).astype(np.int64)
+    scores = rows.numbers[np.arange(len(labels)), columns]
+    if rows.are_logits:
+        scores = np.maximum(scores, rows.numbers.max(axis=1) + _LEAST_LOG)
+    else:
+        scores = np.log(np.maximum(scores, np.exp(_LEAST_LOG)))
+    return bool((scores[0] - scores[1]).sum() >= _FITS_BETTER)
+
+
+def _numbers(values: Any, rows: Rows, name: str, headers: Sequence[Any] | None = None) -> np.ndarray:
     """Labels that are numbers of columns."""
+    count = rows.numbers.shape[1]
     labels = as_array(values, name)
     if labels.dtype.kind == "O":
         labels = _plain(labels)
@@ -148,6 +179,6 @@ def _numbers(values: Any, count: int, name: str, headers: Sequence[Any] | None =
         remedy = f"; labels run from 1: classes=range(1, {count + 1})" if run_from_1 else ""
         expected = f"a class in 0..{count}, the number of a column"
         raise ValueError(f"{name}, row {row}: the label is {shown(value)}, expected {expected}{remedy}")
-    if count > 2 and run_from_1 and (labels != labels[0]).any():
+    if count > 2 and run_from_1 and (labels != labels[0]).any() and _fit_from_1(labels, rows):
         warn(f"{name}: no label is 0, the first column; classes=range(1, {count + 1}) if labels count from 1")
     return np.ascontiguousarray(labels, dtype=np.int64)

@@ -20,7 +20,7 @@ from ._base import (
 )
 from ._checks import check_number, check_types, unmasked, warn_of_probabilities
 from ._docs import MAPS, document_class
-from ._labels import encode
+from ._labels import Rows, encode
 from ._state import restored, set_parts, state_of
 from ._warnings import CalibrationWarning, FitWarning, warn
 
@@ -118,7 +118,7 @@ class LogitMap(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None")
         check_number(self.clip, "clip", 0, 0.5, "a number above 0 and below 0.5", is_open=True)
         logits = np.ascontiguousarray(_logits(self, X, reset=True))
-        labels, known = encode(unmasked(y), logits.shape[1], classes, "y")
+        labels, known = encode(unmasked(y), Rows(logits, True), classes, "y")
         if len(labels) != len(logits):
             raise ValueError(f"{len(logits)} rows but {len(labels)} labels, expected the same number of both")
         weights = weights_of(sample_weight, len(logits))

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 pub use open::OpenFiles;
+pub use repeats::Repeats;
 pub use weights::RowWeights;
 
 use crate::{
@@ -62,6 +63,8 @@ pub struct Files {
     pub row_weights: Option<RowWeights>,
     /// The rows that are left out, once these are joined.
     pub left_out: LeftOut,
+    /// The rows of predictions of classes that repeat others, if they are many.
+    pub repeats: Option<Repeats>,
 }
 
 /// The rows that are left out of all files.
@@ -182,6 +185,7 @@ impl Files {
     pub fn joined(
         mut self,
         options: &ReadOptions,
+        are_classes: bool,
         words: &[String],
         notes: &mut Notes,
     ) -> Result<Self> {
@@ -231,17 +235,8 @@ impl Files {
             ignored: rows - missing,
         };
         self.weigh()?;
-        if let Some(repeats) = self.repeats() {
-            let n = self.sets[0].table.rows();
-            notes.say(
-                &self.sets[0].path,
-                format_args!(
-                    "{repeats} of {n} rows repeat an earlier row, with all digits of its predictions and the label: \
-                     p-values and intervals take rows as independent, and are too small and too narrow if these are \
-                     copies"
-                ),
-            );
-        }
+        // frequencies may be equal in all rows with equal predictions
+        self.find_repeats(are_classes && !options.soft_labels, notes);
         Ok(self)
     }
 

@@ -17,6 +17,7 @@ use crate::{
 pub struct OpenFiles<'a> {
     options: &'a ReadOptions,
     models: &'a [String],
+    are_classes: bool,
     sets: Vec<Opened>,
     labels: Option<Opened>,
     weights: Option<Opened>,
@@ -145,6 +146,7 @@ impl<'a> OpenFiles<'a> {
         let mut files = Self {
             options,
             models: inputs.models,
+            are_classes,
             sets: Vec::new(),
             labels: None,
             weights: None,
@@ -366,7 +368,7 @@ impl<'a> OpenFiles<'a> {
             given: read(self.given)?,
             ..Files::default()
         };
-        files.joined(self.options, words, notes)
+        files.joined(self.options, self.are_classes, words, notes)
     }
 
     /// Finds the columns that files share, which must agree, and refuses columns of predictions that no option names and

@@ -81,6 +81,76 @@ fn places_of_rows() {
     }
 }
 
+/// The names of a table of real numbers, or what is wrong.
+fn names_of(text: &str, is_counted: bool, id: Option<&str>) -> Result<String, String> {
+    let (_folder, path) = file(text);
+    let options = OpenOptions {
+        is_counted,
+        ..OpenOptions::default()
+    };
+    let columns = PredictionColumns {
+        id,
+        ..PredictionColumns::default()
+    };
+    let read = Opened::new(&path, &options).and_then(|mut file| {
+        file.choose_predictions(&columns)?;
+        Ok(file.names().join(","))
+    });
+    read.map_err(|error| error.into_parts().1)
+}
+
+/// Levels of quantiles beside the name of a column of dates are a header; beside a word above another word they may be
+/// one, and a row too.
+#[test]
+fn levels_beside_text() {
+    let below = "-1.5,0.125,1.75";
+    for (text, names) in [
+        (
+            format!("0.1,0.5,0.9,date\n{below},2024-01-01\n"),
+            "0.1,0.5,0.9,date",
+        ),
+        (
+            format!("date,0.1,0.5,0.9\n01.02.2024,{below}\n"),
+            "date,0.1,0.5,0.9",
+        ),
+        (
+            "city,day,0.1,0.9\nBonn,2024-01-01,0.2,0.8\n".to_owned(),
+            "city,day,0.1,0.9",
+        ),
+        // text of one kind, and numbers that are no levels
+        (format!("2023-01-01,0.1,0.5,0.9\n2024-01-01,{below}\n"), ""),
+        (format!("May,0.1,0.9,0.5\n2024-01-01,{below}\n"), ""),
+        (format!("May,0.1,0.5,1\n2024-01-01,{below}\n"), ""),
+        (format!("Bonn,0.1234567,0.5,0.9\nUlm,{below}\n"), ""),
+        (format!("Bonn,0.1,0.5,0.9\nBonn,{below}\n"), ""),
+    ] {
+        for is_counted in [true, false] {
+            assert_eq!(
+                names_of(&text, is_counted, None).as_deref(),
+                Ok(names),
+                "{text}"
+            );
+        }
+    }
+    // names that may be any text
+    assert!(names_of(&format!("a1,0.1,0.5,0.9\n2b,{below}\n"), false, None).is_err());
+    let text = format!("0.1,0.5,0.9,city\n{below},Bonn\n");
+    let error = names_of(&text, false, None).unwrap_err();
+    let expected =
+        "line 1 (0.1,0.5,0.9,city) may be a header or a row, expected --header yes or --header no";
+    assert_eq!(error, expected);
+    // the rows of another file tell
+    assert_eq!(names_of(&text, true, None).as_deref(), Ok(""));
+    let error = names_of(&text, true, Some("city")).unwrap_err();
+    let expected = "--id: no column \"city\", expected a number below 4; line 1 has it and is read as a row; --header \
+                    yes takes it as names";
+    begins(&error, expected);
+    // rows of probabilities are no levels
+    let rows = "0.2,0.8,cat\n0.5,0.5,4chan\n";
+    let (table, _) = read(rows).unwrap();
+    assert!(!table.has_header);
+}
+
 #[test]
 fn json_lines_have_lines() {
     let (_folder, path) = file("{\"p\": 1}\n\n{\"p\": \n");
