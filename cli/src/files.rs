@@ -75,6 +75,7 @@ pub fn in_words<P: Kind>(
         class_names,
         subject: set.predicted(),
         left_out: files.left_out,
+        rows: files.sets[0].table.lines.selected().to_vec(),
         weights: weights.clone(),
         ..DataWords::new(set.len(), P::OUTCOMES(set.dimensions()))
     }
