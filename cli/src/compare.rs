@@ -288,12 +288,14 @@ fn compared<P: Kind, Q: Kind>(
     let level = verdict_level(&args.sizes);
     let before = Answer::new(tests.0.map(|test| test.at_level(level)), sizes.0);
     let after = Answer::new(tests.1.map(|test| test.at_level(level)), sizes.1);
+    let [before, after] = [before, after].map(|answer| answer.at_rows(&data.rows));
+    let changes = Named(changes).map(|change| change.at_rows(&data.rows));
     Ok(Outcome::Two(Box::new(Comparison {
         data,
         kernel: kernel.as_ref().map(KernelWords::from),
         median: whose_median(&args.kernel, "before", "both"),
         level: args.sizes.level,
-        changes: Named(changes),
+        changes,
         others,
         binned: args.bins.asked(),
         omnibus: [before.omnibus, after.omnibus].into(),

@@ -15,6 +15,7 @@ use crate::{
     error::Result,
     kind::Kind,
     notes::{noted, say},
+    outcome_weights::WeightedOutcomes,
     words::DataWords,
 };
 
@@ -28,11 +29,6 @@ pub struct SampleWeights {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome_correlation: Option<f64>,
 }
-
-/// Standard errors from which a correlation is clear: a chance of 10⁻³ each.
-const CLEAR: f64 = 3.3;
-/// A correlation that is large.
-const LARGE: f64 = 0.3;
 
 impl From<RowWeights> for SampleWeights {
     fn from(weights: RowWeights) -> Self {
@@ -75,6 +71,7 @@ pub fn in_words<P: Kind>(
         class_names,
         subject: set.predicted(),
         left_out: files.left_out,
+        rows: files.sets[0].table.lines.selected().to_vec(),
         weights: weights.clone(),
         ..DataWords::new(set.len(), P::OUTCOMES(set.dimensions()))
     }
@@ -83,38 +80,20 @@ pub fn in_words<P: Kind>(
 impl SampleWeights {
     /// Tells if weights may have been made from the outcome, as those of a case-control sample. Tests redraw the outcome
     /// and keep the weights, so that they reject calibrated models then: half of them in simulations.
-    ///
-    /// Of each class the correlation is that of `a = ln w − mean` and `d = 1[y = c] − p_c`, clear if `|Σ a d|` is
-    /// far above the larger of its standard deviation given the predictions and `√(Σ a² d²)`.
     pub fn check_outcomes(
         &mut self,
         path: &Path,
         predictions: &Categorical,
         labels: &Tensor<1, Int>,
     ) -> Result<()> {
-        let m = predictions.classes();
-        let p = predictions.probabilities().try_into_vec_as::<f64>()?;
-        let labels = labels.clone().try_into_vec_as::<i64>()?;
-        let weights = &self.rows.values;
-        let mean = weights.iter().map(|w| w.ln()).sum::<f64>() / weights.len() as f64;
-        let correlation = |class: usize| {
-            let (mut product, mut of_weights, mut of_outcomes) = (0.0, 0.0, 0.0);
-            let (mut variance, mut squares) = (0.0, 0.0);
-            for ((weight, row), &label) in weights.iter().zip(p.chunks(m)).zip(&labels) {
-                let (a, p) = (weight.ln() - mean, row[class]);
-                let d = f64::from(u8::from(label == class as i64)) - p;
-                product += a * d;
-                of_weights += a * a;
-                of_outcomes += d * d;
-                variance += a * a * p * (1.0 - p);
-                squares += (a * d).powi(2);
-            }
-            let is_clear = product.abs() > CLEAR * variance.max(squares).sqrt();
-            let correlation = product / (of_weights * of_outcomes).sqrt();
-            (is_clear && correlation.abs() >= LARGE).then_some(correlation)
+        let weights = self.rows.values.iter();
+        let largest = WeightedOutcomes {
+            probabilities: &predictions.probabilities().try_into_vec_as::<f64>()?,
+            classes: predictions.classes(),
+            labels: &labels.clone().try_into_vec_as::<i64>()?,
+            log_weights: &weights.map(|w| w.ln()).collect::<Vec<_>>(),
         };
-        let clear = (0..m).filter_map(correlation);
-        let largest = clear.max_by(|a, b| a.abs().total_cmp(&b.abs()));
+        let largest = largest.correlation();
         if let Some(correlation) = largest {
             self.outcome_correlation = largest;
             say(

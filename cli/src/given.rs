@@ -300,6 +300,16 @@ impl GivenAnswer {
         self.tests.iter_mut().map(|part| &mut part.outcome)
     }
 
+    /// Names the rows of the data in findings, where the samples are some of them.
+    pub fn at_rows(mut self, rows: &[usize]) -> Self {
+        let at_rows = |part: Part| Part {
+            outcome: part.outcome.at_rows(rows),
+            ..part
+        };
+        self.tests = self.tests.into_iter().map(at_rows).collect();
+        self
+    }
+
     /// The outcomes of the tests.
     pub fn outcomes(&self) -> impl Iterator<Item = &OmnibusOutcome> {
         self.tests.iter().map(|part| &part.outcome)

@@ -35,6 +35,7 @@ mod models;
 mod monitor;
 mod multilabel;
 mod notes;
+mod outcome_weights;
 mod outputs;
 mod program;
 mod progress;

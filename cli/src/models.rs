@@ -83,7 +83,8 @@ pub fn compared<P: Kind>(
         let omnibus = view.omnibus(omnibus_test(kernel, count), &mut rng());
         Model {
             name: name.clone(),
-            answer: Answer::new(omnibus, view.sizes(&sizing(&args.sizes, view), None)),
+            answer: Answer::new(omnibus, view.sizes(&sizing(&args.sizes, view), None))
+                .at_rows(&data.rows),
         }
     };
     let models = args.models.iter().zip(views).map(model).collect();
@@ -94,7 +95,8 @@ pub fn compared<P: Kind>(
             pairs.push(ModelPair {
                 before: before.clone(),
                 after: after.clone(),
-                changes: Named(paired(args, &views[one], &views[other], kernel)),
+                changes: Named(paired(args, &views[one], &views[other], kernel))
+                    .map(|change| change.at_rows(&data.rows)),
             });
         }
     }

@@ -92,6 +92,7 @@ pub fn read(inputs: &Inputs, of: &EvaluateArgs) -> Result<(Views, LazyViews<Cate
         data: DataWords {
             class_names: names,
             left_out: files.left_out,
+            rows: table.lines.selected().to_vec(),
             weights: samples,
             ..DataWords::new(table.rows(), OutcomeSpace::Classes(count))
         },

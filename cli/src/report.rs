@@ -136,7 +136,9 @@ fn make_report<P: Kind>(
     progress.step("numbers and diagrams");
     let title = args.title.as_deref().unwrap_or("Calibration report");
     let builder = builder.with_title(title).with_seed(args.source.seed);
-    let builder = builder.with_notes(notes::said());
+    let builder = builder
+        .with_notes(notes::said())
+        .with_rows(data.rows.clone());
     let report = builder.build()?;
     drop(progress);
     let kernel = report.kernel;

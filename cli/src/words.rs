@@ -61,6 +61,9 @@ pub struct DataWords {
     /// Labels whose probability is written as 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounded_zeros: Option<RoundedZeros>,
+    /// The row of the first file of each sample; empty where all rows are samples.
+    #[serde(skip)]
+    pub rows: Vec<usize>,
     /// The format of the probabilities of the first file.
     #[serde(skip)]
     pub resolution: Resolution,
@@ -105,6 +108,7 @@ impl DataWords {
             left_out: LeftOut::default(),
             weights: None,
             rounded_zeros: None,
+            rows: Vec::new(),
             resolution: Resolution::default(),
         }
     }

@@ -46,6 +46,8 @@ pub struct Data<'py> {
     given: Vec<(String, Column)>,
     class_names: Vec<String>,
     are_ordered: bool,
+    /// The number of each row, where others were left out before; else empty.
+    rows: Vec<usize>,
 }
 
 /// The bandwidth of a kernel: a number, the median with the diagonal, else the median.
@@ -121,6 +123,7 @@ impl Data<'_> {
             weights: weights.map(|weights| weights.values),
             given: self.given.into_iter().map(column).collect(),
             class_names: self.class_names,
+            rows: self.rows,
         })
     }
 }

@@ -25,6 +25,7 @@ use crate::{
         FloatNumbers, FloatRows, array, device, label_tensor, labels, shaped, value_error,
         weight_tensor,
     },
+    samples::weighted_rows,
     work::{self, At},
 };
 
@@ -186,6 +187,7 @@ pub fn fit(
     let options: Object<String, Value> = serde_json::from_str(options).map_err(value_error)?;
     let numbers = logits.numbers()?;
     let classes = self::labels(&labels)?;
+    let rows = weighted_rows(weights.as_ref())?;
     let weights = weights.map(|weights| {
         let weights = weights.as_slice().map_err(value_error);
         weights.map(<[f64]>::to_vec)
@@ -202,7 +204,9 @@ pub fn fit(
             reporter.at(At::Fit(at))
         })
     })?;
-    let (mut map, choice) = found.map_err(value_error)?;
+    let (mut map, mut choice) = found.map_err(value_error)?;
+    map.name_rows(&rows);
+    choice.iter_mut().for_each(|choice| choice.name_rows(&rows));
     map.set_fitted_to(FittedTo {
         family: Some("categorical".into()),
         logits: Some(clip.is_none()),

@@ -45,6 +45,13 @@ impl RealMap {
             Self::Conformal(map) => map.as_ref(),
         }
     }
+
+    fn any_mut(&mut self) -> &mut dyn FittedMap {
+        match self {
+            Self::Distribution(map) => map,
+            Self::Conformal(map) => map.as_mut(),
+        }
+    }
 }
 
 /// The name of the map of quantile forecasts.
@@ -130,20 +137,21 @@ pub fn fit_real(
 ) -> PyResult<FittedRealMap> {
     let options: Object<String, Value> = serde_json::from_str(options).map_err(value_error)?;
     let family = data.family().name();
+    let rows = data.weighted_rows()?;
     let data = data.owned()?;
     let found = work::run(py, progress, move |reporter| {
         let data = data.checked().map_err(|error| error.to_string())?;
         fit_kind(&kind, &options, &data, &mut |at| reporter.at(At::Fit(at)))
     })?;
-    let (mut map, choice) = found.map_err(value_error)?;
+    let (mut map, mut choice) = found.map_err(value_error)?;
+    choice.iter_mut().for_each(|choice| choice.name_rows(&rows));
     let to = FittedTo {
         family: Some(family.into()),
         ..FittedTo::default()
     };
-    match &mut map {
-        RealMap::Distribution(map) => map.set_fitted_to(to),
-        RealMap::Conformal(map) => map.set_fitted_to(to),
-    }
+    let any = map.any_mut();
+    any.name_rows(&rows);
+    any.set_fitted_to(to);
     Ok(FittedRealMap {
         map: Mutex::new(map),
         choice,

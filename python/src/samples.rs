@@ -103,6 +103,7 @@ impl ClassArrays<'_> {
         quantity: impl FnOnce(&Sample<Categorical>) -> Result<T> + Send + 'static,
     ) -> PyResult<T> {
         let (rows, weights) = (matrix(&self.rows)?, column(self.weights.as_ref())?);
+        let kept = weighted_rows(self.weights.as_ref())?;
         let labels = label_tensor(labels(&self.labels)?, &device());
         let (is_logits, is_event, pos_label) = (self.is_logits, self.is_event, self.pos_label);
         let computed = work::run(py, None, move |_| {
@@ -123,7 +124,7 @@ impl ClassArrays<'_> {
             };
             quantity(&Sample::new(predictions, labels, weights)?)
         })?;
-        computed.map_err(value_error)
+        computed.map_err(|error| error_of(error, "y_prob", &kept))
     }
 }
 
@@ -190,13 +191,18 @@ impl RealArrays<'_> {
         py: Python<'_>,
         quantity: impl FnOnce(&Reals) -> Result<T> + Send + 'static,
     ) -> PyResult<T> {
-        let data = self.owned()?;
+        let (data, kept) = (self.owned()?, self.weighted_rows()?);
         let computed = work::run(py, None, move |_| quantity(&data.checked()?))?;
-        computed.map_err(value_error)
+        computed.map_err(|error| error_of(error, "prediction", &kept))
     }
 
     pub fn family(&self) -> Family {
         self.family
+    }
+
+    /// The rows of positive weight; empty where these are all.
+    pub fn weighted_rows(&self) -> PyResult<Vec<usize>> {
+        weighted_rows(self.weights.as_ref())
     }
 
     /// The data as tensors, which are still to be checked.
@@ -302,6 +308,30 @@ pub fn matrix(array: &PyReadonlyArray2<f64>) -> PyResult<Tensor<2>> {
     let values = array.as_slice().map_err(value_error)?.to_vec();
     let data = TensorData::new(values, array.shape().to_vec());
     Ok(Tensor::from_data(data, (&device(), DType::F64)))
+}
+
+/// What is wrong with data: of a score, whose row is one of those of positive weight, with the parameter that the
+/// prediction is from. Python checks everything else about rows before.
+fn error_of(error: Error, parameter: &str, kept: &[usize]) -> PyErr {
+    match error {
+        Error::Score { .. } => value_error(format!("{parameter}, {}", error.at_rows(kept))),
+        error => value_error(error),
+    }
+}
+
+/// The rows of positive weight, which are kept; empty where these are all.
+pub fn weighted_rows(weights: Option<&PyReadonlyArray1<f64>>) -> PyResult<Vec<usize>> {
+    let Some(weights) = weights else {
+        return Ok(Vec::new());
+    };
+    let weights = weights.as_slice().map_err(value_error)?;
+    let mut rows: Vec<usize> = (0..weights.len())
+        .filter(|&row| weights[row] != 0.0)
+        .collect();
+    if rows.len() == weights.len() {
+        rows.clear();
+    }
+    Ok(rows)
 }
 
 /// `[n]`, if there is one.

@@ -114,6 +114,13 @@ def test_no_error_speaks_of_the_command(three):
             loc, bc.Quantiles(-np.sort(p), [0.1, 0.5, 0.9])
         ),
         "the levels are 0, 0.5, 1": lambda: bc.evaluate(loc, bc.Quantiles(np.sort(p), [0, 0.5, 1])),
+        "levels= has 0.05 after 0.5, expected levels that increase": lambda: bc.interval_score(
+            loc, bc.Quantiles(np.sort(p)[:, [1, 0, 2]], [0.5, 0.05, 0.9])
+        ),
+        "y_prob, row 1: the log score of class 1 is infinite": lambda: bc.log_loss([0, 1, 1], [0.5, 0.0, 0.5]),
+        "y_prob, row 2: the log score of class 1 is infinite": lambda: bc.log_loss(
+            [0, 0, 1], [0.5, 0.5, 0.0], sample_weight=[1, 0, 2]
+        ),
         "y_prob: 3 columns, expected 2": lambda: bc.evaluate(loc, bc.Quantiles(np.sort(p), [0.1, 0.9])),
         "lens is 'top-label', expected None": lambda: bc.evaluate(loc, bc.Normal(loc, 1 + loc), lens="top-label"),
         "kernel is 'gaussian', expected None": lambda: bc.evaluate(
@@ -151,9 +158,37 @@ def test_missing_values_are_left_out(three):
     with pytest.warns(bc.CalibrationWarning, match="4 of 200 rows are left out: a value is missing"):
         answer = bc.evaluate(y, p, nan_policy="omit", redraws=99)
     assert answer.notes == ["4 of 200 rows are left out: a value is missing"]
-    assert answer.to_dict() == bc.evaluate(y[kept], p[kept], redraws=99).to_dict()
+    of_kept = bc.evaluate(y[kept], p[kept], redraws=99)
+    assert answer.estimates == of_kept.estimates and answer.pvalue == of_kept.pvalue
     with pytest.warns(bc.CalibrationWarning, match="5 of 200 rows"):
         bc.evaluate(y, p, given={"x": x}, nan_policy="omit", redraws=99)
+
+
+def test_rows_are_those_of_the_arrays():
+    rng = np.random.default_rng(0)
+    n = 100
+    loc = rng.normal(size=n)
+    y = loc + rng.normal(size=n)
+    y[70] = loc[70] + 9
+    missing, weights = np.where(np.arange(n) == 10, np.nan, y), np.ones(n)
+    weights[20:25] = 0
+    group = [None if row % 3 == 0 else "a" for row in range(n)]
+    calls = [
+        lambda of: bc.evaluate(missing, of, nan_policy="omit", redraws=99),
+        lambda of: bc.evaluate(y, of, sample_weight=weights, redraws=99),
+        lambda of: bc.evaluate(missing, of, sample_weight=weights, given={"g": group}, nan_policy="omit", redraws=99),
+        lambda of: bc.compare(missing, of, of, sample_weight=weights, nan_policy="omit", redraws=99).outcomes[0],
+    ]
+    for call in calls:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            findings = {finding["name"]: finding for finding in call(bc.Normal(loc, np.ones(n))).findings}
+        assert findings["furthest_target"]["row"] == 70
+        assert "the target of row 70 is" in findings["furthest_target"]["finding"]
+    tiny = np.where(np.arange(n) == 70, 1e-6, 1.0)
+    with pytest.warns(bc.FitWarning, match="leaves out row 70,"):
+        fitted = bc.AutoRecalibration().fit(bc.Normal(loc, tiny), y, sample_weight=weights)
+    assert any("leaves out row 70," in warning for warning in fitted.warnings_)
 
 
 def test_given_is_what_it_says(three):

@@ -45,6 +45,11 @@ impl RowLines {
         self.rows.get(row).copied().unwrap_or(row)
     }
 
+    /// The row of the file of each row that was selected; empty where they are all, in their order.
+    pub fn selected(&self) -> &[usize] {
+        &self.rows
+    }
+
     /// The line of a row.
     pub fn of(&self, row: usize) -> Option<u64> {
         let row = self.row(row);

@@ -60,6 +60,28 @@ impl Answer {
         }
     }
 
+    /// Names the rows of the data in findings and in reasons, where the samples are some of them: `rows[k]` is the row of
+    /// sample `k`. Without rows they stay as they are.
+    pub fn at_rows(mut self, rows: &[usize]) -> Self {
+        let Computed(omnibus) = self.omnibus.at_rows(rows);
+        self.omnibus = Computed(omnibus.map(|outcome| outcome.at_rows(rows)));
+        self.intervals = self.intervals.map(|size| Size {
+            interval: size.interval.at_rows(rows),
+            tolerance: size.tolerance.map(|tolerance| tolerance.at_rows(rows)),
+            ..size
+        });
+        self.estimates.0 = self.estimates.0.map(|estimate| Estimate {
+            value: estimate.value.at_rows(rows),
+            ..estimate
+        });
+        let of_test = |test: Tested| Tested {
+            value: test.value.at_rows(rows),
+            ..test
+        };
+        self.tests = self.tests.map(|tests| tests.map(of_test));
+        self
+    }
+
     /// The aspects that fail, the most significant first, but those of the SKCE, which does not say what is wrong, after
     /// the others; none unless the test rejects.
     pub fn findings(&self) -> Vec<&AspectOutcome> {

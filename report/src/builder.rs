@@ -39,6 +39,7 @@ pub struct ReportBuilder<'a, P: Reportable> {
     level: f64,
     kernel: Option<P::Kernel>,
     seed: u64,
+    rows: Vec<usize>,
     options: P::Options,
 }
 
@@ -56,6 +57,7 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
             level: 0.95,
             kernel: None,
             seed: 0,
+            rows: Vec::new(),
             options: P::Options::default(),
         }
     }
@@ -113,6 +115,11 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
         Self { seed, ..self }
     }
 
+    /// Sets the row of the data of each sample, where some rows were left out: the page names these rows.
+    pub fn with_rows(self, rows: Vec<usize>) -> Self {
+        Self { rows, ..self }
+    }
+
     /// Computes all numbers and diagrams.
     ///
     /// Cost: `O(n²·m)` for the SKCE, for draws times the pairs of these, and for mixtures a linear program for each
@@ -142,6 +149,7 @@ impl<'a, P: Reportable> ReportBuilder<'a, P> {
             level: self.level,
             kernel: plain.fixed_kernel(targets, self.kernel)?,
             seed: self.seed,
+            rows: &self.rows,
         };
         let after = self.after.map(|after| after.assessed_after(before, &plan));
         let (after, changes) = after.transpose()?.unzip();

@@ -245,11 +245,11 @@ impl Section for QuantileSection {
             RealProfile::Laplacian => "a Laplacian",
             _ => "another",
         };
-        let (of, independent) = match report.subject.dimensions {
+        let (of, dependent) = match report.subject.dimensions {
             1 => ("of a real number".into(), ""),
             d => (
                 format!("of {} real numbers each", whole(d)),
-                " and coordinates",
+                ", whose coordinates may depend on each other",
             ),
         };
         let bar = if report.before.page.pit.weights.is_some() {
@@ -283,7 +283,7 @@ impl Section for QuantileSection {
                  Gneiting, Held 2009). Band of a bar: {bar}, for each bin separately: of many bars of a \
                  calibrated model some end outside. Quantiles: at {} levels; the band is ± {} \
                  ({}), for all levels at once. Both bands are of independent \
-                 samples{independent}. SKCE (Widmann et al. 2021):",
+                 samples{dependent}. SKCE (Widmann et al. 2021):",
                 report.subject.bins,
                 quantiles.curve.points.len(),
                 decimals(quantiles.half_width(), 4),

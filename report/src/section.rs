@@ -145,13 +145,15 @@ where
             level: plan.level,
             kernel: plan.kernel,
             seed: plan.seed,
+            rows: plan.rows,
         };
         let scores = Self::scores();
         let change = |(name, score): NamedScore<P>| {
             let (_, other) = scores.iter().find(|(other, _)| *other == name)?;
             Some(Change {
                 key: name.key,
-                improvement: Improvement::between(&(before, score), &(self, *other), targets),
+                improvement: Improvement::between(&(before, score), &(self, *other), targets)
+                    .map_err(|error| error.at_rows(plan.rows)),
             })
         };
         let changes = P::scores().into_iter().filter_map(change).collect();
@@ -234,6 +236,8 @@ pub struct Plan<'a, P: Reportable> {
     /// The kernel, with a fixed bandwidth.
     pub(super) kernel: P::Kernel,
     pub(super) seed: u64,
+    /// The row of the data of each sample; empty where all rows are samples.
+    pub(super) rows: &'a [usize],
 }
 
 impl<P: Reportable> Plan<'_, P> {
@@ -250,6 +254,7 @@ impl<P: Reportable> Plan<'_, P> {
         let mut estimates = self.kernel.linear_skce(&view);
         estimates.extend(P::estimates(&view, self.seed));
         let answer = Answer::new(omnibus, sizes).with_estimates(estimates);
+        let answer = answer.at_rows(self.rows);
         Ok(Assessed::new(
             answer,
             predictions.summary(self.targets),

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use burn_calibration::{error, names::Name};
+use burn_calibration::{
+    error::{self, Error},
+    names::Name,
+};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
@@ -17,6 +20,12 @@ impl<T: Serialize> Serialize for Named<T> {
 }
 
 impl<T> Named<T> {
+    /// The values that a function makes of these, under the same names.
+    pub fn map<U>(self, make: impl Fn(T) -> U) -> Named<U> {
+        let values = self.0.into_iter();
+        Named(values.map(|(name, value)| (name, make(value))).collect())
+    }
+
     /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -40,9 +49,12 @@ impl<T> Default for Named<T> {
 pub struct Computed<T>(pub Result<T, Missing>);
 
 /// The reason why there is no value: `{"error": reason}` or `{"skipped": reason}` in JSON.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Missing {
+    /// It could not be computed of the data.
+    #[serde(rename = "error", serialize_with = "serialize_words")]
+    Data(Error),
     /// It could not be computed.
     Error(String),
     /// It was not tried.
@@ -52,18 +64,33 @@ pub enum Missing {
 impl<T: Serialize> Computed<T> {
     /// An outcome, if all its numbers are finite.
     pub fn of(outcome: error::Result<T>) -> Self {
-        let outcome = outcome.map_err(|error| error.to_string());
-        let finite = outcome.and_then(|outcome| match check_finite(&outcome) {
+        let outcome = outcome.map_err(Missing::Data);
+        Self(outcome.and_then(|outcome| match check_finite(&outcome) {
             Ok(()) => Ok(outcome),
-            Err(reason) => Err(reason.trim_start().to_owned()),
-        });
-        Self(finite.map_err(Missing::Error))
+            Err(reason) => Err(Missing::Error(reason.trim_start().to_owned())),
+        }))
     }
 
     /// An outcome, or why it was not tried.
     pub fn or_skipped(outcome: Option<T>, reason: &str) -> Self {
         Self(outcome.ok_or_else(|| Missing::Skipped(reason.into())))
     }
+}
+
+impl<T> Computed<T> {
+    /// Names the row of the data in the reason why there is no value, where the samples are some of them, as
+    /// [`Error::at_rows`] does.
+    pub fn at_rows(self, rows: &[usize]) -> Self {
+        Self(self.0.map_err(|missing| match missing {
+            Missing::Data(error) => Missing::Data(error.at_rows(rows)),
+            missing => missing,
+        }))
+    }
+}
+
+/// Serializes an error as its sentence.
+fn serialize_words<S: Serializer>(error: &Error, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(error)
 }
 
 impl<T: Serialize> Serialize for Computed<T> {
@@ -78,6 +105,7 @@ impl<T: Serialize> Serialize for Computed<T> {
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Data(error) => error.fmt(f),
             Self::Error(reason) => f.write_str(reason),
             Self::Skipped(reason) => write!(f, "skipped: {reason}"),
         }

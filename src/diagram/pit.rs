@@ -8,11 +8,13 @@ use crate::{error::Result, estimator::regression::Pit};
 ///
 /// A valley in the middle means that predictions are too certain, a hump that they are not certain enough,
 /// and a slope that they are biased. The band is that of the count of a bin among independent uniform
-/// numbers, from the binomial distribution: exact for one coordinate of independent samples, and for all of
-/// them where the predictions have independent coordinates, as normal and Laplace ones do.
+/// numbers, from the binomial distribution: exact for one coordinate of independent samples. Errors of the coordinates of
+/// a sample may depend on each other, so that the band of several coordinates is of as many independent numbers as there
+/// are samples, each of which counts as often as there are coordinates: it covers whatever the dependence, and is too wide
+/// where there is none. An end is up to one sample further out, as samples count by parts.
 ///
 /// With weights a bar is the sum of the weights of its transforms, and the band is that of the weight of a bin among
-/// independent uniform numbers with these weights, from 1,999 redraws. The band of as many samples as the effective
+/// independent uniform numbers with these weights, one for each sample, from 1,999 redraws. The band of as many samples as the effective
 /// number would have the same variance, but not the same shape: one weight may be half of all.
 ///
 /// For predictions with steps, and of draws, only transforms that are randomised are uniform,
@@ -55,21 +57,24 @@ pub struct PitDiagram {
     pub band: Band,
 }
 
-/// The band of counts without weights.
-fn band_of_counts(counts: &[usize], level: f64) -> Band {
-    let share = (counts.len() as f64).recip();
-    let band = binomial_band(counts.iter().sum(), share, level);
-    band.map(|count| count as f64).into()
+/// The band of counts of `n` samples of `d` coordinates without weights.
+fn band_of_counts([n, d]: [usize; 2], bins: usize, level: f64) -> Band {
+    let [lower, upper] = binomial_band(n, (bins as f64).recip(), level);
+    // of d coordinates all counts but those of the first whole sample outside
+    let ends = [(d * lower + 1).saturating_sub(d), d * upper + d - 1];
+    ends.map(|count| count.min(n * d) as f64).into()
 }
 
-/// The band of the bars of a number of bins, of independent uniform numbers with these weights.
-fn band_of_weights(weights: &[f64], bins: usize, level: f64) -> Band {
+/// The band of the bars of a number of bins, of independent samples of `d` coordinates with these weights.
+fn band_of_weights(weights: &[f64], d: usize, bins: usize, level: f64) -> Band {
     let shares = vec![(bins as f64).recip(); weights.len()];
     let Band { lower, upper } = weighted_band(&shares, weights, level);
     let total: f64 = weights.iter().sum();
+    let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
+    let (of_all, further) = (d as f64 * total, (d - 1) as f64 * least);
     Band {
-        lower: lower * total,
-        upper: upper * total,
+        lower: (lower * of_all - further).max(0.0),
+        upper: (upper * of_all + further).min(of_all),
     }
 }
 
@@ -111,12 +116,12 @@ impl PitDiagram {
         }
         check_level(level)?;
         let weights = pit.weights().are_given().then_some(weights);
+        let n = counts.iter().sum::<usize>() / d;
         let band = if weights.is_some() {
-            let values: usize = counts.iter().sum();
-            let of_values: Vec<f64> = (0..values).map(|at| pit.weights().at(at / d)).collect();
-            band_of_weights(&of_values, bins, level)
+            let of_samples: Vec<f64> = (0..n).map(|row| pit.weights().at(row)).collect();
+            band_of_weights(&of_samples, d, bins, level)
         } else {
-            band_of_counts(&counts, level)
+            band_of_counts([n, d], bins, level)
         };
         Ok(Self {
             coordinate,

@@ -10,14 +10,14 @@ use crate::{
 ///
 /// The band is `level ± ε` with `ε = √(ln(2/α)/2n)`, `α = 1 − level of the band`: by the inequality of
 /// Dvoretzky, Kiefer and Wolfowitz with Massart's constant (1990) it holds at all levels at once, for every
-/// `n`, and is a little wide for small ones. It is of independent values: one coordinate of independent
-/// samples, or predictions with independent coordinates, as normal and Laplace ones. For counts and draws
-/// the targets count by parts of their steps
+/// `n`, and is a little wide for small ones. It is of `n` independent samples. Errors of the coordinates of a sample may
+/// depend on each other, so that several coordinates do not make it narrower: it covers whatever the dependence, and is
+/// too wide where there is none. For counts and draws the targets count by parts of their steps
 /// ([`QuantileCalibration`](crate::estimator::regression::QuantileCalibration)), and their frequencies vary
 /// less than the band says.
 ///
 /// For weighted frequencies `ε` is the quantile, at the level of the band, of `max_u |F(u) − u|`, where `F` is the weighted
-/// distribution function of independent uniform numbers with these weights, from 999 redraws.
+/// distribution function of independent uniform numbers with these weights, one for each sample, from 999 redraws.
 ///
 /// ```
 /// use burn::tensor::{Device, Tensor};
@@ -44,6 +44,8 @@ pub struct QuantileDiagram {
     pub curve: QuantileCurve,
     /// The number of values behind the frequencies: samples times coordinates.
     pub values: usize,
+    /// The number of independent samples, of which the band is.
+    pub samples: usize,
     /// The probability with which the curve of a calibrated model lies in the band, or more.
     pub level: f64,
     /// The half of the width of the band of weighted frequencies, if there are weights.
@@ -52,25 +54,26 @@ pub struct QuantileDiagram {
 }
 
 impl QuantileDiagram {
-    /// Takes the frequencies among `values` values, samples times coordinates.
+    /// Takes the frequencies of one coordinate of independent samples.
     ///
     /// # Errors
     ///
-    /// No values, or a level that is not between 0 and 1.
-    pub fn new(mut curve: QuantileCurve, values: usize, level: f64) -> Result<Self> {
+    /// No samples, or a level that is not between 0 and 1.
+    pub fn new(mut curve: QuantileCurve, samples: usize, level: f64) -> Result<Self> {
         check_level(level)?;
         curve.points.sort_by(|a, b| a.level.total_cmp(&b.level));
-        check_samples("a quantile diagram", 1, values)?;
+        check_samples("a quantile diagram", 1, samples)?;
         Ok(Self {
             curve,
-            values,
+            values: samples,
+            samples,
             level,
             weighted_half_width: None,
         })
     }
 
-    /// Takes weighted frequencies, of `d` coordinates of `n` samples, `[n, d]`. The same as [`new`](Self::new) where all
-    /// weights are equal.
+    /// Takes weighted frequencies, of `d` coordinates of `n` samples, `[n, d]`. The same as [`new`](Self::new) for one
+    /// coordinate where all weights are equal.
     ///
     /// # Errors
     ///
@@ -81,9 +84,12 @@ impl QuantileDiagram {
         [n, d]: [usize; 2],
         level: f64,
     ) -> Result<Self> {
-        let mut diagram = Self::new(curve, n * d, level)?;
+        let mut diagram = Self {
+            values: n * d,
+            ..Self::new(curve, n, level)?
+        };
         if weights.are_given() {
-            let mut distances = uniform_distances(weights, [n, d]);
+            let mut distances = uniform_distances(weights, n);
             distances.sort_by(|a, b| b.total_cmp(a));
             // P(T > k-th largest of R redraws) ≤ k/(R + 1) for T like them
             let k = ((1.0 - level) * (distances.len() + 1) as f64 + 1e-9).floor() as usize;
@@ -98,7 +104,7 @@ impl QuantileDiagram {
         if let Some(width) = self.weighted_half_width {
             return width;
         }
-        ((2.0 / (1.0 - self.level)).ln() / (2.0 * self.values as f64)).sqrt()
+        ((2.0 / (1.0 - self.level)).ln() / (2.0 * self.samples as f64)).sqrt()
     }
 
     /// The band at a level, as far as frequencies go.

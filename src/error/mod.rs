@@ -62,7 +62,7 @@ pub fn serialize_or_infinite<S: Serializer>(
 ///
 /// [`Debug`](fmt::Debug) prints the sentence of [`Display`](fmt::Display), so that a `main` that returns the error
 /// prints it: "Error: 30 predictions but 20 labels, expected the same number of both".
-#[derive(Clone, ThisError)]
+#[derive(Clone, PartialEq, ThisError)]
 #[non_exhaustive]
 pub enum Error {
     /// A number in a row of predictions or targets is invalid: a logit or a parameter that is not finite, a
@@ -369,6 +369,31 @@ impl Error {
             | Self::Score { row, .. } => Some(*row),
             _ => None,
         }
+    }
+
+    /// Names the row of the data, where the samples are some of them: `rows[k]` is the row of sample `k`. Without rows it
+    /// stays as it is.
+    ///
+    /// # Panics
+    ///
+    /// If there are rows, but fewer than samples.
+    pub fn at_rows(mut self, rows: &[usize]) -> Self {
+        match &mut self {
+            Self::Value { row, .. }
+            | Self::Sum { row, .. }
+            | Self::Crossing { row, .. }
+            | Self::Label { row, .. }
+            | Self::Score { row, .. }
+                if !rows.is_empty() =>
+            {
+                *row = rows[*row];
+            }
+            Self::Recalibration { reason, .. } => {
+                **reason = reason.as_ref().clone().at_rows(rows);
+            }
+            _ => (),
+        }
+        self
     }
 
     /// Says that the error is about the predictions "before" or "after" a recalibration.

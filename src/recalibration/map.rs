@@ -2,7 +2,7 @@ use std::{fmt, path::Path};
 
 use burn::tensor::Tensor;
 
-use super::{FitRecord, FitReport, FittedTo, NamedParameter, file};
+use super::{FitRecord, FitReport, FitWarning, FittedTo, NamedParameter, file};
 
 /// The properties of predictions that a fitted map keeps.
 ///
@@ -175,6 +175,14 @@ pub trait FittedMap: fmt::Debug + Send {
     /// Sets the kind of data that the map was fitted to, which a saved file keeps.
     fn set_fitted_to(&mut self, to: FittedTo) {
         self.fit_record_mut().fitted_to = to;
+    }
+
+    /// Names the rows of the data in the warnings of the fit, where its samples are some of them, as
+    /// [`FitWarning::at_rows`] does.
+    fn name_rows(&mut self, rows: &[usize]) {
+        if let Some(report) = &mut self.fit_record_mut().report {
+            FitWarning::name_rows(&mut report.warnings, rows);
+        }
     }
 
     /// Saves the map as a file of safetensors, which other programs read: the parameters in f64 under their names,

@@ -150,6 +150,31 @@ impl FitWarning {
         }
     }
 
+    /// Names the rows of the data, where the samples of the fit are some of them: `rows[k]` is the row of sample `k`.
+    /// Without rows they stay as they are.
+    ///
+    /// ```
+    /// use burn_calibration::recalibration::FitWarning;
+    ///
+    /// let warning = FitWarning::SetAside { rows: vec![1] };
+    /// let rows = [0, 2, 3]; // row 1 of the data is left out
+    /// assert!(warning.at_rows(&rows).to_string().starts_with("the fit leaves out row 2,"));
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If there are rows, but fewer than samples.
+    pub fn at_rows(mut self, rows: &[usize]) -> Self {
+        if let Self::SetAside { rows: named }
+        | Self::NoMap { rows: named }
+        | Self::Ruled { rows: named } = &mut self
+            && !rows.is_empty()
+        {
+            named.iter_mut().for_each(|row| *row = rows[*row]);
+        }
+        self
+    }
+
     /// Returns the sentence, with a name for each class: "class 2", or what the data call it.
     pub fn words(&self, name: impl Fn(usize) -> String) -> String {
         let named = |classes: &[usize]| list(classes.iter().map(|&class| name(class)));
@@ -247,6 +272,12 @@ impl fmt::Display for FitWarning {
 const MOST: usize = 5_000_000;
 
 impl FitWarning {
+    /// Names the rows of the data in some warnings.
+    pub(super) fn name_rows(warnings: &mut Vec<Self>, rows: &[usize]) {
+        let all = std::mem::take(warnings).into_iter();
+        warnings.extend(all.map(|warning| warning.at_rows(rows)));
+    }
+
     /// Returns whether it is about the fit of one map, and not about the data.
     pub(super) fn is_of_map(&self) -> bool {
         matches!(

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use burn_calibration_reader::{
-    File, Files, Matrix, Notes, NumberOptions, ReadOptions, Table, TextColumn,
+    File, Files, Matrix, Notes, NumberOptions, ReadOptions, RowLines, Table, TextColumn,
 };
 
 use crate::{
@@ -73,6 +73,9 @@ pub struct Data {
     pub given: Vec<Variable>,
     /// The names of the classes; none where they are numbers.
     pub class_names: Vec<String>,
+    /// The number of each row where the arrays are, from 0, where others were left out before; else empty. Errors and
+    /// answers name these.
+    pub rows: Vec<usize>,
 }
 
 /// The names of arrays besides predictions.
@@ -94,6 +97,7 @@ impl Data {
             weights: None,
             given: Vec::new(),
             class_names: Vec::new(),
+            rows: Vec::new(),
         }
     }
 
@@ -132,9 +136,13 @@ impl Data {
 
     /// The arrays as the reader returns files.
     pub(crate) fn files(&self, are_classes: bool, notes: &mut Notes) -> Result<Files> {
-        let file = |name: &str, table| File {
-            path: name.into(),
-            table,
+        let lines = RowLines::default().select(&self.rows);
+        let file = |name: &str, mut table: Table| {
+            table.lines = lines.clone();
+            File {
+                path: name.into(),
+                table,
+            }
         };
         let numbers = |name: &str, Array { columns, values }: &Array| {
             let (columns, values) = (*columns, values.clone());

@@ -240,6 +240,7 @@ fn aspect<P: Kind>(
             tests: tests_in_all,
         };
         let answer = given::test((&views.given, &args.sizes), view, between, redraws, rng);
+        let answer = answer.map(|given| given.at_rows(&views.data.rows));
         Computed(answer.map_err(|error| Missing::Error(error.to_string())))
     });
     progress.step("omnibus test");
@@ -279,7 +280,7 @@ fn aspect<P: Kind>(
         on_targets: P::on_targets(&kernel),
         given,
         class_names: view.class_names.clone(),
-        answer: answer.with_estimates(estimates).with_tests(tests),
+        answer: (answer.with_estimates(estimates).with_tests(tests)).at_rows(&views.data.rows),
         coverage: P::coverage(view, args.sizes.level)?,
     })
 }

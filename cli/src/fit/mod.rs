@@ -131,9 +131,11 @@ fn fitted(args: &FitArgs, path: &Path) -> Result<FitSummary> {
 fn finish(
     args: &FitArgs,
     map: &mut dyn FittedMap,
-    (method, choice): (&'static str, Option<Choice>),
+    (method, mut choice): (&'static str, Option<Choice>),
     data: Data,
 ) -> Result<FitSummary> {
+    map.name_rows(&data.of.rows);
+    (choice.iter_mut()).for_each(|choice| choice.name_rows(&data.of.rows));
     let rows = &args.source.rows;
     let is_of_classes = args.family == FamilyName::Categorical;
     let mut guarantees = map.guarantees();

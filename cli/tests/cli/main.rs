@@ -13,6 +13,7 @@ mod fuzz;
 mod given;
 mod inputs;
 mod json;
+mod left_out;
 mod limits;
 mod merge;
 mod output;

@@ -11,6 +11,7 @@ from ._base import weights_of
 from ._checks import (
     check_count,
     check_finite,
+    check_increasing,
     check_level,
     check_probabilities,
     check_rows,
@@ -165,4 +166,5 @@ def reals_of(y_true: Any, prediction: Any, sample_weight: Any) -> RealArrays:
     check_rows(prediction, rows, "prediction")
     check_finite(targets, "y_true", "target")
     family, levels = FAMILIES[prediction.family], list(prediction.levels)
+    check_increasing(levels)
     return RealArrays(family, rows, levels, targets, weights_of(sample_weight, len(targets)))

@@ -52,6 +52,8 @@ class Data(NamedTuple):
     given: list[tuple[str, list[Any]]]
     class_names: list[str]
     are_ordered: bool
+    #: The number of each row, where others are left out; else empty.
+    rows: list[int]
 
 
 class Call:
@@ -92,6 +94,7 @@ class Call:
         for name, length in lengths.items():
             if length != n:
                 raise ValueError(f"{name}: {length} rows, expected {n}, as many as predictions")
+        places: list[int] = []
         if nan_policy == "omit":
             complete = np.ones(n, dtype=bool)
             others = [] if weights is None else [weights]
@@ -108,6 +111,7 @@ class Call:
                 if not kept.size:
                     raise ValueError("nan_policy is 'omit' and no row is left: each has a missing value")
                 warn(f"{n - kept.size} of {n} rows are left out: a value is missing")
+                places = kept.tolist()
                 numbers = {name: rows[kept] for name, rows in numbers.items()}
                 truth = truth[kept] if not are_classes else _rows(truth, kept)
                 weights = None if weights is None else weights[kept]
@@ -157,6 +161,7 @@ class Call:
             list((given or {}).items()),
             names,
             bool(ordered),
+            places,
         )
 
     def check_sizes(self, bins: int | None, redraws: int | None) -> None:

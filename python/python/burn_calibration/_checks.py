@@ -179,6 +179,16 @@ def _check_quantiles(levels: np.ndarray, rows: np.ndarray, name: str) -> None:
         raise ValueError(f"{name}, row {row}: the quantiles {values} cross; np.sort(values, axis=1) sorts them")
 
 
+def check_increasing(levels: list[float]) -> None:
+    """Refuses levels of quantiles that do not increase."""
+    for before, level in zip(levels, levels[1:]):
+        if level <= before:
+            raise ValueError(
+                f"levels= has {level:.6g} after {before:.6g}, expected levels that increase, and the columns of the "
+                "quantiles in this order"
+            )
+
+
 def are_probabilities(rows: np.ndarray) -> bool:
     """Whether all rows are in [0, 1], and those of several classes sum to 1."""
     if not len(rows) or not ((rows >= 0) & (rows <= 1)).all():

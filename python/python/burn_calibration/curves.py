@@ -220,6 +220,8 @@ def pit_histogram(
 ) -> PitHistogram:
     """The histogram of the probability integral transforms ``F(y)``, of all coordinates: flat for a calibrated model.
 
+    Coordinates of a sample may depend on each other: the band of several is that of as many independent samples.
+
     Parameters
     ----------
     bins : int, default 10

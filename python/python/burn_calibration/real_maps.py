@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from . import _native
 from ._arrays import FAMILIES, are_reals, reals_of
 from ._base import BaseEstimator, check_is_fitted
-from ._checks import check_count, check_finite, columns
+from ._checks import check_count, check_finite, check_increasing, columns
 from ._state import file_exists, restored, set_parts, state_of
 from ._warnings import FitWarning, warn
 from .predictions import Predictions, check_order, of_family
@@ -136,6 +136,7 @@ def forward_real(estimator: Any, X: Any) -> Predictions:
     rows = columns(X.rows, "X")
     check_finite(rows, "X")
     draws = getattr(estimator, "draws", 100)
+    check_increasing(list(X.levels))
     family, made, levels = estimator._fitted.forward(FAMILIES[X.family], rows, list(X.levels), draws)
     return of_family(family, made, levels)
 

@@ -86,6 +86,49 @@ fn bands_cover_calibrated_data() {
     assert!(curves >= 0.93, "{curves}");
 }
 
+/// Errors of the coordinates of a sample may depend on each other: bars end outside a band of 95 % in at most 5 % of
+/// calibrated sets, and so do curves, which a band of `n·d` independent values leaves much more often.
+#[test]
+fn bands_cover_dependent_coordinates() {
+    let (n, d, sets, bins) = (60, 5, 300, 10);
+    for (correlation, is_weighted) in [(0.9, false), (0.999, false), (0.0, false), (0.9, true)] {
+        let mut rng = rng(31);
+        let (mut bars, mut curves) = (0, 0);
+        for _ in 0..sets {
+            let (predictions, _) = standard(n, d, 1.0, &mut rng);
+            let all = standard(n, 1, 1.0, &mut rng).0.sample(&mut rng);
+            let own = standard(n, d, 1.0, &mut rng).0.sample(&mut rng);
+            let errors = all * f64::sqrt(correlation) + own * f64::sqrt(1.0 - correlation);
+            let predictions = Normal::new(
+                errors.zeros_like(),
+                predictions.standard_deviation().ones_like(),
+            );
+            let (predictions, errors) = if is_weighted {
+                let weights = standard(n, 1, 1.0, &mut rng).0.sample(&mut rng).exp();
+                predictions
+                    .weighted(&weights.squeeze_dim(1), &errors)
+                    .unwrap()
+            } else {
+                (predictions, errors)
+            };
+            let pit = Pit::new(&predictions, &errors).unwrap();
+            bars += PitDiagram::new(&pit, bins, 0.95).unwrap().outside();
+            let curve = QuantileCalibration::default()
+                .curve(&predictions, &errors)
+                .unwrap();
+            let diagram = QuantileDiagram::weighted(curve, pit.weights(), [n, d], 0.95).unwrap();
+            curves += usize::from(diagram.outside() > 0);
+        }
+        // 5 %, and three binomial errors of sets: bars of one set depend on each other
+        let most = 0.05 * sets as f64 + 3.0 * (0.05 * 0.95 * sets as f64).sqrt();
+        let what = format!("{correlation}, weights: {is_weighted}: {bars} bars, {curves} curves");
+        assert!(
+            bars as f64 / bins as f64 <= most && curves as f64 <= most,
+            "{what}"
+        );
+    }
+}
+
 #[test]
 fn pictures_are_well_formed_and_say_what_they_show() {
     let (predictions, targets) = standard(500, 1, 2.0, &mut rng(3));

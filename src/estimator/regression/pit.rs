@@ -129,7 +129,7 @@ impl Pit {
         let n = values.len();
         let statistic = distance_from_uniform(values.iter().copied().zip(self.weights.all(n)));
         let (p_value, least) = if self.weights.are_given() {
-            let redrawn = uniform_distances(&self.weights, [n, 1]);
+            let redrawn = uniform_distances(&self.weights, n);
             let far = redrawn.iter().filter(|drawn| **drawn >= statistic);
             let least = 1.0 / (redrawn.len() + 1) as f64;
             ((far.count() + 1) as f64 * least, least)
@@ -161,13 +161,13 @@ fn distance_from_uniform(weighted: impl Iterator<Item = (f64, f64)>) -> f64 {
     sorted.into_iter().map(distance).fold(0.0, f64::max)
 }
 
-/// `max_u |F(u) − u|` of redraws of uniform numbers: of `d` numbers for each of `n` weights, `[n, d]`.
-pub(crate) fn uniform_distances(weights: &Weights, [n, d]: [usize; 2]) -> Vec<f64> {
+/// `max_u |F(u) − u|` of redraws of uniform numbers, one for each of `n` weights.
+pub(crate) fn uniform_distances(weights: &Weights, n: usize) -> Vec<f64> {
     let mut rng = StdRng::seed_from_u64(0);
     let seeds: Vec<u64> = (0..REDRAWS).map(|_| rng.next_u64()).collect();
     parallel::map(REDRAWS, &|redraw| {
         let mut rng = StdRng::seed_from_u64(seeds[redraw]);
-        let drawn = (0..n * d).map(|at| (rng.random(), weights.at(at / d)));
+        let drawn = (0..n).map(|row| (rng.random(), weights.at(row)));
         distance_from_uniform(drawn)
     })
 }

@@ -126,6 +126,9 @@ pub(super) enum Aspect {
     Real {
         aspect: RealAspect,
         dimensions: usize,
+        /// Whether the predictions are draws: correlations with what they predict are not 0 on average then. For example,
+        /// targets seem less far outside where the draws happen to be far from each other.
+        are_draws: bool,
     },
     Quantiles(CoverageAspect),
     /// The SKCE at a bandwidth.
@@ -142,7 +145,9 @@ impl Aspect {
     pub fn name(&self) -> String {
         match self {
             Self::Classes { aspect, data } => aspect.name(data),
-            Self::Real { aspect, dimensions } => aspect.name(*dimensions),
+            Self::Real {
+                aspect, dimensions, ..
+            } => aspect.name(*dimensions),
             Self::Quantiles(aspect) => aspect.name(),
             Self::Kernel { bandwidth, .. } => format!("skce_bandwidth_{}", short(*bandwidth)),
         }
@@ -159,11 +164,20 @@ impl Aspect {
         }
     }
 
+    /// The mean of the estimate for a calibrated model, by that of redraws; none where it is 0, or has no words.
+    pub fn if_calibrated(&self, drawn: &[f64]) -> Option<f64> {
+        let is_of_draws =
+            matches!(self, Self::Real { aspect, are_draws: true, .. } if aspect.is_trend());
+        is_of_draws.then(|| drawn.iter().sum::<f64>() / drawn.len() as f64)
+    }
+
     /// The finding of data.
     pub fn finding(&self, data: &Observed) -> String {
         match self {
             Self::Classes { aspect, data: of } => aspect.finding(of, data),
-            Self::Real { aspect, dimensions } => aspect.finding(*dimensions, data),
+            Self::Real {
+                aspect, dimensions, ..
+            } => aspect.finding(*dimensions, data),
             Self::Quantiles(aspect) => aspect.finding(data),
             Self::Kernel {
                 bandwidth,
@@ -193,6 +207,8 @@ pub(super) enum Deviation {
 /// The observed numbers of an aspect, from which its finding is written.
 pub(super) struct Observed<'a> {
     pub estimate: f64,
+    /// The mean of the estimate for a calibrated model, unless it is 0.
+    pub if_calibrated: Option<f64>,
     /// The row of the sample that they are of, if they are of one.
     pub row: Option<usize>,
     /// The part of the data that the finding names, if it names one.
@@ -201,9 +217,21 @@ pub(super) struct Observed<'a> {
 }
 
 impl Observed<'_> {
-    /// One of two words: for an estimate above 0, and for others.
+    /// One of two words: for an estimate above that of a calibrated model, and for others.
     pub fn either(&self, above: &'static str, below: &'static str) -> &'static str {
-        if self.estimate > 0.0 { above } else { below }
+        if self.estimate > self.if_calibrated.unwrap_or(0.0) {
+            above
+        } else {
+            below
+        }
+    }
+
+    /// The estimate for a calibrated model, in words.
+    pub fn expected(&self) -> String {
+        match self.if_calibrated {
+            Some(mean) => format!("{:.2} if calibrated", hundredths(mean)),
+            None => "0 if calibrated".into(),
+        }
     }
 }
 
@@ -232,6 +260,11 @@ pub(super) fn kernel_aspects(
         TestedAspect::new(aspect, number)
     };
     BANDWIDTHS.into_iter().enumerate().map(aspect)
+}
+
+/// A number rounded to two decimals, without a minus before 0.00.
+pub(super) fn hundredths(value: f64) -> f64 {
+    (100.0 * value).round() / 100.0 + 0.0
 }
 
 /// Three digits.

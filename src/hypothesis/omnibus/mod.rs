@@ -335,6 +335,7 @@ fn outcomes<S>(
             name: tested.aspect.name(),
             finding: String::new(),
             aspect: tested.aspect,
+            if_calibrated: tested.aspect.if_calibrated(&engine.drawn[tested.at]),
             row: detail.row,
             place: detail.place,
             estimate,

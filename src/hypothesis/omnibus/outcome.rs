@@ -68,6 +68,9 @@ pub struct AspectOutcome {
     pub finding: String,
     #[serde(skip)]
     pub(super) aspect: Aspect,
+    /// The mean of the estimate for a calibrated model, which the finding names, unless it is 0.
+    #[serde(skip)]
+    pub(super) if_calibrated: Option<f64>,
     /// The part of the data that the finding names.
     #[serde(skip)]
     pub(super) place: Option<Place>,
@@ -186,13 +189,36 @@ impl OmnibusOutcome {
         Self { tests, ..self }
     }
 
-    /// The outcome of some rows of the data: rows in findings are those of the data.
-    pub(in crate::hypothesis) fn at_rows(mut self, rows: &[usize]) -> Self {
-        let at_rows = |mut aspect: AspectOutcome| {
-            aspect.row = aspect.row.map(|row| rows[row]);
-            aspect.in_words(&|class| class.to_string())
-        };
-        self.aspects = self.aspects.into_iter().map(at_rows).collect();
+    /// Names the rows of the data in the findings, where the samples are some of them: `rows[k]` is the row of sample
+    /// `k`. Without rows they stay as they are.
+    ///
+    /// ```
+    /// use burn::tensor::{Device, Tensor};
+    /// use burn_calibration::{distribution::{Normal, Predictive}, hypothesis::OmnibusTest};
+    /// use rand::{SeedableRng, rngs::StdRng};
+    ///
+    /// # fn main() -> burn_calibration::error::Result<()> {
+    /// let means = Tensor::<2>::zeros([40, 1], &Device::default());
+    /// let predictions = Normal::new(means.clone(), means.ones_like());
+    /// let targets = means.slice_fill([30..31, 0..1], 9.0);
+    /// let rows: Vec<usize> = (20..40).collect(); // the first 20 rows are left out
+    /// let some = (predictions.select_rows(&rows), targets.slice([20..40, 0..1]));
+    /// let outcome = OmnibusTest::new().outcome(&some.0, &some.1, &mut StdRng::seed_from_u64(0))?;
+    /// let outcome = outcome.at_rows(&rows);
+    /// let furthest = outcome.aspects.iter().find(|aspect| aspect.name == "furthest_target").unwrap();
+    /// assert_eq!(furthest.row, Some(30));
+    /// assert!(furthest.finding.contains("row 30"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If there are rows, but fewer than samples.
+    pub fn at_rows(mut self, rows: &[usize]) -> Self {
+        for aspect in &mut self.aspects {
+            aspect.set_row(rows);
+        }
         self
     }
 
@@ -223,10 +249,22 @@ impl AspectOutcome {
         self.aspect.class()
     }
 
+    /// Names the row of the data, if the finding is about one; it names no class then.
+    fn set_row(&mut self, rows: &[usize]) {
+        if let Some(row) = self.row.filter(|_| !rows.is_empty()) {
+            let aspect = Self {
+                row: Some(rows[row]),
+                ..self.clone()
+            };
+            *self = aspect.in_words(&|class| class.to_string());
+        }
+    }
+
     /// Writes the finding with names of classes.
     pub(super) fn in_words(mut self, class_name: &dyn Fn(usize) -> String) -> Self {
         self.finding = self.aspect.finding(&Observed {
             estimate: self.estimate,
+            if_calibrated: self.if_calibrated,
             row: self.row,
             place: self.place,
             class_name,

@@ -3,7 +3,7 @@ use rand::Rng;
 use super::{
     aspect::{
         Aspect, BANDWIDTHS, BY_LANDMARKS, Deviation, LANDMARKS, Observed, Omnibus, OmnibusPlan,
-        TestedAspect, kernel_aspects, short,
+        TestedAspect, hundredths, kernel_aspects, short,
     },
     combine::Family,
     step::PARTS,
@@ -31,7 +31,7 @@ where
         let mut plan = OmnibusPlan::new();
         plan.push(
             Transforms::new(self, weight, rng),
-            tested(self.dimensions()),
+            tested(self.dimensions(), weight > 0.0),
         );
         if self.len() > 1 {
             let kernel = with_bandwidth_of_some(kernel, &plain, rng)?;
@@ -74,16 +74,20 @@ pub(super) enum Moment {
 }
 
 /// The aspects of `d` coordinates, each at its place among the numbers of [`Transforms`].
-fn tested(d: usize) -> Vec<TestedAspect> {
+fn tested(d: usize, are_draws: bool) -> Vec<TestedAspect> {
     let mut at = 0;
     let tested = |aspect: RealAspect| {
         let (deviation, family) = aspect.kind();
         at += aspect.width();
-        let dimensions = d;
+        let aspect_of_real = Aspect::Real {
+            aspect,
+            dimensions: d,
+            are_draws,
+        };
         TestedAspect {
             deviation,
             family,
-            ..TestedAspect::new(Aspect::Real { aspect, dimensions }, at - aspect.width())
+            ..TestedAspect::new(aspect_of_real, at - aspect.width())
         }
     };
     RealAspect::all(d).into_iter().map(tested).collect()
@@ -150,6 +154,11 @@ impl RealAspect {
         })
     }
 
+    /// Whether it is a correlation with what is predicted.
+    pub fn is_trend(self) -> bool {
+        matches!(self, Self::LocationTrend(..) | Self::SpreadTrend(..))
+    }
+
     /// The number of [`numbers`](Self::numbers).
     pub fn width(self) -> usize {
         1 + usize::from(self.kind().0 == Deviation::OfSet)
@@ -214,27 +223,28 @@ impl RealAspect {
             ),
             (Self::LocationTrend(by, c), _) => format!(
                 "targets{} are higher in their predictions where {}: the levels have a correlation of {:.2} \
-                 with the ranks of the predicted {}, 0 if calibrated",
+                 with the ranks of the predicted {}, {}",
                 of(c, d),
                 by.either(data),
                 estimate,
                 by.plural(),
+                data.expected(),
             ),
             (Self::SpreadTrend(by, c), _) => format!(
                 "targets{} are further outside where {}: the squared normal scores have a correlation of \
-                 {:.2} with the ranks of the predicted {}, 0 if calibrated",
+                 {:.2} with the ranks of the predicted {}, {}",
                 of(c, d),
                 by.either(data),
                 estimate,
                 by.plural(),
+                data.expected(),
             ),
             (Self::Correlation, Some(Place::Coordinates { pair, correlation })) => format!(
                 "errors of coordinates {} and {} are correlated otherwise than predicted: their normal \
                  scores have a correlation of {correlation:.2}, {:.2} if calibrated",
                 pair[0],
                 pair[1],
-                // no minus before 0.00
-                (100.0 * (correlation - estimate)).round() / 100.0 + 0.0,
+                hundredths(correlation - estimate),
             ),
             (Self::Tails, _) => format!(
                 "targets are far outside more often than predicted: the mean squared normal score is {}, \

@@ -152,6 +152,11 @@ impl Choice {
         (at, choice)
     }
 
+    /// Names the rows of the data in the warnings, where the samples are some of them, as [`FitWarning::at_rows`] does.
+    pub fn name_rows(&mut self, rows: &[usize]) {
+        FitWarning::name_rows(&mut self.warnings, rows);
+    }
+
     /// Returns the 95 % confidence interval of the change of the log loss by the chosen map; none if no map
     /// was chosen, or for the reason that [`no_interval`](Self::no_interval) tells. Of distributions it is wider than
     /// that of [`change`](Self::change), by twice what the rows beyond those of the fits add.

@@ -176,3 +176,53 @@ fn draws_that_are_too_narrow_are_found() {
     let size = Skce::unbiased(kernel()).size(&predictions, &targets);
     assert!(size.unwrap().interval(0.99).unwrap().lower > 1e-3);
 }
+
+/// Findings about trends say what a calibrated model has: not 0 for draws, whose own deviations vary.
+#[test]
+fn trends_of_draws_are_compared_with_those_of_redraws() {
+    for (each, mean) in [(3, -0.42), (30, -0.13)] {
+        let mut rng = rng(95);
+        let (predictions, targets) = draws(500, each, 1.0, &mut rng);
+        let test = OmnibusTest::new().with_redraws(99).with_most(99);
+        let outcome = test.outcome(&predictions, &targets, &mut rng).unwrap();
+        for name in ["spread_by_deviation", "location_by_mean"] {
+            let aspect = outcome.aspects.iter().find(|aspect| aspect.name == name);
+            let finding = &aspect.unwrap().finding;
+            let (words, _) = finding.rsplit_once(" if calibrated").unwrap();
+            let (_, expected) = words.rsplit_once(", ").unwrap();
+            let expected: f64 = expected.parse().unwrap();
+            let estimate = aspect.unwrap().estimate;
+            let of_mean = if name == "location_by_mean" {
+                0.65 * mean
+            } else {
+                mean
+            };
+            assert_near(expected, of_mean, 0.08);
+            assert_near(expected, estimate, 0.2);
+            let is_above = estimate > expected;
+            let [above, below] = match name {
+                "location_by_mean" => ["are high", "are low"],
+                _ => ["are wide", "are narrow"],
+            };
+            let said = finding.contains(if is_above { above } else { below });
+            assert!(said, "{finding}");
+        }
+    }
+    let mut rng = rng(96);
+    let (predictions, targets) = normal_pair(200, &mut rng);
+    let outcome = OmnibusTest::new()
+        .outcome(&predictions, &targets, &mut rng)
+        .unwrap();
+    let trend = outcome
+        .aspects
+        .iter()
+        .find(|aspect| aspect.name == "location_by_mean");
+    assert!(trend.unwrap().finding.ends_with(", 0 if calibrated"));
+}
+
+/// Calibrated normal predictions with targets.
+fn normal_pair(n: usize, rng: &mut StdRng) -> (Normal, Tensor<2>) {
+    let truth = normal(n, 1, rng);
+    let targets = truth.sample(rng);
+    (truth, targets)
+}
