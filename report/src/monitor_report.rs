@@ -117,8 +117,10 @@ impl<'a> MonitorReport<'a> {
     pub fn alarm(&self, change: &Change) -> Option<String> {
         let Change { alarm, since, .. } = change;
         let reason = self.sentence(change.component.as_ref()?);
+        let between = self.monitor.state().rows_between_alarms;
+        let rate = format!("in {between} rows or more a calibrated model has one such alarm");
         Some(format!(
-            "Alarm at row {alarm}: the model has become miscalibrated, about since row {since}: {reason}."
+            "Alarm at row {alarm} ({rate}): the model seems miscalibrated, about since row {since}: {reason}."
         ))
     }
 
@@ -140,7 +142,7 @@ impl<'a> MonitorReport<'a> {
         let has_shares = self.is_rejected() && state.refuted.is_none();
         if let Some(gain) = monitor.winner().filter(|_| has_shares) {
             let share = 100.0 * gain.weight * gain.wealth() / state.wealth;
-            let (sentence, since) = (self.sentence(gain), gain.since());
+            let (sentence, since) = (self.sentence(&gain), gain.since());
             let share = significant(share, 3);
             let text = format!("{sentence} ({share} % of the wealth, since row {since})");
             lines.push(MonitorLine::new("largest gain", text));

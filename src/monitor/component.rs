@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::exact;
+use super::{Finding, exact};
 use crate::distribution::central_intervals;
 
 /// The kind of predictions of a stream. All rows of a monitor have the same kind.
@@ -52,6 +52,11 @@ impl Part {
             _ => None,
         }
     }
+
+    /// Whether it is the probability of an event: a class, the top label, a range.
+    pub(super) fn is_probability(self) -> bool {
+        matches!(self, Self::Class(_) | Self::TopLabel | Self::Range { .. })
+    }
 }
 
 /// A recalibration that the monitor bets on, with the wealth that it has gained.
@@ -91,6 +96,17 @@ pub struct Component {
     #[serde(with = "exact")]
     rise: f64,
     since: u64,
+    /// The logarithm of the wealth that the limits have cut. States that were saved before it have none.
+    #[serde(with = "exact", default, skip_serializing_if = "is_zero")]
+    cut: f64,
+    /// What the rows show by themselves about the part, in a component that explains an alarm or the wealth; empty in
+    /// others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
+}
+
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
 }
 
 /// Smaller wealth counts as this, which adds at most `rows · LEAST` to the expected wealth.
@@ -114,6 +130,8 @@ impl Component {
             detector: 0.0,
             rise: 1.0,
             since: 0,
+            cut: 0.0,
+            findings: Vec::new(),
         }
     }
 
@@ -141,12 +159,22 @@ impl Component {
         !self.curvature.is_empty()
     }
 
+    /// The logarithm of the wealth without limits.
+    pub(super) fn log_wealth(&self) -> f64 {
+        self.wealth.ln() + self.cut
+    }
+
     #[inline]
     pub(super) fn step(&mut self, ratio: f64, row: u64) {
         let ratio = ratio.min(MOST.sqrt());
         let is_lost = ratio <= 0.0 || self.wealth <= 0.0;
         let least = if is_lost { 0.0 } else { LEAST };
-        self.wealth = (self.wealth * ratio).clamp(least, MOST);
+        let before = self.wealth;
+        let wealth = before * ratio;
+        self.wealth = wealth.clamp(least, MOST);
+        if wealth != self.wealth {
+            self.cut += before.ln() + ratio.ln() - self.wealth.ln();
+        }
         self.detector = (ratio * (self.detector + 1.0)).min(MOST);
         if self.rise <= 1.0 {
             (self.rise, self.since) = (1.0, row);

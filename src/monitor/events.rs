@@ -40,11 +40,6 @@ impl Chance {
 const LARGEST_ODDS: f64 = 1e300;
 
 impl Component {
-    /// The probability that the component gives an event of this probability.
-    pub(super) fn recalibrated(&self, p: f64) -> f64 {
-        1.0 / (1.0 + ((1.0 - p) / p).powf(self.factor) * self.odds_factor())
-    }
-
     /// The factor of the odds against an event.
     fn odds_factor(&self) -> f64 {
         (-self.shift).exp()

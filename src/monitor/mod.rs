@@ -41,12 +41,14 @@
 mod component;
 mod events;
 mod exact;
+mod finding;
 mod history;
 mod reals;
 mod sentence;
 mod sequence;
 
 pub use component::{Component, Part, Stream};
+pub use finding::Finding;
 pub use history::HistoryPoint;
 
 use serde::{Deserialize, Serialize};
@@ -56,6 +58,7 @@ use crate::{
     error::{Error, Result, check_inside, check_positive},
     score::Interval,
 };
+use finding::{Capital, findings};
 use sequence::Sums;
 
 /// Predictions that a [`CalibrationMonitor`] watches: classes, densities, draws and quantiles.
@@ -144,7 +147,8 @@ pub struct Change {
     /// The estimated first row after the change: the row after the last minimum of the component's wealth. Alarms that
     /// follow each other may be of one change.
     pub since: u64,
-    /// The component that gained most; none if the prediction gave what happened the probability 0.
+    /// The component that gained most, with the findings of the rows since the alarm before; none if the prediction
+    /// gave what happened the probability 0.
     pub component: Option<Component>,
 }
 
@@ -290,8 +294,10 @@ impl CalibrationMonitor {
             return;
         }
         // an alarm, which a component explains or a fact; then the detector starts again
-        let most = self.largest(|component| component.detector);
-        let component = most.filter(|_| is_possible).cloned();
+        let before = state.change.as_ref();
+        let unchanged = before.map_or(row + 1, |before| row - before.alarm);
+        let most = self.largest(|component| component.detector.ln(), (unchanged as f64).ln());
+        let component = most.filter(|_| is_possible);
         let since = component.as_ref().map_or(row, Component::since);
         let change = Change {
             alarm: row,
@@ -306,11 +312,26 @@ impl CalibrationMonitor {
         components.for_each(|component| component.detector = 0.0);
     }
 
-    /// The component with the largest weighted value.
-    fn largest(&self, value: impl Fn(&Component) -> f64) -> Option<&Component> {
-        let value = |component: &Component| component.weight * value(component);
-        let components = self.state.components.iter();
-        components.max_by(|a, b| value(a).total_cmp(&value(b)))
+    /// The component with the largest weighted capital, with the findings about its part.
+    ///
+    /// - log: the logarithm of the capital of a component per unit of its weight
+    /// - unchanged: that of the predictions themselves
+    fn largest(&self, log: impl Fn(&Component) -> f64, unchanged: f64) -> Option<Component> {
+        let components = &self.state.components;
+        let weighted = |component: &Component| component.weight.ln() + log(component);
+        let largest = components.iter();
+        let mut largest = (largest.max_by(|a, b| weighted(a).total_cmp(&weighted(b))))?.clone();
+        // a density is moved in all coordinates at once: a gain does not say in which of them it is wrong
+        if !matches!(self.stream, Some(Stream::Density(2..))) {
+            let of_part = components.iter().filter(|one| one.part == largest.part);
+            let capital = |component| Capital {
+                component,
+                log: log(component),
+            };
+            let capitals = of_part.filter(|one| !one.learns()).map(capital);
+            largest.findings = findings(largest.part, &capitals.collect::<Vec<_>>(), unchanged);
+        }
+        Some(largest)
     }
 
     /// The kind of the predictions; none before the first update.
@@ -323,10 +344,10 @@ impl CalibrationMonitor {
         &self.state
     }
 
-    /// The component with most of the wealth; none while no component has gained.
-    pub fn winner(&self) -> Option<&Component> {
-        let winner = self.largest(Component::wealth);
-        winner.filter(|winner| winner.wealth > 1.0)
+    /// The component with most of the wealth, with the findings of all rows; none while no component has gained.
+    pub fn winner(&self) -> Option<Component> {
+        let winner = self.largest(Component::log_wealth, 0.0);
+        winner.filter(|winner| winner.log_wealth() > 0.0)
     }
 
     /// The mean error of all rows so far, with bounds that hold after every row with probability `1 − α`: the bounds

@@ -139,7 +139,8 @@ impl MonitorAnswer {
             max_wealth: now.max_wealth,
             alarm_at: now.alarm_at,
             refuted: now.refuted,
-            component: (state.monitor.winner().map(gain)).filter(|_| now.refuted.is_none()),
+            component: (state.monitor.winner().as_ref().map(gain))
+                .filter(|_| now.refuted.is_none()),
             detector: Detector {
                 value: now.detector,
                 rows_between_alarms: now.rows_between_alarms,

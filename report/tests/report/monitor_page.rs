@@ -77,12 +77,15 @@ fn alarms_are_drawn_and_named() {
         assert!(page.contains(sentence.as_str()), "{sentence}");
     }
     assert!(sentences[0].ends_with(&format!("an alarm of the test at row {row}.")));
-    assert!(sentences[1].contains("the probabilities of class 1 are too low"));
+    let rate = "(in 1000 rows or more a calibrated model has one such alarm): the model seems miscalibrated";
+    assert!(sentences[1].contains(rate));
     // each line of numbers is a row of the table
     let rows = all(&document, "table").nth(1).unwrap().descendants();
     let cells: Vec<&str> = rows.filter_map(|node| node.text()).collect();
     let lines = report.lines();
     assert_eq!(lines.len(), 5);
+    let gain = &lines[2].text; // of all rows, which show what the rows since one alarm need not
+    assert!(gain.starts_with("the probabilities of class 1 are too low"));
     for line in &lines {
         assert!(cells.contains(&line.text.as_str()), "{line:?}");
     }

@@ -11,6 +11,7 @@ use burn_calibration::{
 };
 
 mod course;
+mod findings;
 mod levels;
 
 fn column(values: &[f64]) -> Tensor<2> {
@@ -142,7 +143,7 @@ fn an_event_as_by_hand() {
     let extreme = component(monitor, Part::Class(1), [0.5, 0.0]);
     assert_eq!(
         extreme.sentence(&[]),
-        "the probabilities of class 1 are too extreme: 0.5 times their log-odds fit better"
+        "the probabilities of class 1 are wrong: 0.5 times their log-odds fit better"
     );
 }
 
@@ -191,11 +192,11 @@ fn other_streams_as_by_hand() {
     close(wide.wealth(), 0.4319557161094314);
     assert_eq!(
         narrow.sentence(&[]),
-        "the 90 % interval is too narrow: 76.8 % of the targets are inside"
+        "the predictions are wrong: a wider 90 % interval fits better"
     );
     assert_eq!(
         found[3].winner().unwrap().sentence(&[]),
-        "the 95 % quantile is too low: 94 % of the targets are below it"
+        "the predictions are wrong: a higher 95 % quantile fits better"
     );
 }
 
