@@ -372,21 +372,15 @@ impl Error {
     }
 
     /// Names the row of the data, where the samples are some of them: `rows[k]` is the row of sample `k`. Without rows it
-    /// stays as it is.
-    ///
-    /// # Panics
-    ///
-    /// If there are rows, but fewer than samples.
+    /// stays as it is, as do rows beyond them.
     pub fn at_rows(mut self, rows: &[usize]) -> Self {
         match &mut self {
             Self::Value { row, .. }
             | Self::Sum { row, .. }
             | Self::Crossing { row, .. }
             | Self::Label { row, .. }
-            | Self::Score { row, .. }
-                if !rows.is_empty() =>
-            {
-                *row = rows[*row];
+            | Self::Score { row, .. } => {
+                *row = rows.get(*row).copied().unwrap_or(*row);
             }
             Self::Recalibration { reason, .. } => {
                 **reason = reason.as_ref().clone().at_rows(rows);

@@ -112,6 +112,9 @@ pub trait Score<P: Predictive>: Debug {
     /// data do not say what an event costs. An end is infinite where an infinite score can be expected. Scores
     /// that no model expects, of outliers, are in no interval. Simulated coverage is in `docs/levels.md`.
     ///
+    /// Cost: the scores of the data, and of each set of
+    /// [expected targets](crate::distribution::Redraws::expected_targets).
+    ///
     /// # Errors
     ///
     /// As [`each`](Self::each), and a level that is not between 0 and 1.

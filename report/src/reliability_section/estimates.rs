@@ -264,7 +264,7 @@ fn parts(
     of: &str,
     score: &(dyn Divergence + Sync),
     event: &Result<(Categorical, Tensor<1, Int>)>,
-    redraws: Redraws,
+    redrawn: Option<&Redrawn>,
 ) -> NamedEstimates {
     let parts = |predictions: &_, occurred: &_| {
         let corp = Corp::of(score, Event::Class(1), predictions, occurred)?;
@@ -274,9 +274,7 @@ fn parts(
     let found = event
         .clone()
         .and_then(|(predictions, occurred)| parts(predictions, occurred));
-    let if_calibrated = event.map_or([None; 3], |(predictions, _)| {
-        redraws.drawn(predictions).means(parts)
-    });
+    let if_calibrated = redrawn.map_or([None; 3], |redrawn| redrawn.means(parts));
     let part = |(k, name)| {
         let part = found.clone().map(|parts| parts[k]);
         (name, Estimate::new(of, part))
@@ -295,6 +293,9 @@ pub(super) fn estimates(view: &View<Categorical>, seed: u64) -> NamedEstimates {
     let redraws = Redraws::of(predictions, seed);
     let redrawn = &redraws.drawn(predictions);
     let event = one_event(view);
+    let redrawn_event = event.as_ref().ok();
+    let redrawn_event = redrawn_event.map(|(predictions, _)| redraws.drawn(predictions));
+    let redrawn_event = redrawn_event.as_ref();
     let new = Name::new;
     let mut estimates = vec![
         (
@@ -338,12 +339,12 @@ pub(super) fn estimates(view: &View<Categorical>, seed: u64) -> NamedEstimates {
     let brier = Estimate::score(&of.sum, Brier.upper_bound(predictions, labels));
     estimates.push((names::BRIER, brier.on_page(Unit::Decimals, BRIER)));
     let summed = format!("{}, summed over both outcomes", of.one);
-    estimates.extend(parts(BRIER_PARTS, &summed, &Brier, &event, redraws));
+    estimates.extend(parts(BRIER_PARTS, &summed, &Brier, &event, redrawn_event));
     const LOG: &str = "Mean of −ln of the probability of the outcome, 0 at best. Like the Brier score it measures \
         calibration and accuracy together. A single confident error can dominate it.";
     let log = Estimate::score(&of.whole, LogScore.upper_bound(predictions, labels));
     estimates.push((names::LOG, log.on_page(Unit::Decimals, LOG)));
-    estimates.extend(parts(LOG_PARTS, &of.one, &LogScore, &event, redraws));
+    estimates.extend(parts(LOG_PARTS, &of.one, &LogScore, &event, redrawn_event));
     if view.is_ordered && predictions.subject() == Subject::Classes {
         const RANKED: &str = "Squared distance of the cumulative probabilities from those of the outcome, summed over \
             the ordered classes, 0 at best. A probability costs more the farther its class is from the outcome.";
